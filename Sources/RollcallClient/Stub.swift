@@ -1,0 +1,3 @@
+import NIOSSL
+import NIOWebSocket
+enum Stub {}

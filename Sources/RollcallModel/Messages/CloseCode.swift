@@ -1,0 +1,47 @@
+// Why a connection ended: the WebSocket close code, and the reason said before it.
+
+/// A WebSocket close code. Those from 4100 to 4199 mean: fix something first. After any other, reconnect with backoff.
+public struct CloseCode: Hashable, Sendable, RawRepresentable {
+    public var rawValue: UInt16
+
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// The client said goodbye.
+    public static let normal = CloseCode(rawValue: 1000)
+    /// A frame that breaks RFC 6455.
+    public static let protocolError = CloseCode(rawValue: 1002)
+    /// A binary frame.
+    public static let unsupportedData = CloseCode(rawValue: 1003)
+    /// A text frame that is not UTF-8.
+    public static let invalidText = CloseCode(rawValue: 1007)
+    /// A message over `limits.message_bytes`.
+    public static let tooBig = CloseCode(rawValue: 1009)
+
+    public static let draining = CloseCode(rawValue: 4000)
+    public static let tooSlow = CloseCode(rawValue: 4001)
+    /// The goodbye before it says in `after` when to come back.
+    public static let busy = CloseCode(rawValue: 4002)
+    /// No hello within `limits.hello`.
+    public static let late = CloseCode(rawValue: 4003)
+
+    public static let badToken = CloseCode(rawValue: 4100)
+    public static let tokenExpired = CloseCode(rawValue: 4101)
+    /// A message out of order, or JSON that is none.
+    public static let badMessage = CloseCode(rawValue: 4102)
+    public static let tooManyMessages = CloseCode(rawValue: 4103)
+    /// A newer session of this device is connected.
+    public static let replaced = CloseCode(rawValue: 4104)
+    public static let tooManySessions = CloseCode(rawValue: 4105)
+    public static let sentAway = CloseCode(rawValue: 4106)
+
+    /// Whether reconnecting without a change can help.
+    public var mayReconnect: Bool { !(4100...4199).contains(rawValue) }
+}
+
+/// Why a worker says goodbye.
+public enum GoodbyeReason: String, Hashable, Sendable, Codable, CaseIterable {
+    case draining, slow, busy, late, replaced, expired, limit
+    case sentAway = "sent_away"
+}

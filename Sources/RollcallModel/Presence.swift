@@ -1,0 +1,85 @@
+// What others see of a user, and the rule that makes it out of the user's devices.
+
+/// What a device says of itself.
+public enum DeviceState: String, Hashable, Sendable, Codable, CaseIterable {
+    /// In use.
+    case active
+    /// In the foreground, but nobody has touched it for a while.
+    case idle
+    /// Connected while the app is in the background.
+    case background
+}
+
+/// What others see of a user.
+public enum PresenceStatus: String, Hashable, Sendable, Codable, CaseIterable {
+    case online
+    case away
+    case offline
+}
+
+extension PresenceStatus {
+    /// The status that these devices add up to, whatever their order: any `active` is `online`; otherwise any `idle`
+    /// is `away`; otherwise (only `background`, or none) `offline`.
+    public init(of devices: some Sequence<DeviceState>) {
+        self = .offline
+        for device in devices {
+            switch device {
+            case .active:
+                self = .online
+                return
+            case .idle:
+                self = .away
+            case .background:
+                break
+            }
+        }
+    }
+}
+
+/// A user's presence as it stood at one version.
+public struct Presence: Hashable, Sendable {
+    public var user: UserID
+    public var status: PresenceStatus
+    /// The latest moment at which one of the user's devices was active or idle; `nil` for a user never seen. While
+    /// ``status`` is not `offline`, read it as now.
+    public var lastSeen: Timestamp?
+    /// When the record last changed; `nil` for a user never seen.
+    public var updatedAt: Timestamp?
+    /// Grows with every change of any of the user's devices, over a loss of Redis's data too.
+    public var version: Int64
+
+    public init(
+        user: UserID, status: PresenceStatus, lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64
+    ) {
+        self.user = user
+        self.status = status
+        self.lastSeen = lastSeen
+        self.updatedAt = updatedAt
+        self.version = version
+    }
+
+    /// Whether an observer who saw `other` would see a difference: another status or, while offline, another
+    /// last-seen. Versions and times of change alone are nothing to look at.
+    public func looksDifferent(from other: Presence) -> Bool {
+        status != other.status || (status == .offline && lastSeen != other.lastSeen)
+    }
+}
+
+extension Presence: Codable {
+    enum CodingKeys: String, CodingKey {
+        case user, status
+        case lastSeen = "last_seen"
+        case updatedAt = "updated_at"
+        case version
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(user, forKey: .user)
+        try container.encode(status, forKey: .status)
+        // A user never seen has `null` here, so that a reader sees the field and its emptiness.
+        try container.encode(lastSeen, forKey: .lastSeen)
+        try container.encode(updatedAt, forKey: .updatedAt)
+        try container.encode(version, forKey: .version)
+    }
+}

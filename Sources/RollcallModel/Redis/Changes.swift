@@ -1,0 +1,48 @@
+// What is published in Redis: one JSON object a message, on the channel named as the key whose change it tells.
+
+/// On `typing:{CONVERSATION}`: whether this user types there now.
+public struct TypingChange: Hashable, Sendable, Codable {
+    public var user: UserID
+    public var typing: Bool
+    /// Milliseconds from ``at`` until the typing ends unless it is renewed; absent where it has ended.
+    public var expiresIn: Int64?
+    public var at: Timestamp
+
+    enum CodingKeys: String, CodingKey {
+        case user, typing
+        case expiresIn = "expires_in"
+        case at
+    }
+
+    public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp) {
+        self.user = user
+        self.typing = typing
+        self.expiresIn = expiresIn
+        self.at = at
+    }
+}
+
+/// On `members:{CONVERSATION}`: one member came, changed name or went, or the whole list was replaced.
+public enum MemberChange: Hashable, Sendable, Decodable {
+    case member(UserID, name: String)
+    case removed(UserID)
+    case reset
+
+    enum CodingKeys: String, CodingKey {
+        case user, member, name, reset
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if try container.decodeIfPresent(Bool.self, forKey: .reset) == true {
+            self = .reset
+            return
+        }
+        let user = try container.decode(UserID.self, forKey: .user)
+        if try container.decode(Bool.self, forKey: .member) {
+            self = .member(user, name: try container.decodeIfPresent(String.self, forKey: .name) ?? "")
+        } else {
+            self = .removed(user)
+        }
+    }
+}

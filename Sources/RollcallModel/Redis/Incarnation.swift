@@ -1,0 +1,47 @@
+// Who holds a session, and which session it is: the two names that stand in every device's record.
+
+/// One unbroken life of a worker's lease, such as `w1.3f9a2c`: the worker's id, a dot and a random part.
+///
+/// Redis knows a worker only by this name. A worker that lost its lease goes on under a new one, and a lost
+/// incarnation is never revived.
+public struct Incarnation: Hashable, Sendable, CustomStringConvertible {
+    public let name: String
+
+    public init(name: String) {
+        self.name = name
+    }
+
+    /// A new life of the worker `id`, told from its others by 48 random bits.
+    public init(worker id: String, using random: inout some RandomNumberGenerator) {
+        name = id + "." + randomName(bits: 48, using: &random)
+    }
+
+    /// The configured `worker.id` of the worker.
+    public var worker: Substring {
+        name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
+    }
+
+    public var description: String { name }
+}
+
+/// The part of a session's name that its worker draws when the session begins; it is what `welcome` shows.
+public struct SessionID: Hashable, Sendable, CustomStringConvertible {
+    public let random: String
+
+    public init(random: String) {
+        self.random = random
+    }
+
+    public init(using random: inout some RandomNumberGenerator) {
+        self.random = randomName(bits: 64, using: &random)
+    }
+
+    public var description: String { random }
+}
+
+/// `bits` random bits in hexadecimal digits, leading zeros included.
+private func randomName(bits: Int, using random: inout some RandomNumberGenerator) -> String {
+    let digits = bits / 4
+    let text = String(UInt64.random(in: 0...(UInt64.max >> (64 - bits)), using: &random), radix: 16)
+    return String(repeating: "0", count: digits - text.count) + text
+}

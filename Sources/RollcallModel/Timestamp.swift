@@ -1,0 +1,41 @@
+// Moments that several processes must agree on are read from one clock: Redis's. A process times its own affairs on
+// its monotonic clock and never compares the two, which two types make a compile-time matter.
+
+/// A moment on the clock of Redis, in milliseconds since 1970.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    public var milliseconds: Int64
+
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// The moment `duration` later (earlier if negative), to the millisecond.
+    public func advanced(by duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: milliseconds + duration.milliseconds)
+    }
+
+    /// How long after `earlier` this moment is; negative if it is before it.
+    public func since(_ earlier: Timestamp) -> Duration {
+        .milliseconds(milliseconds - earlier.milliseconds)
+    }
+}
+
+extension Timestamp: Codable {
+    public init(from decoder: any Decoder) throws {
+        milliseconds = try decoder.singleValueContainer().decode(Int64.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(milliseconds)
+    }
+}
+
+extension Duration {
+    /// The whole milliseconds in this duration, rounded towards zero.
+    public var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,5 @@
+import CHiredis
+import NIOCore
+import NIOPosix
+import Logging
+enum Stub { static func f() { redisReaderFree(redisReaderCreateWithFunctions(nil)) } }

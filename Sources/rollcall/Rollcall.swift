@@ -1,0 +1,2 @@
+import ArgumentParser
+@main struct R: ParsableCommand { func run() { print("hi") } }

@@ -1,0 +1,83 @@
+// A real process that a test starts and that never outlives it: beside each child stands a watcher, a shell that
+// reads from a pipe of ours and kills the child when that pipe ends, be it because the test run itself was killed.
+
+public import Foundation
+
+/// A running child process whose output is kept.
+public final class ChildProcess: @unchecked Sendable {
+    private let process = Process()
+    private let watcher = Process()
+    private let lifeline = Pipe()
+    private let lock = NSLock()
+    private var outputBytes = Data()
+    private var errorBytes = Data()
+    private var openPipes = 2
+
+    /// Starts `arguments`, of which the first is the program, looked up in `PATH` unless it has a slash.
+    public init(_ arguments: [String], environment: [String: String] = [:], folder: URL? = nil) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.currentDirectoryURL = folder
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        collect(output) { $0.outputBytes.append($1) }
+        collect(errors) { $0.errorBytes.append($1) }
+        try process.run()
+
+        watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
+        watcher.arguments = ["-c", "cat >/dev/null; kill -9 \(process.processIdentifier) 2>/dev/null"]
+        watcher.standardInput = lifeline
+        try watcher.run()
+    }
+
+    deinit {
+        kill()
+    }
+
+    public var pid: Int32 { process.processIdentifier }
+    public var isRunning: Bool { process.isRunning }
+    /// What the child has written to standard output so far.
+    public var output: String { lock.withLock { String(decoding: outputBytes, as: UTF8.self) } }
+    /// What the child has written to standard error so far.
+    public var errors: String { lock.withLock { String(decoding: errorBytes, as: UTF8.self) } }
+
+    /// Whether both streams have been read to their end.
+    public var outputEnded: Bool { lock.withLock { openPipes == 0 } }
+
+    public func signal(_ number: Int32) {
+        if process.isRunning { Foundation.kill(pid, number) }
+    }
+
+    /// Ends the child as a crash would, and its watcher with it.
+    public func kill() {
+        signal(SIGKILL)
+        if watcher.isRunning { Foundation.kill(watcher.processIdentifier, SIGKILL) }
+    }
+
+    /// Waits for the child to end.
+    ///
+    /// - Returns: its exit code, or the signal's number plus 128.
+    /// - Throws: ``Timeout`` if it still runs after `limit`.
+    @discardableResult
+    public func exitCode(within limit: Duration = .seconds(10)) async throws -> Int32 {
+        try await eventually("process \(pid) ends", within: limit) { !self.process.isRunning }
+        let status = process.terminationStatus
+        return process.terminationReason == .exit ? status : status + 128
+    }
+
+    private func collect(_ pipe: Pipe, into store: @escaping @Sendable (ChildProcess, Data) -> Void) {
+        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let bytes = handle.availableData
+            guard !bytes.isEmpty, let self else {
+                handle.readabilityHandler = nil
+                self?.lock.withLock { self?.openPipes -= 1 }
+                return
+            }
+            lock.withLock { store(self, bytes) }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// Waiting for what other processes do: a condition, looked at often, with a limit. Never a bare sleep.
+
+/// A condition that did not come true in time.
+public struct Timeout: Error, CustomStringConvertible {
+    public let description: String
+}
+
+/// Waits until `condition` is true.
+///
+/// - Throws: ``Timeout``, naming `what`, after `limit`; whatever `condition` throws.
+public func eventually(
+    _ what: String, within limit: Duration = .seconds(10), every pause: Duration = .milliseconds(10),
+    _ condition: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + limit
+    while try await !condition() {
+        guard ContinuousClock.now < end else { throw Timeout(description: "not within \(limit): \(what)") }
+        try await Task.sleep(for: pause)
+    }
+}

@@ -1,0 +1,73 @@
+// A private `redis-server` for a test: real, without persistence, on a free port, gone with the test.
+
+public import Foundation
+
+/// A `redis-server` of the test's own, on loopback.
+public final class RedisServer: Sendable {
+    public let port: Int
+    /// The folder with the server's Unix socket, `redis.sock`.
+    public let folder: URL
+    public let process: ChildProcess
+
+    /// Starts a server and waits until it answers.
+    ///
+    /// - Parameters:
+    ///   - port: where to listen; `nil` picks a free one.
+    ///   - options: further configuration, such as `["--requirepass", "secret"]`.
+    public init(port: Int? = nil, options: [String] = []) async throws {
+        let port = try port ?? freePort()
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "rollcall-redis-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.port = port
+        self.folder = folder
+        process = try ChildProcess(
+            [
+                "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+                "--dir", folder.path, "--unixsocket", folder.appending(path: "redis.sock").path,
+                "--enable-debug-command", "yes",
+            ] + options)
+        let process = process
+        try await eventually("redis-server on port \(port) is ready") {
+            guard process.isRunning else { throw Timeout(description: "redis-server ended: \(process.output)") }
+            return process.output.contains("Ready to accept connections")
+        }
+    }
+
+    deinit {
+        process.kill()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    public var url: String { "redis://127.0.0.1:\(port)" }
+    public var socketPath: String { folder.appending(path: "redis.sock").path }
+
+    /// Runs `redis-cli` with these arguments against the server.
+    ///
+    /// - Returns: what it printed, without the last newline.
+    @discardableResult
+    public func cli(_ arguments: String...) async throws -> String {
+        let child = try ChildProcess(["redis-cli", "-p", "\(port)"] + arguments)
+        try await child.exitCode()
+        try await eventually("redis-cli's output is read") { child.outputEnded }
+        return child.output.hasSuffix("\n") ? String(child.output.dropLast()) : child.output
+    }
+}
+
+/// A TCP port that nobody listens on at this moment.
+public func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        }
+    }
+    guard bound else { throw POSIXError(.EADDRNOTAVAIL) }
+    return Int(UInt16(bigEndian: address.sin_port))
+}
