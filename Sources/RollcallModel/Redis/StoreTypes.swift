@@ -1,0 +1,175 @@
+// What the worker's decisions ask of the store, and what they hear back: plain values, so that the decisions need no
+// Redis to be tested and the store needs no decisions.
+
+/// What a published change is about. In Redis its channel carries the name of the key that changed.
+public enum Topic: Hashable, Sendable {
+    case typing(ConversationID)
+    case members(ConversationID)
+    case presence(UserID)
+    /// Messages to one worker.
+    case worker(Incarnation)
+}
+
+/// One entry of `worker:{INCARNATION}:sessions`.
+public struct SessionName: Hashable, Sendable {
+    public var user: UserID
+    public var device: DeviceID
+    public var session: SessionID
+
+    public init(user: UserID, device: DeviceID, session: SessionID) {
+        self.user = user
+        self.device = device
+        self.session = session
+    }
+}
+
+/// One decision of a session about its device, to be written to `presence:{USER}`.
+public struct DeviceWrite: Hashable, Sendable {
+    public var name: SessionName
+    /// `nil` removes the device.
+    public var state: DeviceState?
+    public var incarnation: Incarnation
+    /// When the session began, by Redis time; `nil` on its first write, which then sets it from ``age``.
+    public var began: Timestamp?
+    /// How long ago the hello came; counts only where ``began`` is `nil`.
+    public var age: Duration
+    public var sequence: Int64
+    /// When the connection was lost, if the device is in grace.
+    public var lost: Timestamp?
+    /// The write deadline: later than this, by Redis time, the write does nothing.
+    public var until: Timestamp
+
+    public init(
+        name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
+        sequence: Int64, lost: Timestamp?, until: Timestamp
+    ) {
+        self.name = name
+        self.state = state
+        self.incarnation = incarnation
+        self.began = began
+        self.age = age
+        self.sequence = sequence
+        self.lost = lost
+        self.until = until
+    }
+}
+
+/// What became of a ``DeviceWrite``.
+public struct DeviceWritten: Hashable, Sendable {
+    public enum Outcome: String, Hashable, Sendable {
+        /// The record changed and the change was published.
+        case written
+        /// The same decision had been written before.
+        case done
+        /// A later decision of the same session stands.
+        case late
+        /// Another session of the device stands.
+        case replaced
+        /// The write came after its deadline.
+        case expired
+    }
+
+    public var outcome: Outcome
+    public var time: Timestamp
+    /// When the session began, as the record says now.
+    public var began: Timestamp?
+    /// The session that this one took the device over from, if that one was living.
+    public var previous: PreviousSession?
+
+    public struct PreviousSession: Hashable, Sendable {
+        public var incarnation: Incarnation
+        /// `MS-RANDOM`, as in the record.
+        public var session: String
+
+        public init(incarnation: Incarnation, session: String) {
+            self.incarnation = incarnation
+            self.session = session
+        }
+    }
+
+    public init(outcome: Outcome, time: Timestamp, began: Timestamp?, previous: PreviousSession?) {
+        self.outcome = outcome
+        self.time = time
+        self.began = began
+        self.previous = previous
+    }
+}
+
+/// That a device types, or no longer does.
+public struct TypingSignal: Hashable, Sendable {
+    public var user: UserID
+    public var device: DeviceID
+    public var conversation: ConversationID
+    /// When the typing ends, by Redis time. A stop carries the expiry of the signal that it ends.
+    public var expiry: Timestamp
+
+    public init(user: UserID, device: DeviceID, conversation: ConversationID, expiry: Timestamp) {
+        self.user = user
+        self.device = device
+        self.conversation = conversation
+        self.expiry = expiry
+    }
+}
+
+/// What became of a ``TypingSignal`` that says a device types.
+public enum TypingOutcome: String, Hashable, Sendable {
+    case typing
+    case notAMember = "not_a_member"
+    /// It came after its own expiry.
+    case late
+}
+
+/// A read of some users' records, in the order asked.
+public struct PresenceSnapshot: Hashable, Sendable {
+    public var records: [PresenceRecord]
+
+    public init(records: [PresenceRecord]) {
+        self.records = records
+    }
+}
+
+/// A read of a conversation.
+public struct RoomSnapshot: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable {
+        public var user: UserID
+        /// When the last of the user's devices stops typing, by Redis time.
+        public var expiry: Timestamp
+        /// The name that the conversation's members have for the user.
+        public var name: String?
+
+        public init(user: UserID, expiry: Timestamp, name: String?) {
+            self.user = user
+            self.expiry = expiry
+            self.name = name
+        }
+    }
+
+    public var time: Timestamp
+    /// Whether the user asked about may join and type.
+    public var isMember: Bool
+    /// Who types, by user id; empty where it was not asked for.
+    public var typists: [Entry]
+    /// The members; `nil` where they were not asked for or the conversation has none set.
+    public var members: [UserID: String]?
+
+    public init(time: Timestamp, isMember: Bool, typists: [Entry], members: [UserID: String]?) {
+        self.time = time
+        self.isMember = isMember
+        self.typists = typists
+        self.members = members
+    }
+}
+
+/// Every lease there is, as a heartbeat read them.
+public struct LeaseSnapshot: Hashable, Sendable {
+    /// Whether the worker's own lease stands; `false` means that it was lost and never comes back.
+    public var held: Bool
+    public var time: Timestamp
+    public var leases: [Incarnation: Timestamp]
+
+    public init(held: Bool, time: Timestamp, leases: [Incarnation: Timestamp]) {
+        self.held = held
+        self.time = time
+        self.leases = leases
+    }
+}
