@@ -1,0 +1,26 @@
+// A password, a key, a token: bytes that must never reach a log, an error or a dump by way of their description.
+
+/// Bytes to be kept secret. Every textual form of the value is the same placeholder.
+public struct Secret: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    public init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    /// The secret as text, for where a protocol wants it so.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Compares in a time that depends on the lengths alone, so that an attacker who guesses learns nothing from how
+    /// long a refusal took.
+    public static func == (left: Secret, right: Secret) -> Bool {
+        guard left.bytes.count == right.bytes.count else { return false }
+        return zip(left.bytes, right.bytes).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "<secret>" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
