@@ -1,0 +1,80 @@
+// What can go wrong between a command and its reply. Errors name the command and never its arguments, which hold
+// what people wrote and who they are.
+
+/// Why a command has no reply, or a connection is none.
+public struct RedisError: Error, Sendable {
+    /// What happened, for programs.
+    public enum Code: Hashable, Sendable {
+        /// There is no connection at this moment; the command was not sent.
+        case notConnected
+        /// The connection ended before the reply came: the command may have run or not.
+        case connectionLost
+        /// The reply, or any sign of life, did not come in time: the command may have run or not.
+        case timedOut
+        /// ``ConnectionSettings/maximumWaiting`` commands wait for their replies; this one was not sent.
+        case tooManyWaiting
+        /// Redis answered with an error of this kind, such as `READONLY`, `OOM` or `NOSCRIPT`.
+        case server(kind: String)
+        /// Redis sent what the protocol does not allow, or more than we take.
+        case protocolError
+        /// Redis refused the user or the password.
+        case authentication
+        /// Nobody answered at the location.
+        case connectFailed
+        /// The connection was closed by its owner.
+        case closed
+    }
+
+    private let storage: Storage
+
+    public init(_ code: Code, command: String? = nil, _ sentence: String, underlying: (any Error)? = nil) {
+        storage = Storage(code: code, command: command, sentence: sentence, underlying: underlying)
+    }
+
+    public var code: Code { storage.code }
+    /// The name of the command that failed, if it was one.
+    public var command: String? { storage.command }
+    /// What happened, for people.
+    public var sentence: String { storage.sentence }
+    public var underlying: (any Error)? { storage.underlying }
+
+    /// Whether the same may succeed later.
+    public var retry: Bool {
+        switch code {
+        case .notConnected, .connectionLost, .timedOut, .tooManyWaiting, .connectFailed: true
+        case .server: (underlying as? RedisServerError)?.retry ?? false
+        case .protocolError, .authentication, .closed: false
+        }
+    }
+
+    /// One reference, so that a `Result` with an error in it stays small.
+    private final class Storage: Sendable {
+        let code: Code
+        let command: String?
+        let sentence: String
+        let underlying: (any Error)?
+
+        init(code: Code, command: String?, sentence: String, underlying: (any Error)?) {
+            self.code = code
+            self.command = command
+            self.sentence = sentence
+            self.underlying = underlying
+        }
+    }
+}
+
+extension RedisError {
+    /// The error that Redis answered to `command`.
+    public init(_ error: RedisServerError, command: String) {
+        self.init(.server(kind: error.kind), command: command, "Redis answered: \(error)", underlying: error)
+    }
+
+    /// The same happening, told of one command.
+    func of(_ command: String) -> RedisError {
+        RedisError(code, command: command, sentence, underlying: underlying)
+    }
+}
+
+extension RedisError: CustomStringConvertible {
+    public var description: String { command.map { "\($0): \(sentence)" } ?? sentence }
+}

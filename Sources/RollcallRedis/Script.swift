@@ -1,0 +1,13 @@
+// A Lua script: Redis runs it as one atomic step and remembers it by its SHA-1, which it tells us when we load it.
+
+/// One atomic decision, as Lua source.
+public struct Script: Hashable, Sendable {
+    /// What errors and logs call it.
+    public let name: String
+    public let source: String
+
+    public init(name: String, source: String) {
+        self.name = name
+        self.source = source
+    }
+}
