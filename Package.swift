@@ -54,6 +54,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            resources: [.embedInCode("Scripts")],
             swiftSettings: swiftSettings
         ),
         .target(

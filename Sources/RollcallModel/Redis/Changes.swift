@@ -7,18 +7,22 @@ public struct TypingChange: Hashable, Sendable, Codable {
     /// Milliseconds from ``at`` until the typing ends unless it is renewed; absent where it has ended.
     public var expiresIn: Int64?
     public var at: Timestamp
+    /// The display name that the conversation's members have for the user, if they have one and the user types; so
+    /// that whoever shows it need not keep the members' names.
+    public var name: String?
 
     enum CodingKeys: String, CodingKey {
         case user, typing
         case expiresIn = "expires_in"
-        case at
+        case at, name
     }
 
-    public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp) {
+    public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp, name: String? = nil) {
         self.user = user
         self.typing = typing
         self.expiresIn = expiresIn
         self.at = at
+        self.name = name
     }
 }
 

@@ -1,0 +1,75 @@
+// Every name that Rollcall has in Redis, in one place. A channel carries the name of the key whose change it tells.
+// The braces are Redis Cluster's hash tags: what one script touches lies in one slot.
+
+public import RollcallModel
+
+/// The names of keys and channels below one prefix.
+public struct KeyNames: Hashable, Sendable {
+    /// Stands before every name; it has no braces.
+    public let prefix: String
+
+    /// - Precondition: the prefix has no braces, which Redis Cluster would take for a hash tag.
+    public init(prefix: String = "") {
+        precondition(!prefix.utf8.contains { $0 == brace.open || $0 == brace.close }, "a prefix has no braces")
+        self.prefix = prefix
+    }
+
+    /// The devices on which the user types in the conversation: a string.
+    public func typing(_ conversation: ConversationID, _ user: UserID) -> String {
+        typingOfUsers(in: conversation) + user.text
+    }
+
+    /// What stands before the user in ``typing(_:_:)``, for scripts that end the typing of many.
+    func typingOfUsers(in conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}:" }
+
+    /// Who types in the conversation, by expiry: a sorted set.
+    public func typing(_ conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}" }
+
+    /// A user's devices and what they add up to: a hash.
+    public func presence(_ user: UserID) -> String { "\(prefix)presence:{\(user)}" }
+
+    /// The display names of a conversation's members: a hash.
+    public func members(_ conversation: ConversationID) -> String { "\(prefix)members:{\(conversation)}" }
+
+    /// All incarnations by the end of their lease: a sorted set.
+    public var workers: String { "\(prefix){workers}" }
+
+    /// What an incarnation says of itself: a hash.
+    public func worker(_ incarnation: Incarnation) -> String { "\(prefix){workers}:\(incarnation)" }
+
+    /// The sessions for which an incarnation answers: a set.
+    public func sessions(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sessions" }
+
+    /// Who sweeps a dead incarnation: a string.
+    public func sweeper(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sweeper" }
+}
+
+extension KeyNames {
+    /// The channel on which changes of this topic are published.
+    public func channel(of topic: Topic) -> String {
+        switch topic {
+        case .typing(let conversation): typing(conversation)
+        case .members(let conversation): members(conversation)
+        case .presence(let user): presence(user)
+        case .worker(let incarnation): "\(prefix)worker:{\(incarnation)}"
+        }
+    }
+
+    /// The topic whose changes are published on this channel; `nil` if it is none of ours.
+    public func topic(of channel: String) -> Topic? {
+        let bytes = channel.utf8
+        guard bytes.starts(with: prefix.utf8) else { return nil }
+        let name = bytes.dropFirst(prefix.utf8.count)
+        guard let open = name.firstIndex(of: brace.open), name.last == brace.close else { return nil }
+        let tag = String(channel[name.index(after: open)..<name.index(before: name.endIndex)])
+        return switch String(channel[name.startIndex..<open]) {
+        case "typing:": (try? ConversationID(tag)).map(Topic.typing)
+        case "members:": (try? ConversationID(tag)).map(Topic.members)
+        case "presence:": (try? UserID(tag)).map(Topic.presence)
+        case "worker:": tag.isEmpty ? nil : .worker(Incarnation(name: tag))
+        default: nil
+        }
+    }
+}
+
+private let brace = (open: UInt8(ascii: "{"), close: UInt8(ascii: "}"))

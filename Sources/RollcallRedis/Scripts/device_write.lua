@@ -1,0 +1,54 @@
+-- One decision of a device's session: its state, the loss of its connection, or that it is gone. Decides by the order
+-- of sessions whether it counts, and derives the user's presence from all of the user's devices.
+--
+-- KEYS[1]  presence:{USER}, also the channel
+-- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
+--          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet), 7 the age of its hello,
+--          8 SEQ, 9 LOST (0: connected), 10 until when this may be written, 11 retention (7, 11: milliseconds)
+-- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were taken over }
+--          written: done, and published · done: was done before · late: a later decision of the session stands
+--          replaced: a newer session of the device stands (both last are null) · expired: too late (only TIME)
+
+local user, name, state, incarnation, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local began, age, sequence = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local lost, deadline, retention = tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
+
+-- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
+redis.call('HDEL', KEYS[1], '')
+
+if now > deadline then return { 'expired', now } end
+
+local record = load()
+local old = record.devices[name]
+local same = old and old.random == random
+
+if same then
+  if sequence == old.sequence then return { 'done', now, old.began, record.version } end
+  if sequence < old.sequence then return { 'late', now, old.began, record.version } end
+  began = began or old.began
+elseif not began then
+  began = now - age
+  -- Two sessions that began in one millisecond: were they equal, each would take the device back from the other.
+  if old and began == old.began then began = began + 1 end
+end
+if not same and old and began < old.began then return { 'replaced', now, false, record.version } end
+
+lost = math.min(lost, now) -- workers reckon Redis time, and may be ahead of it
+local device = {
+  state = state, incarnation = incarnation, began = began, random = random, sequence = sequence,
+  since = now, lost = lost, rest = '',
+}
+local last_seen = seen(device, now)
+local previous_incarnation, previous_session = false, false
+if old then
+  device.rest = old.rest
+  if old.state == state and state ~= 'gone' then device.since = old.since end
+  -- A session that says when it was lost was there until then; another's was there until this one took over.
+  last_seen = math.max(last_seen, seen(old, same and lost ~= 0 and lost or now))
+  if not same and old.state ~= 'gone' then
+    previous_incarnation, previous_session = old.incarnation, whole(old.began) .. '-' .. old.random
+  end
+end
+
+local version = store(record, user, name, device, last_seen, retention)
+return { 'written', now, began, version, previous_incarnation, previous_session }

@@ -1,0 +1,21 @@
+-- Ends a user's membership and, with it, their typing. The conversation stays managed when its last member is gone;
+-- where it is not managed nothing happens.
+--
+-- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are also the
+--          channels
+-- ARGV[1]  user
+-- Reply    { 1, or 0 if the conversation is not managed; TIME }
+
+local user = ARGV[1]
+
+if redis.call('HEXISTS', KEYS[3], '{managed}') == 0 then return { 0, now } end
+redis.call('HDEL', KEYS[3], user)
+
+local devices = redis.call('GET', KEYS[1])
+if devices then
+  for device in string.gmatch(devices, '[^ ]+') do redis.call('ZREM', KEYS[2], user .. ' ' .. device) end
+  redis.call('DEL', KEYS[1])
+  tell_stopped(user)
+end
+redis.call('PUBLISH', KEYS[3], '{"user":' .. cjson.encode(user) .. ',"member":false}')
+return { 1, now }

@@ -1,0 +1,14 @@
+-- Ends a conversation's management: conversations.default decides from here on. Where that is closed nobody is a
+-- member any more, and nobody types.
+--
+-- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
+--          also the channels
+-- ARGV[1]  conversations.default
+-- Reply    TIME
+
+redis.call('DEL', KEYS[3])
+redis.call('PUBLISH', KEYS[3], '{"reset":true}')
+if ARGV[1] == 'closed' then
+  end_typing_unless(function() return false end)
+end
+return now

@@ -1,0 +1,95 @@
+-- Shared by device_write and sweep_device, after time.lua: the hash presence:{USER} (KEYS[1]) as both read and write
+-- it. Fields that are not named here and words past a device's sixth belong to other versions: they stay as they are.
+
+local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
+
+local KNOWN = { active = true, idle = true, background = true, gone = true }
+
+-- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record.
+local function parsed(text)
+  local state, incarnation, began, random, sequence, since, lost, rest =
+    string.match(text, '^(%a+) ([^ ]+) (%d+)%-([^ ]+) (%d+) (%d+) (%d+)(.*)$')
+  if not KNOWN[state] or not (rest == '' or string.sub(rest, 1, 1) == ' ') then return nil end
+  return {
+    state = state, incarnation = incarnation, began = tonumber(began), random = random,
+    sequence = tonumber(sequence), since = tonumber(since), lost = tonumber(lost), rest = rest,
+  }
+end
+
+local function printed(device)
+  return device.state .. ' ' .. device.incarnation .. ' ' .. whole(device.began) .. '-' .. device.random .. ' '
+    .. whole(device.sequence) .. ' ' .. whole(device.since) .. ' ' .. whole(device.lost) .. device.rest
+end
+
+local function number(text)
+  return tonumber(string.match(text, '^%d+$') or 0)
+end
+
+-- What is stored of the user; an absent record has no devices, was never seen, and is at version 0.
+local function load()
+  local record = { devices = {}, last_seen = 0, version = 0 }
+  local fields = redis.call('HGETALL', KEYS[1])
+  for i = 1, #fields, 2 do
+    local device = string.match(fields[i], '^device:(.+)$')
+    if device then
+      record.devices[device] = parsed(fields[i + 1])
+    elseif fields[i] == 'last_seen' or fields[i] == 'version' then
+      record[fields[i]] = number(fields[i + 1])
+    end
+  end
+  return record
+end
+
+-- The latest moment at which somebody was seen on the device, which was connected until `present`; 0 if it tells of
+-- nobody.
+local function seen(device, present)
+  if device.state ~= 'active' and device.state ~= 'idle' then return 0 end
+  if device.lost ~= 0 then return device.lost end
+  return present
+end
+
+-- The status that the devices add up to, whatever their order, and how many are not gone.
+local function status_of(devices)
+  local held, count = {}, 0
+  for _, device in pairs(devices) do
+    held[device.state] = true
+    if device.state ~= 'gone' then count = count + 1 end
+  end
+  return held.active and 'online' or held.idle and 'away' or 'offline', count
+end
+
+local function drop_the_long_gone(devices)
+  for name, device in pairs(devices) do
+    if device.state == 'gone' and device.since < now - GONE_KEPT then
+      redis.call('HDEL', KEYS[1], 'device:' .. name)
+    end
+  end
+end
+
+-- Writes the record of `user` after its device `name` became `device` (somebody having been there at `last_seen`),
+-- and publishes what became of the user. Returns the new version.
+local function store(record, user, name, device, last_seen, retention)
+  record.devices[name] = device
+  drop_the_long_gone(record.devices)
+  local status, count = status_of(record.devices)
+  local seen_text = 'null'
+  last_seen = math.max(record.last_seen, last_seen)
+  -- An emptied Redis starts again at 0, and a clock may be set back: neither lets a version repeat.
+  local version = math.max(record.version + 1, now)
+
+  redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),
+    'device:' .. name, printed(device))
+  if last_seen > 0 then
+    seen_text = whole(last_seen)
+    redis.call('HSET', KEYS[1], 'last_seen', seen_text)
+  end
+  if status == 'offline' then
+    redis.call('PEXPIRE', KEYS[1], retention)
+  else
+    redis.call('PERSIST', KEYS[1])
+  end
+  redis.call('PUBLISH', KEYS[1], '{"user":' .. cjson.encode(user) .. ',"status":"' .. status .. '","last_seen":'
+    .. seen_text .. ',"updated_at":' .. whole(now) .. ',"version":' .. whole(version) .. ',"devices":' .. count
+    .. ',"at":' .. whole(now) .. '}')
+  return version
+end

@@ -1,0 +1,33 @@
+-- A conversation as it is now: whether a user may be there, who types, who its members are. Writes nothing.
+--
+-- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}
+-- ARGV     1 user (may be empty), 2 conversations.default, 3 1 for the typists, 4 1 for the members
+-- Reply    { TIME; managed, 0 or 1; the user is a member, 0 or 1;
+--          each typing USER DEVICE, its expiry, the user's name or null; the fields and values of members }
+
+local BATCH = 1000 -- Lua passes no more than some thousand arguments
+
+local user, default, with_typing, with_members = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4] == '1'
+local managed, member = membership(KEYS[1], user, default)
+
+local function typists()
+  local typing = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. whole(now), '+inf', 'WITHSCORES')
+  local reply = {}
+  for first = 1, #typing, 2 * BATCH do
+    local users, last = {}, math.min(first + 2 * BATCH - 1, #typing)
+    for i = first, last, 2 do users[#users + 1] = string.match(typing[i], '^[^ ]+') end
+    local names = redis.call('HMGET', KEYS[1], unpack(users))
+    for i = first, last, 2 do
+      reply[#reply + 1] = typing[i]
+      reply[#reply + 1] = typing[i + 1]
+      reply[#reply + 1] = names[(i - first) / 2 + 1]
+    end
+  end
+  return reply
+end
+
+return {
+  now, managed and 1 or 0, user ~= '' and member and 1 or 0,
+  with_typing and typists() or {},
+  with_members and redis.call('HGETALL', KEYS[1]) or {},
+}

@@ -1,0 +1,21 @@
+-- A user types on a device, until `expiry` unless it is said again.
+--
+-- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION}
+-- ARGV     1 user, 2 device, 3 expiry (absolute, and until when this may be written), 4 typing.expiry in
+--          milliseconds, 5 conversations.default
+-- Reply    { code, TIME }
+--          typing: stored and published · not_a_member · late: the expiry has passed
+
+local user, device, expiry, longest = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local _, member, name = membership(KEYS[3], user, ARGV[5])
+if not member then return { 'not_a_member', now } end
+if now >= expiry then return { 'late', now } end
+
+-- GT: of two signals that overtook each other, the later ending counts.
+redis.call('ZADD', KEYS[2], 'GT', whole(math.min(expiry, now + longest)), user .. ' ' .. device)
+local names = others(device)
+names[#names + 1] = device
+tell_typing(user, still_typing(user, names), name)
+tidy()
+return { 'typing', now }

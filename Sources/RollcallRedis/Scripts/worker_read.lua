@@ -1,0 +1,7 @@
+-- What is known of one incarnation, for a judge who does not know it and for its sweeper.
+--
+-- KEYS     1 {workers}, 2 {workers}:INCARNATION
+-- ARGV[1]  incarnation
+-- Reply    { TIME, end of its lease or null, its last beat or null }
+
+return { now, redis.call('ZSCORE', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[2], 'beat') }

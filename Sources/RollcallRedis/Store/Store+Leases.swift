@@ -1,0 +1,111 @@
+// Leases: a worker's claim to be alive, and what is known of the others.
+
+public import RollcallModel
+
+/// A worker's heartbeat, with what the worker says of itself to those who look.
+public struct Heartbeat: Hashable, Sendable {
+    public enum Mode: Hashable, Sendable {
+        /// The first of an incarnation; refused if the incarnation was there before.
+        case begin
+        /// Refused if the lease has passed.
+        case renew
+        /// The last: the lease ends this long from now.
+        case end(after: Duration)
+    }
+
+    public var mode: Mode
+    public var incarnation: Incarnation
+    public var lease: Duration
+    public var host: String
+    public var pid: Int32
+    /// Where devices reach the worker.
+    public var edge: String
+    public var startedAt: Timestamp
+    public var sessions: Int
+    /// The version of the software.
+    public var version: String
+
+    public init(
+        mode: Mode, incarnation: Incarnation, lease: Duration, host: String, pid: Int32, edge: String,
+        startedAt: Timestamp, sessions: Int, version: String
+    ) {
+        self.mode = mode
+        self.incarnation = incarnation
+        self.lease = lease
+        self.host = host
+        self.pid = pid
+        self.edge = edge
+        self.startedAt = startedAt
+        self.sessions = sessions
+        self.version = version
+    }
+
+    /// The format of all that an incarnation writes.
+    static let format: Int64 = 1
+}
+
+/// What Redis knows of one incarnation.
+public struct WorkerStanding: Hashable, Sendable {
+    public var time: Timestamp
+    /// `nil` if the incarnation is not known, which means that it is dead.
+    public var leaseEnd: Timestamp?
+    /// The time of its last heartbeat.
+    public var beat: Timestamp?
+}
+
+extension Store {
+    /// Begins, renews or ends a lease, and reads all leases.
+    public func heartbeat(_ beat: Heartbeat, reply: @escaping Reply<LeaseSnapshot>) {
+        let (mode, lease): (String, Duration) =
+            switch beat.mode {
+            case .begin: ("begin", beat.lease)
+            case .renew: ("renew", beat.lease)
+            case .end(let after): ("end", after)
+            }
+        call(
+            .heartbeat, keys: [names.workers, names.worker(beat.incarnation)],
+            .string(mode), .string(beat.incarnation.name), .milliseconds(lease),
+            "host", .string(beat.host), "pid", .integer(Int64(beat.pid)), "edge", .string(beat.edge),
+            "started_at", .time(beat.startedAt), "sessions", .integer(Int64(beat.sessions)),
+            "version", .string(beat.version), "format", .integer(Heartbeat.format),
+            reply: reply, read: LeaseSnapshot.init)
+    }
+
+    /// Looks up an incarnation that no heartbeat has named, or one that is to be swept.
+    public func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {
+        call(
+            .workerRead, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name),
+            reply: reply, read: WorkerStanding.init)
+    }
+
+    /// Forgets an incarnation whose sessions have been swept.
+    ///
+    /// - Parameter reply: `false` if its lease has not passed.
+    public func forget(_ incarnation: Incarnation, reply: @escaping Reply<Bool>) {
+        call(
+            .workerForget, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name), reply: reply
+        ) { $0.integer.map { $0 == 1 } }
+    }
+}
+
+extension LeaseSnapshot {
+    fileprivate init?(_ value: RedisValue) {
+        guard let parts = value.array, parts.count >= 2, let held = parts[0].integer, let time = parts[1].time else {
+            return nil
+        }
+        var leases: [Incarnation: Timestamp] = [:]
+        for index in stride(from: 2, to: parts.count - 1, by: 2) {
+            // A member that is no name or no time is not ours.
+            guard let name = parts[index].string, let end = parts[index + 1].time else { continue }
+            leases[Incarnation(name: name)] = end
+        }
+        self.init(held: held == 1, time: time, leases: leases)
+    }
+}
+
+extension WorkerStanding {
+    fileprivate init?(_ value: RedisValue) {
+        guard let parts = value.array, parts.count == 3, let time = parts[0].time else { return nil }
+        self.init(time: time, leaseEnd: parts[1].time, beat: parts[2].time)
+    }
+}

@@ -1,0 +1,134 @@
+// What an incarnation answers for, and how others take it over when the incarnation is dead.
+
+public import RollcallModel
+
+/// The part of a dead incarnation's sessions to be swept next.
+public enum SweepBatch: Hashable, Sendable {
+    /// Another worker is at it.
+    case held
+    /// These; none are left if empty.
+    case sessions([SessionName])
+}
+
+/// What became of one device of a dead incarnation.
+public enum SweepOutcome: String, Hashable, Sendable {
+    /// It is gone, and that was published.
+    case swept
+    /// Nothing there is that incarnation's and session's, or it was gone already.
+    case kept
+    /// It came after its deadline.
+    case expired
+}
+
+extension Store {
+    /// Notes that the incarnation answers for these sessions. Acknowledged before the first write of any of them.
+    public func record(
+        _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void>
+    ) {
+        let key = names.sessions(incarnation)
+        inBatches(sessions.map(\.member), reply: reply) { batch, done in
+            self.call(.sessionsRecord, keys: [key], arguments: batch, reply: done) { _ in () }
+        }
+    }
+
+    /// Strikes these sessions off, after their devices' removals.
+    public func unrecord(
+        _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
+    ) {
+        strike(sessions.map(\.member), of: incarnation, reply: reply)
+    }
+
+    /// Claims what a dead incarnation left, or goes on with one's own claim: at most `limit` of its sessions.
+    public func claimSweep(
+        of dead: Incarnation, by claimant: Incarnation, limit: Int, reply: @escaping Reply<SweepBatch>
+    ) {
+        call(
+            .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
+            .string(claimant.name), .milliseconds(.seconds(1)), .integer(Int64(limit)),
+            reply: { (result: Result<[RedisValue]?, RedisError>) in
+                switch result {
+                case .success(nil): reply(.success(.held))
+                case .success(let members?):
+                    self.batchClaimed(members, of: dead, by: claimant, limit: limit, reply: reply)
+                case .failure(let error): reply(.failure(error))
+                }
+            },
+            read: { $0.isNull ? .some(nil) : $0.array })
+    }
+
+    /// Takes one device of a dead incarnation offline, if it is that incarnation's and that session's still.
+    ///
+    /// - Parameters:
+    ///   - lastBeat: the incarnation's last heartbeat, at which the device was there at the latest.
+    ///   - until: the sweeper's own write deadline.
+    public func sweep(
+        _ session: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp,
+        reply: @escaping Reply<SweepOutcome>
+    ) {
+        call(
+            .sweepDevice, keys: [names.presence(session.user)],
+            .string(session.user.text), .string(session.device.text), .string(dead.name),
+            .string(session.session.random), .time(orZero: lastBeat), .time(until),
+            .milliseconds(settings.retention), reply: reply
+        ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
+    }
+
+    private func batchClaimed(
+        _ members: [RedisValue], of dead: Incarnation, by claimant: Incarnation, limit: Int,
+        reply: @escaping Reply<SweepBatch>
+    ) {
+        let sessions = members.compactMap { $0.string.flatMap(SessionName.init(member:)) }
+        guard sessions.isEmpty, !members.isEmpty else { return reply(.success(.sessions(sessions))) }
+        // Names that are none would come back for ever, and hide those that are.
+        let strange = members.compactMap { member -> RedisCommand.Argument? in
+            if case .bulk(let bytes) = member { .bytes(bytes) } else { nil }
+        }
+        strike(strange, of: dead) { result in
+            switch result {
+            case .success: self.claimSweep(of: dead, by: claimant, limit: limit, reply: reply)
+            case .failure(let error): reply(.failure(error))
+            }
+        }
+    }
+
+    private func strike(
+        _ members: [RedisCommand.Argument], of incarnation: Incarnation, reply: @escaping Reply<Void>
+    ) {
+        let key = RedisCommand.Argument.string(names.sessions(incarnation))
+        inBatches(members, reply: reply) { batch, done in
+            self.connection.send(RedisCommand("SREM", arguments: [key] + batch)) { done($0.map { _ in }) }
+        }
+    }
+
+    /// Runs `body` for at most a thousand of `members` at a time, all at once; replies when all have, with the first
+    /// error if there was one.
+    private func inBatches(
+        _ members: [RedisCommand.Argument], reply: @escaping Reply<Void>,
+        body: ([RedisCommand.Argument], @escaping Reply<Void>) -> Void
+    ) {
+        let size = 1000
+        guard !members.isEmpty else { return reply(.success(())) }
+        var waiting = (members.count + size - 1) / size
+        var outcome: Result<Void, RedisError> = .success(())
+        for start in stride(from: 0, to: members.count, by: size) {
+            body(Array(members[start..<min(start + size, members.count)])) { result in
+                if case .success = outcome { outcome = result }
+                waiting -= 1
+                if waiting == 0 { reply(outcome) }
+            }
+        }
+    }
+}
+
+extension SessionName {
+    /// As it stands in `worker:{INCARNATION}:sessions`.
+    fileprivate var member: RedisCommand.Argument { .string("\(user) \(device) \(session)") }
+
+    fileprivate init?(member: String) {
+        let words = member.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, !words[2].isEmpty, let user = try? UserID(String(words[0])),
+            let device = try? DeviceID(String(words[1]))
+        else { return nil }
+        self.init(user: user, device: device, session: SessionID(random: String(words[2])))
+    }
+}

@@ -1,0 +1,90 @@
+// Typing: signals, stops, and what a conversation looks like at this moment.
+
+public import RollcallModel
+
+/// What became of a stop.
+public enum TypingStopOutcome: String, Hashable, Sendable {
+    /// Published: the user types no more, or on another device only.
+    case stopped
+    /// The device began anew since; the stop changes nothing.
+    case late
+}
+
+extension Store {
+    /// Says that a device types until the signal's expiry.
+    public func signalTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingOutcome>) {
+        call(
+            .typingSignal, keys: typingKeys(signal),
+            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
+            .milliseconds(settings.typingExpiry), conversationsDefault, reply: reply
+        ) { $0.array?.first?.string.flatMap(TypingOutcome.init) }
+    }
+
+    /// Ends what a device typed, where it ends no later than the signal's expiry; it may follow its start in one
+    /// pipeline.
+    public func stopTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingStopOutcome>) {
+        call(
+            .typingStop, keys: typingKeys(signal),
+            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry), reply: reply
+        ) { $0.array?.first?.string.flatMap(TypingStopOutcome.init) }
+    }
+
+    /// Reads a conversation as it is now.
+    ///
+    /// - Parameter user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
+    public func room(
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool,
+        reply: @escaping Reply<RoomSnapshot>
+    ) {
+        call(
+            .room, keys: [names.members(conversation), names.typing(conversation)],
+            .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, withMembers ? 1 : 0,
+            reply: reply
+        ) { RoomSnapshot($0, withMembers: withMembers) }
+    }
+
+    var conversationsDefault: RedisCommand.Argument { settings.openByDefault ? "open" : "closed" }
+
+    private func typingKeys(_ signal: TypingSignal) -> [String] {
+        [
+            names.typing(signal.conversation, signal.user), names.typing(signal.conversation),
+            names.members(signal.conversation),
+        ]
+    }
+}
+
+extension RoomSnapshot {
+    fileprivate init?(_ value: RedisValue, withMembers: Bool) {
+        guard let parts = value.array, parts.count == 5, let time = parts[0].time,
+            let managed = parts[1].integer, let member = parts[2].integer,
+            let typing = parts[3].array, let fields = parts[4].array
+        else { return nil }
+        self.init(
+            time: time, isMember: member == 1, typists: Self.typists(typing),
+            members: withMembers && managed == 1 ? Self.members(fields) : nil)
+    }
+
+    /// Each user once, with the expiry of the device that ends last; what is no user of ours is left out.
+    private static func typists(_ triples: [RedisValue]) -> [Entry] {
+        var typists: [UserID: Entry] = [:]
+        for index in stride(from: 0, to: triples.count - 2, by: 3) {
+            guard let word = triples[index].string?.split(separator: " ").first, let user = try? UserID(String(word)),
+                let expiry = triples[index + 1].time
+            else { continue }
+            let name = triples[index + 2].string.flatMap { $0.isEmpty ? nil : $0 }
+            let known = typists[user]?.expiry ?? expiry
+            typists[user] = Entry(user: user, expiry: max(known, expiry), name: name)
+        }
+        return typists.values.sorted { $0.user < $1.user }
+    }
+
+    private static func members(_ fields: [RedisValue]) -> [UserID: String] {
+        var members: [UserID: String] = [:]
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            // `{managed}` is a name that no user can have.
+            guard let text = fields[index].string, let user = try? UserID(text) else { continue }
+            members[user] = fields[index + 1].string ?? ""
+        }
+        return members
+    }
+}

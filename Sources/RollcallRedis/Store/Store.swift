@@ -1,0 +1,82 @@
+// What Rollcall asks of Redis, each as one method: names, arguments and replies of the scripts are known here and
+// nowhere else. The store decides nothing; it says what Redis decided.
+
+import RollcallModel
+
+/// Rollcall's data in Redis, over one command connection.
+///
+/// It lives on the connection's event loop: call it there, and replies come there. Each call is one command, sent at
+/// once and in order with the others; none is repeated here.
+public final class Store {
+    public typealias Reply<Value> = (Result<Value, RedisError>) -> Void
+
+    /// What the scripts need to know of the configuration.
+    public struct Settings: Hashable, Sendable {
+        public var names: KeyNames
+        /// `presence.retention`: how long the record of a user who is offline is kept after its last change.
+        public var retention: Duration
+        /// `typing.expiry`: the longest that one signal can last.
+        public var typingExpiry: Duration
+        /// `conversations.default`: whether everybody is a member where no members are set.
+        public var openByDefault: Bool
+
+        public init(
+            names: KeyNames = KeyNames(), retention: Duration = .seconds(30 * 86_400),
+            typingExpiry: Duration = .seconds(3), openByDefault: Bool = true
+        ) {
+            self.names = names
+            self.retention = retention
+            self.typingExpiry = typingExpiry
+            self.openByDefault = openByDefault
+        }
+    }
+
+    let connection: CommandConnection
+    let settings: Settings
+
+    public init(on connection: CommandConnection, settings: Settings) {
+        self.connection = connection
+        self.settings = settings
+    }
+
+    public var names: KeyNames { settings.names }
+
+    /// Calls a script and reads its reply; what `read` does not understand is a protocol error.
+    func call<Value>(
+        _ script: Script, keys: [String], _ arguments: RedisCommand.Argument..., reply: @escaping Reply<Value>,
+        read: @escaping (RedisValue) -> Value?
+    ) {
+        call(script, keys: keys, arguments: arguments, reply: reply, read: read)
+    }
+
+    func call<Value>(
+        _ script: Script, keys: [String], arguments: [RedisCommand.Argument], reply: @escaping Reply<Value>,
+        read: @escaping (RedisValue) -> Value?
+    ) {
+        connection.call(script, keys: keys, arguments: arguments) { result in
+            reply(result.flatMap { Self.understood($0, command: script.name, read) })
+        }
+    }
+
+    static func understood<Value>(
+        _ value: RedisValue, command: String, _ read: (RedisValue) -> Value?
+    ) -> Result<Value, RedisError> {
+        guard let value = read(value) else {
+            return .failure(RedisError(.protocolError, command: command, "Redis answered what this never answers"))
+        }
+        return .success(value)
+    }
+}
+
+extension RedisCommand.Argument {
+    static func time(_ time: Timestamp) -> Self { .integer(time.milliseconds) }
+
+    /// A moment that may be missing, which in Redis is 0.
+    static func time(orZero time: Timestamp?) -> Self { .integer(time?.milliseconds ?? 0) }
+
+    static func milliseconds(_ duration: Duration) -> Self { .integer(duration.milliseconds) }
+}
+
+extension RedisValue {
+    var time: Timestamp? { integer.map(Timestamp.init(milliseconds:)) }
+}
