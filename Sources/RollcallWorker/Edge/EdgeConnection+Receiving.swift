@@ -1,0 +1,31 @@
+// What a peer sends, and what becomes of it.
+
+import Logging
+import NIOCore
+
+extension EdgeConnection {
+    /// Takes what has arrived, frame by frame, until the connection listens no more.
+    func receive(_ input: inout ByteBuffer, message: inout ByteBuffer) {
+        do throws(WebSocketViolation) {
+            while phase.listens, let event = try decoder.next(&input, message: &message) {
+                take(event, message: message)
+            }
+        } catch {
+            loop.logger.debug("a peer broke the WebSocket protocol", metadata: ["reason": "\(error.reason)"])
+            fail(error)
+        }
+    }
+
+    private func take(_ event: WebSocketDecoder.Event, message: ByteBuffer) {
+        switch event {
+        case .text:
+            if phase == .open { loop.shard.received(message, on: self) }
+        case .ping(let payload):
+            if phase == .open && pongs.take(at: loop.clock.awake) { send(.pong(payload)) }
+        case .pong:
+            break  // It has counted as life when its bytes came.
+        case .close(let code):
+            peerClosed(code)
+        }
+    }
+}

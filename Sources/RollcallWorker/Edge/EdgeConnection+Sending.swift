@@ -1,0 +1,65 @@
+// What a connection sends. Frames come finished; NIO holds what the kernel does not take at once, and knows how much
+// that is. The bytes leave in `flush()`, once a tick: the one place where they could go to the socket by another way.
+
+import NIOCore
+import RollcallModel
+
+extension EdgeConnection {
+    /// Sends frames, which are built once for all their receivers; dropped if the connection is ending.
+    ///
+    /// - Parameter counting: whether the bytes count against `limits.outbound_bytes`. Those of snapshots do not, so it
+    ///   is for the shard to send the next one when the last has ``EdgeShard/drained(_:)``.
+    func send(_ frame: ServerFrame, counting: Bool = true) {
+        guard phase == .open, let context else { return }
+        if !counting || exempt > 0 {
+            exempt = min(exempt, outboundBytes) + (counting ? 0 : frame.count)
+        }
+        context.write(wrapOutboundOut(frame.bytes), promise: nil)
+        loop.flushSoon(self)
+    }
+
+    /// Sends the sweep's ping, or gives the peer up after two that it let pass in silence.
+    func ping() {
+        guard phase == .open else { return }
+        guard unanswered < 2 else { return abort() }
+        unanswered += 1
+        send(.ping)
+    }
+
+    /// Bytes that the kernel has not yet taken.
+    var outboundBytes: Int {
+        guard let channel = context?.channel, phase != .over else { return 0 }
+        return (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    /// Of ``outboundBytes``, those that count. Which of the waiting bytes are exempt is not tracked; they are taken to
+    /// be the last to leave, which errs to the peer's good.
+    var countedBytes: Int {
+        let waiting = outboundBytes
+        return waiting - min(exempt, waiting)
+    }
+
+    /// Whether so much waits that the shard should keep what it has to say, to send only the newest of it when the
+    /// connection has ``EdgeShard/drained(_:)``.
+    var isBackedUp: Bool {
+        guard let context, phase != .over else { return false }
+        return !context.channel.isWritable
+    }
+
+    /// Hands the kernel what this tick has written, and goes on with the closing if that was the last.
+    func flush() {
+        awaitsFlush = false
+        guard let context, phase != .over else { return }
+        context.flush()
+        switch phase {
+        case .open:
+            guard isBackedUp else { return }
+            loop.watch(self)
+            if outboundBytes > loop.settings.outboundCeiling { fallBehind() }
+        case .closing, .broken, .finished:
+            sayGoodbye(context)
+        case .over:
+            break
+        }
+    }
+}

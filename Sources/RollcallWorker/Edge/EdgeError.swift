@@ -1,0 +1,55 @@
+// Why the edge cannot listen.
+
+import NIOCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The edge could not listen where the configuration says.
+struct EdgeError: Error, CustomStringConvertible {
+    enum Code: Hashable {
+        /// Another program listens there.
+        case portTaken
+        /// Ports below 1024 are for root.
+        case notPermitted
+        /// The host has no such address.
+        case noSuchAddress
+        case cannotListen
+    }
+
+    let code: Code
+    let host: String
+    let port: Int
+    let underlying: any Error
+
+    init(host: String, port: Int, cause: any Error) {
+        self.host = host
+        self.port = port
+        underlying = cause
+        code =
+            switch (cause as? IOError)?.errnoCode {
+            case EADDRINUSE: .portTaken
+            case EACCES, EPERM: .notPermitted
+            case EADDRNOTAVAIL: .noSuchAddress
+            default: cause is SocketAddressError ? .noSuchAddress : .cannotListen
+            }
+    }
+
+    /// Whether trying again, with nothing changed, can help.
+    var retry: Bool { code == .portTaken }
+
+    var description: String {
+        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        switch code {
+        case .portTaken: return "The edge cannot listen on \(place): another program does."
+        case .notPermitted: return "The edge may not listen on \(place): ports below 1024 need a privilege."
+        case .noSuchAddress: return "The edge cannot listen on \(place): this machine has no such address."
+        case .cannotListen: return "The edge cannot listen on \(place): \(underlying)"
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// What the connections of one event loop share: the shard, a buffer, the list of those to flush at the end of the tick,
+// and one sweep, which pings, watches slow readers and ends what has taken too long.
+
+import Logging
+import NIOCore
+
+/// The edge on one event loop; belongs to it.
+final class EdgeLoop {
+    let eventLoop: any EventLoop
+    let settings: EdgeSettings
+    let handshake: Handshake
+    let sessions: SessionCount
+    let shard: any EdgeShard
+    let logger: Logger
+
+    private var scratch = ByteBuffer()
+    private var unflushed: [EdgeConnection] = []
+    private var flushing: [EdgeConnection] = []
+
+    var clock: AwakeClock
+    var rota: PingRota<EdgeConnection>
+    var beat: Scheduled<Void>?
+    var isStopped = false
+    /// Handshakes in hand, connections that are backed up, and connections that wait for the peer's end, in the order
+    /// in which they came.
+    var handshakes: [Pending<HandshakeHandler>] = []
+    var backlogs: [Backlog] = []
+    var closing: [Pending<EdgeConnection>] = []
+
+    /// To be made on `eventLoop`; the sweep runs until ``stop()``.
+    init(
+        on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, shard: any EdgeShard,
+        logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.settings = settings
+        self.sessions = sessions
+        self.shard = shard
+        self.logger = logger
+        handshake = Handshake(
+            origins: OriginPolicy(origins: settings.origins, listeningOn: settings.host))
+        clock = AwakeClock(interval: settings.beat, at: eventLoop.now)
+        rota = PingRota(bands: settings.beats)
+        scheduleBeat()
+    }
+
+    /// Begins the handshake on a new channel of this loop.
+    func accept(_ channel: any Channel) throws {
+        guard !isStopped && handshakes.count < EdgeSettings.handshakes else { throw Overrun() }
+        let handler = try HandshakeHandler.begin(on: channel, of: self)
+        handshakes.append(Pending(what: handler, until: clock.awake + settings.handshake))
+    }
+
+    /// Lends the buffer in which messages are put together. While it is out, whoever else asks gets a fresh one.
+    func lendScratch() -> ByteBuffer {
+        let lent = scratch
+        scratch = ByteBuffer()
+        return lent
+    }
+
+    func returnScratch(_ buffer: ByteBuffer) {
+        scratch = buffer
+    }
+}
+
+/// More handshakes came than the loop takes on at once; the channel is closed.
+private struct Overrun: Error {}
+
+/// Something that must happen before a moment of the loop's time.
+struct Pending<What> {
+    let what: What
+    let until: Duration
+}
+
+// Flushing. What a tick writes to a socket goes out together at the end of that tick: whatever NIO has still to read in
+// it is read first.
+extension EdgeLoop {
+    /// Lets the connection flush at the end of this tick.
+    func flushSoon(_ connection: EdgeConnection) {
+        guard !connection.awaitsFlush else { return }
+        connection.awaitsFlush = true
+        unflushed.append(connection)
+        guard unflushed.count == 1 else { return }
+        eventLoop.assumeIsolated().execute { self.flush() }
+    }
+
+    private func flush() {
+        swap(&unflushed, &flushing)
+        for connection in flushing {
+            connection.flush()
+        }
+        flushing.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,113 @@
+// The listening side of the edge: one socket that hands each new connection to an event loop of the group.
+
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// Accepts WebSockets for the shards of a worker.
+final class EdgeServer: Sendable {
+    private let settings: EdgeSettings
+    private let group: any EventLoopGroup
+    private let logger: Logger
+    private let makeShard: @Sendable (any EventLoop) -> any EdgeShard
+    private let sessions: SessionCount
+    private let running = NIOLockedValueBox<Running?>(nil)
+
+    private struct Running {
+        let listener: any Channel
+        let loops: EdgeLoops
+    }
+
+    /// - Parameters:
+    ///   - group: its event loops share the connections.
+    ///   - shard: called once for each event loop, on that loop, when the server starts.
+    init(
+        _ settings: EdgeSettings, group: any EventLoopGroup, logger: Logger,
+        shard: @escaping @Sendable (any EventLoop) -> any EdgeShard
+    ) {
+        self.settings = settings
+        self.group = group
+        self.logger = logger
+        makeShard = shard
+        sessions = SessionCount(limit: settings.sessions)
+    }
+
+    /// How many WebSockets stand.
+    var connections: Int { sessions.count }
+
+    /// Begins to accept.
+    ///
+    /// - Returns: where it listens, with the port that was picked if the configuration names none.
+    /// - Throws: ``EdgeError`` if it cannot listen there.
+    func start() async throws -> SocketAddress {
+        let loops = try await EdgeLoops(group) { [settings, sessions, makeShard, logger] loop in
+            EdgeLoop(on: loop, settings: settings, sessions: sessions, shard: makeShard(loop), logger: logger)
+        }
+        do {
+            let listener = try await bootstrap(loops).bind(host: settings.host, port: settings.port).get()
+            running.withLockedValue { $0 = Running(listener: listener, loops: loops) }
+            guard let address = listener.localAddress else { throw ChannelError.unknownLocalAddress }
+            return address
+        } catch {
+            await loops.stop()
+            throw EdgeError(host: settings.host, port: settings.port, cause: error)
+        }
+    }
+
+    /// Accepts nothing more; the connections that stand are not touched.
+    func stopAccepting() async {
+        try? await running.withLockedValue { $0 }?.listener.close()
+    }
+
+    /// Stops accepting and ends every connection, without a word to the peers; whoever wants to part in peace has
+    /// closed them before.
+    func stop() async {
+        await stopAccepting()
+        await running.withLockedValue { $0 }?.loops.stop()
+    }
+
+    private func bootstrap(_ loops: EdgeLoops) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.writeBufferWaterMark, value: settings.waterMark)
+            .childChannelOption(
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: EdgeSettings.receiveBytes)
+            )
+            // As many receive buffers as reads in a row would stay with the connection for good.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try loops[channel.eventLoop].accept(channel) }
+            }
+    }
+}
+
+/// The edge's part on each event loop of a group.
+private struct EdgeLoops: Sendable {
+    private let loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>]
+
+    init(_ group: any EventLoopGroup, make: @escaping @Sendable (any EventLoop) -> EdgeLoop) async throws {
+        var loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>] = [:]
+        for loop in group.makeIterator() {
+            loops[ObjectIdentifier(loop)] = try await loop.submit { NIOLoopBound(make(loop), eventLoop: loop) }.get()
+        }
+        self.loops = loops
+    }
+
+    /// The part of a loop of the group, for use on that loop.
+    subscript(_ loop: any EventLoop) -> EdgeLoop {
+        guard let part = loops[ObjectIdentifier(loop)] else { preconditionFailure("a channel of a foreign loop") }
+        return part.value
+    }
+
+    /// Ends all connections, and returns when the shards have been told.
+    func stop() async {
+        for part in loops.values {
+            try? await part.eventLoop.submit { part.value.stop() }.get()
+            // Closed channels tell their handlers in the tick after.
+            try? await part.eventLoop.submit {}.get()
+        }
+    }
+}

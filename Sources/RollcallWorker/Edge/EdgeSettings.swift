@@ -1,0 +1,63 @@
+// What the edge takes from the worker's configuration, and the bounds that nobody needs to set.
+
+import NIOCore
+
+/// The edge's part of a worker's configuration.
+struct EdgeSettings: Sendable {
+    var host = "127.0.0.1"
+    /// 0 picks a free one.
+    var port = 0
+    /// Exact values of `Origin` from which browsers may connect, or `*`; see ``OriginPolicy``.
+    var origins: [String] = []
+    /// How often a connection is pinged; it is dead after two that were missed.
+    var ping = Duration.seconds(10)
+    /// How many WebSockets may stand at once.
+    var sessions = Int.max
+    /// The longest message from a client.
+    var messageBytes = 65_536
+    /// What may wait for one connection, for how long, before it is closed as too slow.
+    var outboundBytes = 262_144
+    var slowFor = Duration.seconds(10)
+    /// How long an HTTP handshake may take.
+    var handshake = Duration.seconds(5)
+    /// How long a peer has to answer a close frame with its own, or with the end of its stream.
+    var closing = Duration.seconds(3)
+
+    init() {}
+
+    init(_ configuration: WorkerConfiguration) {
+        host = configuration.edge.host
+        port = configuration.edge.port
+        origins = configuration.edge.origins
+        ping = configuration.edge.ping
+        sessions = configuration.limits.sessions
+        messageBytes = configuration.limits.messageBytes
+        outboundBytes = configuration.limits.outboundBytes
+        slowFor = configuration.limits.slowFor
+        handshake = configuration.limits.hello
+    }
+
+    /// How long an HTTP request's head may be, all in all.
+    static let headerBytes = 16 * 1024
+    static let headerFields = 100
+    /// How many handshakes a loop has in hand at once; more are turned away unheard.
+    static let handshakes = 4096
+    /// What a read takes at once. Kept by every connection while it lives, so it is the size of what clients say.
+    static let receiveBytes = 256
+
+    /// When a connection counts as backed up, and when it has drained: well below what makes it too slow.
+    var waterMark: ChannelOptions.Types.WriteBufferWaterMark {
+        let high = max(2, min(outboundBytes / 4, 64 * 1024))
+        return .init(low: high / 2, high: high)
+    }
+
+    /// What may wait for a connection with snapshots and all. Snapshots do not make a connection slow, but they are as
+    /// much memory as anything else.
+    var outboundCeiling: Int { min(outboundBytes, Int.max / 32) * 32 }
+
+    /// How many beats of the sweep a ping period has.
+    var beats: Int { Int(min(4096, max(1, ping / .milliseconds(100)))) }
+
+    /// How long a beat is.
+    var beat: TimeAmount { TimeAmount(ping / beats) }
+}

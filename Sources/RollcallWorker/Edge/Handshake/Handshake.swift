@@ -1,0 +1,64 @@
+// Whether an HTTP request opens a WebSocket here (RFC 6455, section 4.2), and if not, what to tell whoever wrote the
+// client.
+
+import Crypto
+import NIOCore
+import NIOHTTP1
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Judges requests for a WebSocket.
+struct Handshake: Sendable {
+    static let path = "/v1/connect"
+
+    let origins: OriginPolicy
+
+    /// - Returns: the value of `Sec-WebSocket-Accept` for a request that opens a WebSocket.
+    func accept(_ request: HTTPRequestHead) throws(Refusal) -> String {
+        let headers = request.headers
+        guard request.uri.prefix(while: { $0 != "?" }) == Self.path else { throw .notHere }
+        guard request.method == .GET else { throw .notGET }
+        guard headers.tokens("upgrade").contains("websocket") else { throw .notWebSocket }
+        guard request.version == .http1_1 else { throw .bad("A WebSocket handshake is an HTTP/1.1 request.") }
+        guard headers.tokens("connection").contains("upgrade") else {
+            throw .bad("The header Connection does not name Upgrade. Does a proxy on the way drop it?")
+        }
+        guard headers.only("sec-websocket-version") == "13" else { throw .wrongVersion }
+        guard headers.only("host") != nil else { throw .bad("The header Host must stand exactly once.") }
+        guard let key = headers.only("sec-websocket-key"), Data(base64Encoded: key)?.count == 16 else {
+            throw .bad("The header Sec-WebSocket-Key must stand once, with 16 bytes in Base64.")
+        }
+        guard headers["origin"].count <= 1, origins.allows(headers.first(name: "origin"), host: headers.only("host"))
+        else { throw .foreignOrigin }
+        return Self.answer(to: key)
+    }
+
+    /// The answer that opens the WebSocket.
+    static func response(_ accept: String) -> ByteBuffer {
+        ByteBuffer(
+            string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Accept: \(accept)\r\n\r\n")
+    }
+
+    private static func answer(to key: String) -> String {
+        let digest = Insecure.SHA1.hash(data: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        return Data(digest).base64EncodedString()
+    }
+}
+
+extension HTTPHeaders {
+    /// What a list-valued header names, in lower case.
+    fileprivate func tokens(_ name: String) -> [String] {
+        self[canonicalForm: name].map { $0.lowercased() }
+    }
+
+    /// The value of a header that stands exactly once.
+    fileprivate func only(_ name: String) -> String? {
+        let values = self[name]
+        return values.count == 1 ? values[0] : nil
+    }
+}

@@ -1,0 +1,120 @@
+// The first half second of a connection: one HTTP request, which becomes a WebSocket or gets an answer that says why
+// not. After that, nothing of HTTP is left in the pipeline.
+
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// Reads one request and turns the channel into an ``EdgeConnection``, or answers and closes.
+final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        case waiting
+        /// The request's head is right; what is missing is its end.
+        case accepted(String)
+        /// Answered, one way or the other; nothing more is read.
+        case over
+    }
+
+    private let loop: EdgeLoop
+    private let decoder: ByteToMessageHandler<HTTPRequestDecoder>
+    private var state = State.waiting
+    private var context: ChannelHandlerContext?
+
+    private init(on loop: EdgeLoop) {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = EdgeSettings.headerBytes / 2
+        limits.maxHeaderListSize = EdgeSettings.headerBytes
+        limits.maxHeaderFieldCount = EdgeSettings.headerFields
+        let requests = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+        decoder = ByteToMessageHandler(requests, maximumBufferSize: EdgeSettings.headerBytes)
+        self.loop = loop
+    }
+
+    /// Puts a handshake into a new channel's pipeline. To be called on the loop.
+    static func begin(on channel: any Channel, of loop: EdgeLoop) throws -> HandshakeHandler {
+        let handler = HandshakeHandler(on: loop)
+        try channel.pipeline.syncOperations.addHandlers([handler.decoder, handler])
+        return handler
+    }
+
+    /// Whether the channel is a WebSocket now, or gone.
+    private(set) var isOver = false
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        isOver = true
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (state, unwrapInboundIn(data)) {
+        case (.waiting, .head(let request)):
+            do throws(Refusal) {
+                state = .accepted(try loop.handshake.accept(request))
+            } catch {
+                refuse(error, method: request.method)
+            }
+        case (.accepted, .body):
+            refuse(.body)
+        case (.accepted(let answer), .end):
+            upgrade(answer, context: context)
+        case (.waiting, .body), (.waiting, .end), (.accepted, .head), (.over, _):
+            break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case HTTPParserError.headerOverflow, is ByteToMessageDecoderError.PayloadTooLargeError:
+            refuse(.tooLong)
+        case is HTTPParserError:
+            refuse(.bad("This is not HTTP/1.1."))
+        default:
+            context.close(promise: nil)
+        }
+    }
+
+    /// Gives up on a peer that took too long.
+    func abort() {
+        context?.close(promise: nil)
+    }
+}
+
+extension HandshakeHandler {
+    /// Answers and ends the stream, but goes on reading until the peer ends its own: were the socket closed with bytes
+    /// unread, the kernel would reset the connection and might take the answer with it.
+    private func refuse(_ refusal: Refusal, method: HTTPMethod = .GET) {
+        if case .over = state { return }
+        state = .over
+        guard let context else { return }
+        loop.logger.debug("handshake refused", metadata: ["status": "\(refusal.status.code)"])
+        context.writeAndFlush(wrapOutboundOut(refusal.response(to: method)), promise: nil)
+        context.close(mode: .output, promise: nil)
+    }
+
+    /// Takes HTTP out of the pipeline. Frames that came along with the request are still in the decoder, which hands
+    /// them on as it leaves, in a later tick; so the WebSocket's handler must stand behind it by then.
+    private func upgrade(_ answer: String, context: ChannelHandlerContext) {
+        guard loop.sessions.take() else { return refuse(.full) }
+        state = .over
+        let connection = EdgeConnection(on: loop)
+        let pipeline = context.pipeline.syncOperations
+        do {
+            try pipeline.addHandler(connection)
+        } catch {
+            // The channel closed in this very tick.
+            loop.sessions.release()
+            return
+        }
+        context.writeAndFlush(wrapOutboundOut(Handshake.response(answer)), promise: nil)
+        pipeline.removeHandler(context: context, promise: nil)
+        pipeline.removeHandler(decoder, promise: nil)
+        connection.begin()
+    }
+}

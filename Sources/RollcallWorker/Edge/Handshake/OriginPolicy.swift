@@ -1,0 +1,44 @@
+// Which web pages may connect. A browser names the page's origin and cannot be made to lie by it; other programs name
+// none, and need no leave.
+
+/// Decides about the header `Origin`.
+struct OriginPolicy: Sendable {
+    private let allowed: Set<String>
+    private let listensOnLoopback: Bool
+
+    /// - Parameters:
+    ///   - origins: exact origins, such as `https://chat.example.com`, or `*` for all. If there are none, a page may
+    ///     connect to the host that it came from, and a page of this machine to an edge that listens on loopback only.
+    ///   - host: where the edge listens.
+    init(origins: [String], listeningOn host: String) {
+        allowed = Set(origins.map { $0.lowercased() })
+        listensOnLoopback = Self.isLoopback(host)
+    }
+
+    /// - Parameters:
+    ///   - origin: the header `Origin`; nil if there is none.
+    ///   - host: the header `Host`.
+    func allows(_ origin: String?, host: String?) -> Bool {
+        guard let origin = origin?.lowercased(), !allowed.contains("*") else { return true }
+        guard allowed.isEmpty else { return allowed.contains(origin) }
+        let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].hasSuffix(":"), parts[1].isEmpty else { return false }
+        let page = Self.hostName(parts[2])
+        if let host, page == Self.hostName(host.lowercased()[...]) { return true }
+        return listensOnLoopback && Self.isLoopback(page)
+    }
+
+    /// The host without its port, of `host:port`, `[::1]:port` or either alone.
+    private static func hostName(_ authority: Substring) -> String {
+        if authority.first == "[", let end = authority.firstIndex(of: "]") {
+            return String(authority[authority.index(after: authority.startIndex)..<end])
+        }
+        return String(authority.prefix { $0 != ":" })
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isIPv4 = octets.count == 4 && octets.allSatisfy { UInt8($0) != nil }
+        return host == "localhost" || host == "::1" || isIPv4 && octets[0] == "127"
+    }
+}

@@ -1,0 +1,46 @@
+// What a request that opens no WebSocket is told: enough for a developer to see what is wrong.
+
+import NIOCore
+import NIOHTTP1
+
+/// Why a request does not become a WebSocket: an HTTP status, and a sentence that helps.
+struct Refusal: Error, Hashable, Sendable {
+    let status: HTTPResponseStatus
+    let sentence: String
+    var headers: [String: String] = [:]
+
+    static let notHere = Refusal(
+        status: .notFound,
+        sentence: "There is nothing here. Rollcall's WebSocket is at \(Handshake.path); the HTTP routes are on the "
+            + "admin port.")
+    static let notGET = Refusal(
+        status: .methodNotAllowed, sentence: "A WebSocket is opened by GET.", headers: ["Allow": "GET"])
+    static let notWebSocket = Refusal(
+        status: .upgradeRequired, sentence: "This is a WebSocket: connect to it with a WebSocket client.",
+        headers: ["Upgrade": "websocket", "Connection": "Upgrade, close", "Sec-WebSocket-Version": "13"])
+    static let wrongVersion = Refusal(
+        status: .badRequest, sentence: "The header Sec-WebSocket-Version must be 13.",
+        headers: ["Sec-WebSocket-Version": "13"])
+    static let foreignOrigin = Refusal(
+        status: .forbidden, sentence: "Pages of this origin may not connect. The worker's edge.origins says which may.")
+    static let tooLong = Refusal(
+        status: .requestHeaderFieldsTooLarge, sentence: "The request's headers are too long.")
+    static let body = Refusal.bad("A WebSocket handshake has no body.")
+    static let full = Refusal(
+        status: .serviceUnavailable, sentence: "This worker holds as many sessions as it may.",
+        headers: ["Retry-After": "5"])
+
+    static func bad(_ sentence: String) -> Refusal {
+        Refusal(status: .badRequest, sentence: sentence)
+    }
+
+    /// The whole answer; the connection ends after it.
+    func response(to method: HTTPMethod) -> ByteBuffer {
+        let fields = ["Connection": "close"].merging(headers) { $1 }.sorted { $0.key < $1.key }
+        let body = sentence + "\n"
+        var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        text += "Content-Length: \(body.utf8.count)\r\n"
+        text += fields.map { "\($0.key): \($0.value)\r\n" }.joined() + "\r\n"
+        return ByteBuffer(string: method == .HEAD ? text : text + body)
+    }
+}
