@@ -1,0 +1,34 @@
+# `make run` and `make test` are all that a newcomer needs; both install what is missing.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format clean
+
+SWIFT ?= swift
+SWIFT_SOURCES := Sources Tests Package.swift
+SHELL_SCRIPTS := scripts/setup .ci/run
+
+# Homebrew's folder is not among those that the compiler searches by itself.
+BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
+FLAGS := $(if $(BREW),-Xcc -I$(BREW)/include -Xlinker -L$(BREW)/lib)
+
+help: ## list what make can do
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+setup: ## install what is missing: hiredis, Redis
+	@scripts/setup
+
+run: setup ## a private Redis, two workers and the demo page
+	$(SWIFT) run $(FLAGS) rollcall dev
+
+test: setup ## build, and run all tests
+	$(SWIFT) test $(FLAGS)
+
+lint: ## check the formatting of Swift and the syntax of scripts
+	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+	@for script in $(SHELL_SCRIPTS); do bash -n $$script || exit 1; done
+
+format: ## format the Swift sources in place
+	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+clean: ## remove what was built
+	$(SWIFT) package clean
