@@ -28,10 +28,9 @@ export class Pane extends EventTarget {
     parts.field.placeholder = `Write as ${nameOf(user)}`;
     parts.field.setAttribute("aria-label", `Message from ${nameOf(user)}`);
     this.#listen();
-    this.#addButton();
     this.addDevice("laptop");
     this.#showMessages();
-    this.refresh = setInterval(() => this.#showPeers(), 10_000);
+    this.refresh = setInterval(() => this.#showPeers(), 5_000);
   }
 
   addDevice(kind) {
@@ -47,7 +46,7 @@ export class Pane extends EventTarget {
     device.addEventListener("chosen", () => this.#choose(device));
     device.addEventListener("removed", () => this.#removed(device));
     this.#devices.push(device);
-    this.#parts.devices.insertBefore(device.element, this.#parts.devices.lastElementChild);
+    this.#parts.devices.append(device.element);
     if (!this.#chosen) this.#choose(device);
     return device;
   }
@@ -61,25 +60,21 @@ export class Pane extends EventTarget {
 
   #listen() {
     const { chat } = this;
-    const { field, composer, close } = this.#parts;
+    const { field, composer, close, "add-device": add } = this.#parts;
     field.addEventListener("input", () => this.#room?.input.edit(field.value));
     composer.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
     });
     close.addEventListener("click", () => this.close());
+    add.addEventListener("click", () => this.#addNextDevice());
     chat.addEventListener("messages", () => this.#showMessages());
     chat.addEventListener("people", () => this.#watch());
   }
 
-  #addButton() {
-    const button = make("button", "Add a device", "add-device");
-    button.type = "button";
-    button.addEventListener("click", () => {
-      const kinds = Object.keys(KINDS);
-      this.addDevice(kinds[this.#devices.length % kinds.length]);
-    });
-    this.#parts.devices.append(button);
+  #addNextDevice() {
+    const kinds = Object.keys(KINDS);
+    this.addDevice(kinds[this.#devices.length % kinds.length]);
   }
 
   /** The typing goes first, so that no observer sees it outlive the message. */
@@ -137,12 +132,13 @@ export class Pane extends EventTarget {
     composer.inert = !usable;
     if (!usable) this.#clear();
     this.element.classList.toggle("cut-off", !device.isConnected);
+    this.#showPeers();
   }
 
   #showPeers() {
     const { peers, avatar, "own-status": own } = this.#parts;
-    const mine = this.#presences.get(this.user)?.status ?? "unknown";
-    own.textContent = mine;
+    const mine = (this.#chosen?.isConnected && this.#presences.get(this.user)?.status) || "unknown";
+    own.textContent = mine === "unknown" ? "not known here" : mine;
     avatar.dataset.status = mine;
     const others = [...this.chat.people].filter((person) => person !== this.user).sort();
     peers.replaceChildren(...others.map((person) => this.#peer(person)));
@@ -156,10 +152,21 @@ export class Pane extends EventTarget {
     avatar.dataset.status = presence?.status ?? "unknown";
     avatar.ariaHidden = "true";
     const words = make("span", "", "peer-words");
-    const seen = presence ? lastSeenText(presence, this.#chosen.client.now) || "Not seen yet" : "…";
-    words.append(make("b", nameOf(user)), make("span", presence?.status === "away" ? "Away" : seen, "quiet"));
+    words.append(make("b", nameOf(user)), make("span", this.#lastSeen(presence), "quiet"));
     item.append(avatar, words);
     return item;
+  }
+
+  /** To the second, since this page is for looking closely; an app says it less exactly. */
+  #lastSeen(presence) {
+    switch (presence?.status) {
+      case "online": return "Online";
+      case "away": return "Away";
+      case "offline": break;
+      default: return "…";
+    }
+    const seen = lastSeenText(presence, this.#chosen.client.now, { exact: true });
+    return seen ? `Offline · last seen ${seen}` : "Not seen yet";
   }
 
   #showMessages() {

@@ -42,16 +42,35 @@ function listed(words) {
   return `${words.slice(0, -1).join(", ")}, and ${words.at(-1)}`;
 }
 
-const MINUTE = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const relative = new Intl.RelativeTimeFormat("en");
 
-/** When someone was last here, private by being relative. `now` is the client's `now`. */
-export function lastSeenText(presence, now) {
+/**
+ * When someone was last here; empty for a user never seen. Private by being vague, unless `exact` is asked for.
+ *
+ * @param {number} now the client's `now`, not this device's clock
+ */
+export function lastSeenText(presence, now, { exact = false } = {}) {
   if (presence.status !== "offline") return "Active now";
   if (presence.last_seen === null) return "";
-  const ago = now - presence.last_seen;
+  const ago = Math.max(0, now - presence.last_seen);
+  return exact ? exactly(ago) : vaguely(ago);
+}
+
+function vaguely(ago) {
   if (ago < MINUTE) return "Active now";
   if (ago < 5 * MINUTE) return `${Math.floor(ago / MINUTE)}m ago`;
-  if (ago < 60 * MINUTE) return "Active recently";
-  if (ago < 24 * 60 * MINUTE) return "Last seen today";
+  if (ago < HOUR) return "Active recently";
+  if (ago < DAY) return "Last seen today";
   return "Last seen recently";
+}
+
+function exactly(ago) {
+  if (ago < MINUTE) return relative.format(-Math.floor(ago / SECOND), "second");
+  if (ago < HOUR) return relative.format(-Math.floor(ago / MINUTE), "minute");
+  if (ago < DAY) return relative.format(-Math.floor(ago / HOUR), "hour");
+  return relative.format(-Math.floor(ago / DAY), "day");
 }
