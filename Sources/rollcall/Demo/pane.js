@@ -138,7 +138,7 @@ export class Pane extends EventTarget {
   #showPeers() {
     const { peers, avatar, "own-status": own } = this.#parts;
     const mine = (this.#chosen?.isConnected && this.#presences.get(this.user)?.status) || "unknown";
-    own.textContent = mine === "unknown" ? "not known here" : mine;
+    own.textContent = mine;
     avatar.dataset.status = mine;
     const others = [...this.chat.people].filter((person) => person !== this.user).sort();
     peers.replaceChildren(...others.map((person) => this.#peer(person)));

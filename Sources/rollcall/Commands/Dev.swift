@@ -1,0 +1,43 @@
+import ArgumentParser
+import UnixSignals
+
+/// `rollcall dev`: everything on one machine, to try and to develop with.
+struct Dev: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run a private Redis, two workers and a demo page.",
+        discussion: """
+            Needs redis-server and redis-cli, nothing else. Nothing is kept: Ctrl-C, the end of the terminal, or the \
+            crash of any part takes everything down.
+            """)
+
+    @Option(help: "The demo page's port; 0 picks a free one. By default 8000, or a free one if that is taken.")
+    var port: Int?
+
+    @Flag(help: "Open the page in the browser.")
+    var open = false
+
+    @Flag(help: "Print one JSON object a line: what is running, then the changes.")
+    var json = false
+
+    func validate() throws {
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port takes a number from 0 to 65535") }
+    }
+
+    func run() async throws {
+        let session = DevSession(port: port, asJSON: json, opensBrowser: open)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await session.run() }
+                group.addTask { for await _ in signals { return } }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch is CancellationError {
+            return
+        } catch let error as any CustomStringConvertible & Error {
+            Output.log("rollcall dev: \(error.description)")
+            throw ExitCode.cannotServe
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// The demo page, served from memory on loopback. Its files stand in `Demo/` as they are: no build step.
+
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import Synchronization
+
+/// What the page needs to know, as `settings.json`.
+struct DemoSettings: Sendable, Encodable {
+    var conversation = "c42"
+    var people = ["alice", "bob"]
+    let redis: Redis
+    let workers: [DevWorker]
+
+    struct Redis: Sendable, Encodable {
+        let port: Int
+    }
+}
+
+/// The page's server. It listens before anything else starts, since the workers must know which page may connect.
+final class DemoServer: Sendable {
+    private let settings = Mutex<DemoSettings?>(nil)
+
+    /// Tried first, where no other was asked for.
+    static let preferredPort = 8000
+
+    /// From now on the page works.
+    func show(_ settings: DemoSettings) {
+        self.settings.withLock { $0 = settings }
+    }
+
+    /// Serves the page while `work` lasts, which is told the port.
+    ///
+    /// - Parameter port: where to listen, 0 for any; `nil` for the preferred one or, if that is taken, any.
+    func during<Result: Sendable>(
+        port: Int?, _ work: @escaping @Sendable (_ port: Int) async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await serve(on: port ?? Self.preferredPort, work)
+        } catch is PortTaken where port == nil {
+            return try await serve(on: 0, work)
+        }
+    }
+
+    private func serve<Result: Sendable>(
+        on port: Int, _ work: @escaping @Sendable (_ port: Int) async throws -> Result
+    ) async throws -> Result {
+        let listening = AsyncStream<Int>.makeStream()
+        let application = application(port: port) { listening.continuation.yield($0) }
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask {
+                defer { listening.continuation.finish() }
+                do {
+                    try await application.run()
+                } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                    throw PortTaken(port: port)
+                }
+                return nil
+            }
+            group.addTask {
+                for await port in listening.stream { return try await work(port) }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func application(port: Int, listening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
+        let router = Router()
+        router.get("settings.json") { _, _ in try self.answer() }
+        for file in DemoFile.all {
+            router.get(RouterPath(file.path)) { _, _ in file.response }
+        }
+        var logger = Logger(label: "demo")
+        logger.logLevel = .critical
+        return Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { channel in listening(channel.localAddress?.port ?? port) },
+            logger: logger)
+    }
+
+    private func answer() throws -> Response {
+        guard let settings = settings.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
+        return DemoFile.response(try JSONEncoder().encode(settings), type: "application/json")
+    }
+}
+
+/// The port that was asked for is not free.
+struct PortTaken: Error, CustomStringConvertible {
+    let port: Int
+
+    var description: String { "port \(port) is taken by another program" }
+}

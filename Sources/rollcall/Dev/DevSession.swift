@@ -1,0 +1,71 @@
+// `rollcall dev` as nested scopes: the page, Redis, two workers, the view of changes. Whatever ends, ends all.
+
+import Foundation
+
+/// Everything that `rollcall dev` runs.
+struct DevSession: Sendable {
+    /// Where the page is served; `nil` for the usual port or, if that is taken, any.
+    let port: Int?
+    let asJSON: Bool
+    let opensBrowser: Bool
+
+    /// Runs until cancelled.
+    ///
+    /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotServe`` or ``PortTaken`` if one cannot start.
+    func run() async throws {
+        let page = DemoServer()
+        try await page.during(port: port) { port in
+            let origins = ["http://127.0.0.1:\(port)", "http://localhost:\(port)"]
+            try await PrivateRedis.during { redis in
+                try await DevWorker.during(id: "w1", redis: redis, origins: origins) { first in
+                    try await DevWorker.during(id: "w2", redis: redis, origins: origins) { second in
+                        page.show(DemoSettings(redis: .init(port: redis.port), workers: [first, second]))
+                        try ready(Ready(page: origins[0] + "/", redis: redis.port, workers: [first, second]))
+                        try await LiveView(redis: redis, asJSON: asJSON).run()
+                    }
+                }
+            }
+        }
+    }
+
+    private func ready(_ ready: Ready) throws {
+        if asJSON { try Output.json(["ready": ready]) } else { try Output.line(ready.text) }
+        if opensBrowser { try Self.open(ready.page) }
+    }
+
+    private static func open(_ page: String) throws {
+        #if os(macOS)
+            let opener = "open"
+        #else
+            let opener = "xdg-open"
+        #endif
+        _ = try Child(opener, program: Program.find(opener), arguments: [page])
+    }
+}
+
+/// What is running and where.
+private struct Ready: Encodable {
+    let page: String
+    let redis: Int
+    let workers: [DevWorker]
+
+    var text: String {
+        let lines = workers.map { "  \($0.id)      \($0.edge)\n          \($0.admin)" }
+        return """
+
+            Rollcall is running. Ctrl-C ends all of it.
+
+              open    \(page)
+              redis   127.0.0.1:\(redis), keeping nothing
+            \(lines.joined(separator: "\n"))
+
+              try     redis-cli -p \(redis) PSUBSCRIBE 'typing:*' 'presence:*'
+                      redis-cli -p \(redis) TTL 'typing:{c42}:alice'
+                      redis-cli -p \(redis) HGETALL 'presence:{alice}'
+                      curl '\(workers[0].admin)/v1/presence?user=alice&user=bob'
+
+            What changes, as Redis publishes it:
+
+            """
+    }
+}

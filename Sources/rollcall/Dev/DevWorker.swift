@@ -1,0 +1,53 @@
+// A worker of `rollcall dev`: this same program in a process of its own, as it would run in earnest.
+
+import Foundation
+
+/// A worker that is ready, as its `ready` line says.
+struct DevWorker: Sendable, Encodable {
+    let id: String
+    let incarnation: String
+    let edge: String
+    let admin: String
+
+    /// Reads `ready worker=… edge=… admin=…`.
+    init?(id: String, readyLine line: String) {
+        let words = line.split(separator: " ")
+        guard words.first == "ready" else { return nil }
+        let fields = Dictionary(
+            words.dropFirst().compactMap { word -> (Substring, String)? in
+                guard let equals = word.firstIndex(of: "=") else { return nil }
+                return (word[..<equals], String(word[word.index(after: equals)...]))
+            }, uniquingKeysWith: { first, _ in first })
+        guard let incarnation = fields["worker"], let edge = fields["edge"], let admin = fields["admin"] else {
+            return nil
+        }
+        self.id = id
+        self.incarnation = incarnation
+        self.edge = edge
+        self.admin = admin
+    }
+
+    /// Starts a worker, does `work` once it is ready, and stops it.
+    ///
+    /// - Parameter origins: the web pages that may connect: without, any page in the browser could.
+    static func during<Result: Sendable>(
+        id: String, redis: PrivateRedis, origins: [String],
+        _ work: @escaping @Sendable (DevWorker) async throws -> Result
+    ) async throws -> Result {
+        let settings = [
+            "redis.url=redis://127.0.0.1:\(redis.port)", "worker.id=\(id)", "worker.drain=0s", "edge.port=0",
+            "admin.port=0", "auth.mode=insecure", "edge.origins=\(origins.joined(separator: ","))", "log.level=warning",
+        ]
+        let child = try Child(
+            "worker \(id)", program: Program.own,
+            arguments: ["worker", "--exit-on-stdin-end"] + settings.flatMap { ["--set", $0] },
+            errors: { Output.log("\(id) | \($0)") })
+        return try await child.during {
+            for await line in child.lines {
+                if let worker = DevWorker(id: id, readyLine: line) { return try await work(worker) }
+            }
+            try Task.checkCancellation()
+            throw PartEnded(name: child.name, ending: await child.ending)
+        }
+    }
+}

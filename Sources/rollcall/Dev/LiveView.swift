@@ -1,0 +1,82 @@
+// What happens, as it happens: `redis-cli` subscribes to everything that is published, as anyone may, and each message
+// becomes a line.
+
+import Foundation
+
+/// The changes in the terminal.
+struct LiveView: Sendable {
+    let redis: PrivateRedis
+    let asJSON: Bool
+
+    static let patterns = ["typing:*", "presence:*", "members:*"]
+
+    /// Shows changes until cancelled.
+    func run() async throws {
+        let child = try Child(
+            "redis-cli", program: Program.find("redis-cli"),
+            arguments: ["-h", "127.0.0.1", "-p", "\(redis.port)", "PSUBSCRIBE"] + Self.patterns)
+        try await child.during {
+            // redis-cli prints a push as its elements, a line each: "pmessage", the pattern, the channel, the payload.
+            var push: [String] = []
+            for await line in child.lines {
+                if line == "pmessage" || line == "psubscribe" { push = [] }
+                push.append(line)
+                if push.count == 4, push[0] == "pmessage" { try show(channel: push[2], payload: push[3]) }
+            }
+        }
+    }
+
+    private func show(channel: String, payload: String) throws {
+        if asJSON {
+            try Output.line("{\"channel\":\(try quoted(channel)),\"message\":\(payload)}")
+        } else if let change = Change(payload) {
+            let name = channel.padding(toLength: max(channel.count, 22), withPad: " ", startingAt: 0)
+            try Output.line("\(Self.clock(change.at))  \(name)  \(change.sentence)")
+        }
+    }
+
+    private func quoted(_ text: String) throws -> String {
+        String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+    }
+
+    /// The time of day, to the millisecond.
+    private static func clock(_ milliseconds: Int64?) -> String {
+        let date = milliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) } ?? Date()
+        let parts = Calendar.current.dateComponents([.hour, .minute, .second, .nanosecond], from: date)
+        return String(
+            format: "%02d:%02d:%02d.%03d", parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0,
+            (parts.nanosecond ?? 0) / 1_000_000)
+    }
+}
+
+/// Any of the messages, as far as a line tells of it.
+private struct Change: Decodable {
+    let user: String?
+    let at: Int64?
+    let typing: Bool?
+    let expiresIn: Int64?
+    let status: String?
+    let devices: Int?
+    let member: Bool?
+    let name: String?
+
+    init?(_ payload: String) {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let change = try? decoder.decode(Change.self, from: Data(payload.utf8)) else { return nil }
+        self = change
+    }
+
+    var sentence: String {
+        let user = user ?? "everyone"
+        if let typing {
+            return typing ? "\(user) is typing, for \(expiresIn ?? 0) ms unless renewed" : "\(user) has stopped typing"
+        }
+        if let status {
+            let devices = devices ?? 0
+            return "\(user) is \(status), with \(devices) device\(devices == 1 ? "" : "s")"
+        }
+        if let member { return member ? "\(user) is a member, as \(name ?? "")" : "\(user) is no longer a member" }
+        return "the members were replaced"
+    }
+}
