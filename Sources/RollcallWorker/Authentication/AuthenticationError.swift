@@ -1,0 +1,47 @@
+// Why somebody was not let in. The client is told to fix its token (4100), to fetch a fresh one (4101) or to mend its
+// hello (4102); which of the first two it is decides whether an app signs its user out.
+
+public import RollcallModel
+
+/// Why a token does not prove who somebody is.
+public struct AuthenticationError: Error, Hashable, Sendable {
+    /// Stable: programs match on it.
+    public enum Code: String, Sendable, CaseIterable {
+        /// It is no token at all, or a claim in it is of the wrong kind.
+        case malformed
+        /// No key of this worker goes with the token's algorithm and key id.
+        case unknownKey = "unknown_key"
+        case badSignature = "bad_signature"
+        case expired
+        case notYetValid = "not_yet_valid"
+        case wrongIssuer = "wrong_issuer"
+        case wrongAudience = "wrong_audience"
+        /// The token names another device than the client does.
+        case wrongDevice = "wrong_device"
+        /// Neither the token nor the client names a device.
+        case noDevice = "no_device"
+    }
+
+    public var code: Code
+    /// A sentence for a person; nothing of the token stands in it.
+    public var message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// How the connection is closed.
+    public var closeCode: CloseCode {
+        switch code {
+        case .malformed, .unknownKey, .badSignature, .notYetValid, .wrongIssuer, .wrongAudience, .wrongDevice:
+            .badToken
+        case .expired: .tokenExpired
+        case .noDevice: .badMessage
+        }
+    }
+}
+
+extension AuthenticationError: CustomStringConvertible {
+    public var description: String { message }
+}

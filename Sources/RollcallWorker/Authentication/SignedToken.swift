@@ -1,0 +1,82 @@
+// A token taken apart (RFC 7515 §7.1). jwt-kit's own parser is not used on what strangers send: in 5.7 it traps on a
+// header with a number beyond Int's and on an empty list of audiences, before any signature is looked at.
+
+import JWTKit
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The three parts of a token. Nothing of it is to be believed before ``claims(signedBy:)`` returns.
+struct SignedToken {
+    /// What says how the token was signed.
+    struct Header: Decodable {
+        var alg: String
+        var kid: String?
+        /// Whether the token has extensions that must be understood (RFC 7515 §4.1.11). We understand none.
+        var isCritical: Bool
+
+        enum CodingKeys: CodingKey { case alg, kid, crit }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            alg = try fields.decode(String.self, forKey: .alg)
+            kid = try fields.decodeIfPresent(String.self, forKey: .kid)
+            isCritical = fields.contains(.crit)
+        }
+    }
+
+    private let header: Header
+    private let payload: Data
+    private let signature: Data
+    /// What the signature signs: the first two parts as they were sent.
+    private let signed: ArraySlice<UInt8>
+
+    init(_ token: String) throws(AuthenticationError) {
+        let bytes = Array(token.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.decoded(parts[0]), let payload = Self.decoded(parts[1]),
+            let signature = Self.decoded(parts[2]),
+            let header = try? JSONDecoder().decode(Header.self, from: header)
+        else { throw AuthenticationError(.malformed, "the token is no JSON Web Token") }
+        guard !header.isCritical else {
+            throw AuthenticationError(.malformed, "the token's header has a crit, of which none is supported")
+        }
+        self.header = header
+        self.payload = payload
+        self.signature = signature
+        signed = bytes[..<parts[1].endIndex]
+    }
+
+    /// What the token says, its signature having been checked first.
+    func claims(signedBy keys: VerificationKeys) throws(AuthenticationError) -> Claims {
+        let candidates = keys.candidates(algorithm: header.alg, id: header.kid)
+        guard !candidates.isEmpty else {
+            throw AuthenticationError(.unknownKey, "this worker has no key for the token's alg and kid")
+        }
+        guard candidates.contains(where: { (try? $0.algorithm.verify(signature, signs: signed)) == true }) else {
+            throw AuthenticationError(.badSignature, "the token's signature is wrong")
+        }
+        guard let claims = try? JSONDecoder().decode(Claims.self, from: payload) else {
+            throw AuthenticationError(.malformed, "a claim of the token is of the wrong kind")
+        }
+        return claims
+    }
+
+    /// base64url without padding (RFC 4648 §5).
+    private static func decoded(_ part: ArraySlice<UInt8>) -> Data? {
+        var base64 = Data(capacity: part.count + 3)
+        for byte in part {
+            switch byte {
+            case UInt8(ascii: "-"): base64.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): base64.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: base64.append(byte)
+            }
+        }
+        base64.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - part.count % 4) % 4))
+        return Data(base64Encoded: base64)
+    }
+}

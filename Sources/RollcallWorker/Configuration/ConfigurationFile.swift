@@ -1,0 +1,93 @@
+// The configuration file, flattened: every value with its key and the line it stands in, so that a problem can say
+// where to look. Parsed once, here, and not by the configuration library: that one keeps no lines and takes YAML's
+// null for the text "null".
+
+import RollcallModel
+import Yams
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The values of a YAML file by their keys.
+struct ConfigurationFile {
+    struct Value: Hashable {
+        /// A list's items are joined by commas.
+        var text: String
+        var line: Int
+    }
+
+    /// The file's name without its folder, for messages.
+    let name: String
+    /// Every key that has a value; one set to null has none.
+    private(set) var values: [String: Value] = [:]
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(_ file: URL) {
+        name = file.lastPathComponent
+        do {
+            try flatten(Yams.Parser(yaml: String(decoding: FileContents.read(file.path), as: UTF8.self)).singleRoot())
+        } catch let error as FileContents.Unreadable {
+            refuse(file.path, error.reason)
+        } catch let error as YamlError {
+            refuse(file.path, "this is not YAML: \(error.sentence)")
+        } catch {
+            refuse(file.path, "this is not YAML")
+        }
+    }
+
+    private mutating func refuse(_ path: String, _ message: String) {
+        problems.append(ConfigurationProblem(.unusableFile, "config", value: path, message))
+    }
+
+    private mutating func flatten(_ root: Node?) {
+        guard let root, root != "" else { return }
+        guard let mapping = root.mapping else {
+            let message = "the file must consist of sections with keys, like Config/worker.yaml"
+            problems.append(ConfigurationProblem(.malformed, "config", value: name, message))
+            return
+        }
+        flatten(mapping, under: "")
+    }
+
+    private mutating func flatten(_ mapping: Node.Mapping, under section: String) {
+        for (name, value) in mapping {
+            let key = section + (name.scalar?.string ?? "?")
+            switch value {
+            case .mapping(let mapping): flatten(mapping, under: key + ".")
+            case .sequence(let items): add(items.map { $0.scalar?.string ?? "?" }.joined(separator: ","), value, key)
+            case .scalar(let scalar): if value.null == nil { add(scalar.string, value, key) }
+            case .alias: add("*", value, key)
+            }
+        }
+    }
+
+    /// The same key can be said twice, nested and dotted, which the parser does not see.
+    private mutating func add(_ text: String, _ node: Node, _ key: String) {
+        let line = node.mark?.line ?? 1
+        if let first = values[key] {
+            let message = "the key stands in line \(first.line) already"
+            problems.append(
+                ConfigurationProblem(.inconsistent, key, origin: .file(name: name, line: line), message))
+        } else {
+            values[key] = Value(text: text, line: line)
+        }
+    }
+}
+
+extension YamlError {
+    /// What is wrong, without the excerpt of the file: that could show a password.
+    fileprivate var sentence: String {
+        switch self {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            "\(problem) in line \(mark.line), column \(mark.column)"
+        case .duplicatedKeysInMapping(let duplicates, _):
+            "the same key twice: \(duplicates.sorted().joined(separator: ", "))"
+        case .no, .memory, .reader, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
+            "it cannot be read"
+        }
+    }
+}

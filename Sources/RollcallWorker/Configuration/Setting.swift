@@ -1,0 +1,121 @@
+// One key of the configuration: its name, how its text becomes a value and a value its text, and which values are
+// allowed. Making each kind of value in one place keeps the table of keys readable.
+
+import RollcallModel
+
+/// One key of the configuration.
+struct Setting: Sendable {
+    let key: String
+    /// What a right value looks like, after "it must be".
+    let expected: String
+    /// The text that stands for a default which depends on the machine, where there is one.
+    var automatic: String?
+    /// Takes a value's text; `false` if it cannot be read.
+    let read: @Sendable (String, inout WorkerConfiguration) -> Bool
+    /// The value's text, secrets masked.
+    let show: @Sendable (WorkerConfiguration) -> String
+    /// Whether the value is one of those allowed.
+    let isAllowed: @Sendable (WorkerConfiguration) -> Bool
+
+    /// The environment variable that overrides this key.
+    var variable: String { Self.variablePrefix + key.uppercased().replacing(".", with: "_") }
+
+    static let variablePrefix = "ROLLCALL_"
+
+    /// The text of the default.
+    var defaultText: String { automatic ?? show(WorkerConfiguration()) }
+}
+
+extension Setting {
+    typealias Path<Value> = any WritableKeyPath<WorkerConfiguration, Value> & Sendable
+
+    static func text(
+        _ key: String, _ path: Path<String>, automatic: String? = nil, _ expected: String,
+        shown: @escaping @Sendable (String) -> String = { $0 },
+        where isAllowed: @escaping @Sendable (String) -> Bool
+    ) -> Setting {
+        Setting(
+            key: key, expected: expected, automatic: automatic,
+            read: { text, configuration in
+                if text != automatic { configuration[keyPath: path] = text }
+                return true
+            },
+            show: { shown($0[keyPath: path]) },
+            isAllowed: { isAllowed($0[keyPath: path]) })
+    }
+
+    /// A text that may be left away; the empty text says so.
+    static func optional(
+        _ key: String, _ path: Path<String?>, _ expected: String,
+        where isAllowed: @escaping @Sendable (String) -> Bool = { _ in true }
+    ) -> Setting {
+        Setting(
+            key: key, expected: expected,
+            read: { text, configuration in
+                configuration[keyPath: path] = text.isEmpty ? nil : text
+                return true
+            },
+            show: { $0[keyPath: path] ?? "" },
+            isAllowed: { $0[keyPath: path].map(isAllowed) ?? true })
+    }
+
+    /// Texts separated by commas or white space; in a file also a list.
+    static func list(
+        _ key: String, _ path: Path<[String]>, _ expected: String,
+        where isAllowed: @escaping @Sendable (String) -> Bool
+    ) -> Setting {
+        Setting(
+            key: key, expected: expected,
+            read: { text, configuration in
+                configuration[keyPath: path] = text.split { $0 == "," || $0.isWhitespace }.map(String.init)
+                return true
+            },
+            show: { $0[keyPath: path].joined(separator: ",") },
+            isAllowed: { $0[keyPath: path].allSatisfy(isAllowed) })
+    }
+
+    static func number(
+        _ key: String, _ path: Path<Int>, automatic: String? = nil, in range: ClosedRange<Int>
+    ) -> Setting {
+        let orAutomatic = automatic.map { ", or \($0) for as many as the machine allows" } ?? ""
+        return Setting(
+            key: key, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)\(orAutomatic)",
+            automatic: automatic,
+            read: { text, configuration in
+                guard text != automatic else { return true }
+                guard let number = Int(text) else { return false }
+                configuration[keyPath: path] = number
+                return true
+            },
+            show: { String($0[keyPath: path]) },
+            isAllowed: { range.contains($0[keyPath: path]) })
+    }
+
+    static func duration(_ key: String, _ path: Path<Duration>, in range: ClosedRange<Duration>) -> Setting {
+        let (lower, upper) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+        return Setting(
+            key: key, expected: "a duration from \(lower) to \(upper), written like 250ms, 5s, 2m, 12h or 30d",
+            read: { text, configuration in
+                guard let duration = DurationText.duration(text) else { return false }
+                configuration[keyPath: path] = duration
+                return true
+            },
+            show: { DurationText.text($0[keyPath: path]) },
+            isAllowed: { range.contains($0[keyPath: path]) })
+    }
+
+    static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ key: String, _ path: Path<Value>
+    ) -> Setting {
+        let names = Value.allCases.map(\.rawValue)
+        return Setting(
+            key: key, expected: "\(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")",
+            read: { text, configuration in
+                guard let value = Value(rawValue: text) else { return false }
+                configuration[keyPath: path] = value
+                return true
+            },
+            show: { $0[keyPath: path].rawValue },
+            isAllowed: { _ in true })
+    }
+}

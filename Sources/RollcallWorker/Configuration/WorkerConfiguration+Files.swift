@@ -1,0 +1,48 @@
+// The files that a configuration names: secrets and keys are taken in with it, so that a worker that starts has them,
+// and one that cannot have them never starts.
+
+extension WorkerConfiguration {
+    /// Reads the files named, except those under keys that are wrong already.
+    mutating func readFiles(besides wrong: Set<String>) async -> [ConfigurationProblem] {
+        var problems: [ConfigurationProblem] = []
+        func contents(_ key: String, _ path: String?) -> [UInt8]? {
+            guard let path, !wrong.contains(key) else { return nil }
+            do {
+                return try FileContents.read(path)
+            } catch {
+                problems.append(ConfigurationProblem(.unusableFile, key, value: path, error.reason))
+                return nil
+            }
+        }
+
+        // A password may begin or end with a blank; only the end of its line is no part of it.
+        redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimming(Self.lineEnds)) }
+        admin.token = contents("admin.token_file", admin.tokenFile).map { Secret($0.trimming(Self.whiteSpace)) }
+        auth.secret = contents("auth.secret_file", auth.secretFile).map { Secret($0.trimming(Self.whiteSpace)) }
+        auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+        _ = contents("edge.certificate", edge.certificate)
+        _ = contents("edge.private_key", edge.privateKey)
+
+        if let jwks = auth.jwks {
+            do {
+                _ = try await VerificationKeys.publicKeys(jwks: jwks)
+            } catch {
+                problems.append(
+                    ConfigurationProblem(.unusableFile, "auth.jwks_file", value: auth.jwksFile, error.description))
+            }
+        }
+        return problems
+    }
+
+    private static let lineEnds: Set<UInt8> = [0x0A, 0x0D]
+    private static let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+}
+
+extension [UInt8] {
+    fileprivate func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {
+        guard let first = firstIndex(where: { !bytes.contains($0) }),
+            let last = lastIndex(where: { !bytes.contains($0) })
+        else { return [] }
+        return self[first...last]
+    }
+}

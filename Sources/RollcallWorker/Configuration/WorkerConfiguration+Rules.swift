@@ -1,0 +1,160 @@
+// What must hold between values, each rule with the reason that an operator is given.
+
+import RollcallModel
+import RollcallRedis
+
+extension WorkerConfiguration {
+    /// A condition over several keys. It says nothing while one of them is wrong by itself.
+    private struct Rule: Sendable {
+        let code: ConfigurationProblem.Code
+        /// The keys that the rule looks at; a breach is reported under the first.
+        let keys: [String]
+        /// What is wrong, if something is.
+        let breach: @Sendable (WorkerConfiguration) -> String?
+
+        init(
+            _ code: ConfigurationProblem.Code, _ keys: String...,
+            breach: @escaping @Sendable (WorkerConfiguration) -> String?
+        ) {
+            self.code = code
+            self.keys = keys
+            self.breach = breach
+        }
+    }
+
+    /// Everything about this value that ``load(file:environment:overrides:)`` would refuse; what the files hold that
+    /// it names was checked when they were read.
+    public func problems() -> [ConfigurationProblem] {
+        problems(besides: [])
+    }
+
+    /// - Parameter known: keys that are wrong already and are not spoken of again.
+    func problems(besides known: Set<String>) -> [ConfigurationProblem] {
+        var wrong = known
+        var problems: [ConfigurationProblem] = []
+        for setting in Self.settings where !wrong.contains(setting.key) && !setting.isAllowed(self) {
+            problems.append(
+                ConfigurationProblem(
+                    .outOfRange, setting.key, value: setting.show(self), "it must be \(setting.expected)"))
+            wrong.insert(setting.key)
+        }
+        for rule in Self.rules where wrong.isDisjoint(with: rule.keys) {
+            guard let message = rule.breach(self), let key = rule.keys.first else { continue }
+            let value = Self.settings.first { $0.key == key }?.show(self) ?? ""
+            problems.append(ConfigurationProblem(rule.code, key, value: value.isEmpty ? nil : value, message))
+        }
+        return problems
+    }
+
+    private static let rules: [Rule] = redisRules + timeRules + addressRules + authRules + limitRules
+
+    private static let redisRules: [Rule] = [
+        Rule(.malformed, "redis.url") { configuration in
+            do throws(InvalidRedisURL) {
+                _ = try RedisLocation(url: configuration.redis.url)
+                return nil
+            } catch {
+                return error.description
+            }
+        },
+        Rule(.inconsistent, "redis.password_file", "redis.url") {
+            guard $0.redis.passwordFile != nil, (try? RedisLocation(url: $0.redis.url))?.password != nil else {
+                return nil
+            }
+            return "redis.url holds a password too: leave one of them out"
+        },
+    ]
+
+    private static let timeRules: [Rule] = [
+        Rule(.inconsistent, "worker.lease", "worker.heartbeat") {
+            guard $0.worker.lease < $0.worker.heartbeat * 3 else { return nil }
+            return "it must be at least three heartbeats, \(DurationText.text($0.worker.heartbeat * 3)), "
+                + "so that one that is late does not end the worker's life"
+        },
+        Rule(.inconsistent, "worker.drain", "presence.grace") {
+            let most = max(.zero, $0.presence.grace - .seconds(1))
+            guard $0.worker.drain > most else { return nil }
+            return "it must be at most \(DurationText.text(most)), presence.grace less 1s, so that nobody appears "
+                + "offline on the way to another worker"
+        },
+        Rule(.inconsistent, "presence.retention", "presence.grace") {
+            $0.presence.retention <= $0.presence.grace ? "it must be longer than presence.grace" : nil
+        },
+        Rule(.inconsistent, "typing.throttle", "typing.expiry") {
+            let most = $0.typing.expiry - .seconds(1)
+            guard $0.typing.throttle > most else { return nil }
+            return "it must be at most \(DurationText.text(most)), typing.expiry less 1s, so that a renewal comes "
+                + "before the typing expires; or 0 for none"
+        },
+    ]
+
+    private static let addressRules: [Rule] = [
+        Rule(.inconsistent, "admin.port", "edge.port", "admin.host", "edge.host") {
+            guard $0.admin.port == $0.edge.port, $0.admin.host == $0.edge.host, $0.admin.port != 0 else { return nil }
+            return "edge.port is the same: the two need a port each"
+        },
+        Rule(.missing, "edge.private_key", "edge.certificate") {
+            $0.edge.certificate != nil && $0.edge.privateKey == nil
+                ? "edge.certificate is set: TLS needs its private key too" : nil
+        },
+        Rule(.missing, "edge.certificate", "edge.private_key") {
+            $0.edge.privateKey != nil && $0.edge.certificate == nil
+                ? "edge.private_key is set: TLS needs its certificate too" : nil
+        },
+        Rule(.missing, "admin.token_file", "admin.host") {
+            guard !Loopback.contains($0.admin.host), $0.admin.tokenFile == nil, $0.admin.token == nil else {
+                return nil
+            }
+            return "admin.host \($0.admin.host) can be reached from other machines: give a file with a token that "
+                + "callers must show (openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
+        },
+        Rule(.malformed, "admin.token_file") {
+            guard let token = $0.admin.token else { return nil }
+            let isFit =
+                token.bytes.count >= Admin.shortestToken && token.bytes.allSatisfy { (0x21...0x7E).contains($0) }
+            return isFit
+                ? nil
+                : "the file must hold one line of at least \(Admin.shortestToken) letters, digits and signs without "
+                    + "white space (openssl rand -hex 32 > admin.token)"
+        },
+    ]
+
+    private static let authRules: [Rule] = [
+        Rule(.inconsistent, "auth.mode", "edge.host") {
+            guard $0.auth.mode == .insecure, !Loopback.contains($0.edge.host) else { return nil }
+            return "anybody who reaches edge.host \($0.edge.host) could be anybody: insecure is for 127.0.0.1 only; "
+                + "use jwt, with auth.secret_file or auth.jwks_file"
+        },
+        Rule(.missing, "auth.secret_file", "auth.mode", "auth.jwks_file") {
+            let auth = $0.auth
+            guard auth.mode == .jwt, auth.secretFile == nil, auth.jwksFile == nil, auth.secret == nil, auth.jwks == nil
+            else { return nil }
+            return "without a key no token can be checked. Give a file with a secret of at least "
+                + "\(Auth.shortestSecret) bytes (openssl rand -base64 48 > secret.key; then auth.secret_file or "
+                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file. To try things out on "
+                + "this machine alone, auth.mode can be insecure"
+        },
+        Rule(.malformed, "auth.secret_file") {
+            guard let secret = $0.auth.secret, secret.bytes.count < Auth.shortestSecret else { return nil }
+            return "the secret has \(secret.bytes.count) bytes without the white space around it: HS256 needs at "
+                + "least \(Auth.shortestSecret) (openssl rand -base64 48 > secret.key)"
+        },
+    ]
+
+    private static let limitRules: [Rule] = [
+        Rule(.inconsistent, "limits.sessions") {
+            guard $0.limits.sessions > OpenFileLimit.sessions else { return nil }
+            return "this process may have \(OpenFileLimit.reachable) files open, enough for "
+                + "\(OpenFileLimit.sessions) sessions: raise the limit (ulimit -Hn, LimitNOFILE) or leave it at 0"
+        }
+    ]
+}
+
+extension WorkerConfiguration.Auth {
+    /// As long as what HMAC-SHA-256 puts out, as RFC 7518 §3.2 asks.
+    static let shortestSecret = 32
+}
+
+extension WorkerConfiguration.Admin {
+    static let shortestToken = 16
+}

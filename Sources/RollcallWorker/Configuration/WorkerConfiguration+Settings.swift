@@ -1,0 +1,125 @@
+// The table of all keys, in the order of the configuration file. The defaults stand in `WorkerConfiguration`.
+
+import Logging
+import RollcallRedis
+
+extension WorkerConfiguration {
+    static let settings: [Setting] = redis + worker + edge + admin + auth + presence + typing + limits + log
+
+    private static let redis: [Setting] = [
+        .text(
+            "redis.url", \.redis.url, "redis://[user[:password]@]host[:port][/db] or redis+unix:///path",
+            shown: withoutPassword, where: { !$0.isEmpty }),
+        .text(
+            "redis.prefix", \.redis.prefix,
+            "at most 64 bytes without white space, control characters, { and }",
+            where: { $0.utf8.count <= 64 && !$0.contains { $0.isWhitespace || "{}".contains($0) || $0.isControl } }),
+        .optional("redis.password_file", \.redis.passwordFile, aFile),
+        .duration("redis.connect_timeout", \.redis.connectTimeout, in: .milliseconds(10)...(.seconds(300))),
+    ]
+
+    private static let worker: [Setting] = [
+        .text(
+            "worker.id", \.worker.id, automatic: "",
+            "1 to \(Worker.longestID) of the characters A-Z, a-z, 0-9, _ and -",
+            where: { (1...Worker.longestID).contains($0.utf8.count) && $0.allSatisfy(Worker.isAllowedInID) }),
+        .duration("worker.heartbeat", \.worker.heartbeat, in: .milliseconds(50)...(.seconds(60))),
+        .duration("worker.lease", \.worker.lease, in: .seconds(1)...(.seconds(600))),
+        .duration("worker.drain", \.worker.drain, in: .zero...(.seconds(600))),
+    ]
+
+    private static let edge: [Setting] = [
+        .text("edge.host", \.edge.host, aHost, where: isHost),
+        .number("edge.port", \.edge.port, in: 0...65_535),
+        .optional(
+            "edge.public_url", \.edge.publicURL, "a WebSocket address such as wss://chat.example.org/v1/connect",
+            where: { isURL($0, schemes: ["ws", "wss"]) }),
+        .duration("edge.ping", \.edge.ping, in: .milliseconds(100)...(.seconds(600))),
+        .optional("edge.certificate", \.edge.certificate, aFile),
+        .optional("edge.private_key", \.edge.privateKey, aFile),
+        .list(
+            "edge.origins", \.edge.origins,
+            "origins separated by commas, each like https://example.org, without a path", where: isOrigin),
+    ]
+
+    private static let admin: [Setting] = [
+        .text("admin.host", \.admin.host, aHost, where: isHost),
+        .number("admin.port", \.admin.port, in: 0...65_535),
+        .optional("admin.token_file", \.admin.tokenFile, aFile),
+    ]
+
+    private static let auth: [Setting] = [
+        .choice("auth.mode", \.auth.mode),
+        .optional("auth.secret_file", \.auth.secretFile, aFile),
+        .optional("auth.jwks_file", \.auth.jwksFile, aFile),
+        .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
+        .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
+    ]
+
+    private static let presence: [Setting] = [
+        .duration("presence.grace", \.presence.grace, in: .zero...(.seconds(3600))),
+        .duration("presence.retention", \.presence.retention, in: .seconds(60)...(.seconds(3650 * 86_400))),
+    ]
+
+    private static let typing: [Setting] = [
+        // An observer distrusts a worker that is silent for ten seconds, and for the expiry and two.
+        .duration("typing.expiry", \.typing.expiry, in: .seconds(1)...(.seconds(8))),
+        .duration("typing.throttle", \.typing.throttle, in: .zero...(.seconds(7))),
+        .duration("typing.coalesce", \.typing.coalesce, in: .zero...(.seconds(2))),
+        .number("typing.names", \.typing.names, in: 0...100),
+        .choice("conversations.default", \.conversations.default),
+    ]
+
+    private static let limits: [Setting] = [
+        .number("limits.sessions", \.limits.sessions, automatic: "0", in: 1...OpenFileLimit.mostSessions),
+        .number("limits.sessions_per_user", \.limits.sessionsPerUser, in: 1...1000),
+        .number("limits.watched_users", \.limits.watchedUsers, in: 1...100_000),
+        .number("limits.joined_conversations", \.limits.joinedConversations, in: 1...100_000),
+        .number("limits.message_bytes", \.limits.messageBytes, in: 1024...16_777_216),
+        .number("limits.message_rate", \.limits.messageRate, in: 1...100_000),
+        .number("limits.message_burst", \.limits.messageBurst, in: 1...1_000_000),
+        .number("limits.outbound_bytes", \.limits.outboundBytes, in: 4096...1_073_741_824),
+        .duration("limits.slow_for", \.limits.slowFor, in: .milliseconds(100)...(.seconds(600))),
+        .duration("limits.hello", \.limits.hello, in: .milliseconds(100)...(.seconds(300))),
+        .number("limits.connection_rate", \.limits.connectionRate, in: 0...1_000_000),
+    ]
+
+    private static let log: [Setting] = [
+        .choice("log.level", \.log.level),
+        .choice("log.format", \.log.format),
+    ]
+
+    private static let aFile = "the path of a file"
+    private static let aHost = "a host name or an IP address"
+}
+
+extension WorkerConfiguration {
+    private static func isHost(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-_%".contains($0)) }
+    }
+
+    private static func isURL(_ text: String, schemes: [String]) -> Bool {
+        guard let scheme = text.firstRange(of: "://"), schemes.contains(String(text[..<scheme.lowerBound])) else {
+            return false
+        }
+        let rest = text[scheme.upperBound...]
+        return rest.first.map { $0 != "/" } ?? false && !rest.contains { $0.isWhitespace || $0.isControl }
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
+    }
+
+    /// A URL as it may be shown: what stands before the host is masked.
+    static func withoutPassword(_ url: String) -> String {
+        guard let at = url.lastIndex(of: "@") else { return url }
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        return start <= at ? url[..<start] + "***" + url[at...] : "***" + url[at...]
+    }
+}
+
+extension Character {
+    fileprivate var isControl: Bool {
+        unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}

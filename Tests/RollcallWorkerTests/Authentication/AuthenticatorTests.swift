@@ -1,0 +1,230 @@
+import Foundation
+import RollcallModel
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Authentication with a secret")
+struct AuthenticatorTests {
+    /// 2023-11-14 22:13:20 UTC.
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+    private let iphone: DeviceID
+    private let authenticator: Authenticator
+
+    init() async throws {
+        iphone = try DeviceID("iphone")
+        authenticator = try await Self.authenticator()
+    }
+
+    private static func authenticator(
+        secret: String = Tokens.secret, _ change: (inout WorkerConfiguration.Auth) -> Void = { _ in }
+    ) async throws -> Authenticator {
+        var auth = WorkerConfiguration.Auth()
+        auth.secret = Secret(secret.utf8)
+        change(&auth)
+        return try await Authenticator(auth)
+    }
+
+    private func refusal(
+        _ token: String, device: String? = "iphone", by other: Authenticator? = nil
+    ) throws -> AuthenticationError.Code? {
+        do {
+            _ = try (other ?? authenticator).authenticate(token: token, device: device.map(DeviceID.init), now: now)
+            return nil
+        } catch let error as AuthenticationError {
+            return error.code
+        }
+    }
+
+    @Test("a good token says who is calling, and until when")
+    func good() async throws {
+        let identity = try authenticator.authenticate(
+            token: try await Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
+        #expect(identity.user.text == "alice")
+        #expect(identity.device == iphone)
+        #expect(identity.expires == now + 1)
+    }
+
+    @Test("the example of RFC 7515, appendix A.1, is verified as it stands there")
+    func example() async throws {
+        // The RFC's key is no text; its base64url form is.
+        let key = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
+        let bytes = try #require(
+            Data(base64Encoded: key.replacing("-", with: "+").replacing("_", with: "/") + "=="))
+        var auth = WorkerConfiguration.Auth()
+        auth.secret = Secret(bytes)
+        auth.issuer = "joe"
+        let token =
+            "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt"
+            + "cGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+        let authenticator = try await Authenticator(auth)
+        // It has expired, and has no `sub`; both are looked at after the signature only.
+        #expect(try refusal(token, by: authenticator) == .expired)
+        #expect(throws: AuthenticationError(.malformed, "the token has no sub")) {
+            try authenticator.authenticate(
+                token: token, device: iphone, now: Date(timeIntervalSince1970: 1_300_819_379))
+        }
+        #expect(try refusal(token) == .badSignature)
+    }
+
+    @Test("a token is good until its exp, to the second, and says so apart from all else")
+    func expiry() async throws {
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000}"#)) == .expired)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000.5}"#)) == nil)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice"}"#)) == .malformed)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":"soon"}"#)) == .malformed)
+        #expect(AuthenticationError(.expired, "").closeCode == .tokenExpired)
+        #expect(AuthenticationError(.badSignature, "").closeCode == .badToken)
+    }
+
+    @Test(
+        "an exp beyond all calendars is the end of the year 9999", arguments: ["1e18", "1e308", "9999999999999999999"])
+    func distantExpiry(expiry: String) async throws {
+        let identity = try authenticator.authenticate(
+            token: try await Tokens.hs256(#"{"sub":"alice","exp":\#(expiry)}"#), device: iphone, now: now)
+        #expect(identity.expires == Date(timeIntervalSince1970: 253_402_300_799))
+    }
+
+    @Test("an issuer's clock may be a minute ahead")
+    func notBefore() async throws {
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000060}"#)) == nil)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000061}"#)) == .notYetValid)
+    }
+
+    @Test("the token's device wins, and a client that claims another is refused")
+    func device() async throws {
+        let bound = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"iphone"}"#)
+        #expect(try authenticator.authenticate(token: bound, device: nil, now: now).device == iphone)
+        #expect(try refusal(bound) == nil)
+        #expect(try refusal(bound, device: "ipad") == .wrongDevice)
+        let free = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000}"#)
+        #expect(try refusal(free, device: nil) == .noDevice)
+        #expect(AuthenticationError(.wrongDevice, "").closeCode == .badToken)
+        #expect(AuthenticationError(.noDevice, "").closeCode == .badMessage)
+    }
+
+    @Test("names in a token are checked like all names")
+    func names() async throws {
+        for sub in [#""""#, #""a b""#, #""a{b""#, "7", "null", #"["alice"]"#] {
+            #expect(try await refusal(Tokens.hs256(#"{"sub":\#(sub),"exp":1800000000}"#)) == .malformed, "\(sub)")
+        }
+        #expect(try await refusal(Tokens.hs256(#"{"exp":1800000000}"#)) == .malformed)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"a b"}"#)) == .malformed)
+    }
+
+    @Test("issuer and audience are checked where they are configured")
+    func issuerAndAudience() async throws {
+        let strict = try await Self.authenticator {
+            $0.issuer = "https://id.example"
+            $0.audience = "chat"
+        }
+        func token(_ rest: String) async throws -> String {
+            try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,\#(rest)}"#)
+        }
+        #expect(try await refusal(token(#""iss":"https://id.example","aud":"chat""#), by: strict) == nil)
+        #expect(try await refusal(token(#""iss":"https://id.example","aud":["mail","chat"]"#), by: strict) == nil)
+        #expect(try await refusal(token(#""iss":"https://evil.example","aud":"chat""#), by: strict) == .wrongIssuer)
+        #expect(try await refusal(token(#""aud":"chat""#), by: strict) == .wrongIssuer)
+        #expect(try await refusal(token(#""iss":"https://id.example""#), by: strict) == .wrongAudience)
+        #expect(try await refusal(token(#""iss":"https://id.example","aud":"mail""#), by: strict) == .wrongAudience)
+        #expect(try await refusal(token(#""iss":"https://id.example","aud":[]"#), by: strict) == .wrongAudience)
+        #expect(try await refusal(token(#""iss":"x","aud":[]"#)) == nil)
+    }
+
+    @Test("a changed token, another secret, another algorithm and none at all are refused")
+    func forgeries() async throws {
+        let claims = #"{"sub":"alice","exp":1800000000}"#
+        let good = try await Tokens.hs256(claims)
+        let parts = good.split(separator: ".")
+        let mallory = Tokens.base64URL(Data(#"{"sub":"mallory","exp":1800000000}"#.utf8))
+        #expect(try refusal(good) == nil)
+        #expect(try refusal("\(parts[0]).\(mallory).\(parts[2])") == .badSignature)
+        #expect(try refusal("\(parts[0]).\(parts[1]).") == .badSignature)
+        #expect(try refusal("\(parts[0]).\(parts[1]).\(parts[2].dropLast(3))") == .badSignature)
+        #expect(try await refusal(Tokens.hs256(claims, secret: "another secret, and long enough...")) == .badSignature)
+        for header in [
+            #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"HS512"}"#, #"{"alg":"RS256"}"#, #"{"alg":""}"#,
+        ] {
+            #expect(try await refusal(Tokens.hs256(header: header, claims)) == .unknownKey, "\(header)")
+            #expect(try refusal(Tokens.parts(header, claims) + ".") == .unknownKey, "\(header)")
+        }
+        #expect(
+            try await refusal(Tokens.hs256(header: #"{"alg":"HS256","crit":["exp"],"exp":1}"#, claims)) == .malformed)
+        #expect(try await refusal(Tokens.hs256(header: #"{"alg":"HS256","kid":"any"}"#, claims)) == nil)
+    }
+
+    @Test(
+        "what is no token is refused",
+        arguments: [
+            "", ".", "..", "...", "a.b.c", "alice", "e30.e30.e30", "e30=.e30.", "é.é.é",
+            Tokens.parts("[]", "{}") + ".AAAA", Tokens.parts(#"{"alg":7}"#, "{}") + ".AAAA",
+            Tokens.parts("{}", "{}") + ".AAAA",
+        ])
+    func noToken(token: String) throws {
+        #expect(try refusal(token) == .malformed)
+    }
+
+    @Test("a payload that is no object of claims is refused", arguments: ["", "[]", "{", "\u{0}", "null"])
+    func noClaims(payload: String) async throws {
+        #expect(try await refusal(Tokens.hs256(payload)) == .malformed)
+    }
+
+    /// jwt-kit 5.7 traps on both, before it looks at a signature.
+    @Test(
+        "numbers beyond Int and empty lists cannot crash a worker",
+        arguments: [
+            (#"{"alg":"HS256","x":1e300}"#, #"{"sub":"alice","exp":1800000000}"#),
+            (#"{"alg":"HS256","kid":null}"#, #"{"sub":"alice","exp":1800000000,"aud":[]}"#),
+            (#"{"alg":"HS256"}"#, #"{"sub":"alice","exp":1e300,"nbf":-1e300,"iat":-1e300}"#),
+        ])
+    func extremes(header: String, payload: String) async throws {
+        #expect(try await refusal(Tokens.hs256(header: header, payload)) == nil)
+    }
+
+    @Test("random bytes and mutations are refused, never worse")
+    func mutations() async throws {
+        var random = SystemRandomNumberGenerator()
+        let good = Array(
+            try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,"aud":["a"],"device":"iphone"}"#).utf8)
+        for _ in 0..<2000 {
+            var bytes = good
+            for _ in 0...Int.random(in: 0..<4, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 33...126, using: &random)
+            }
+            // A change in the last letter's unused bits alone changes nothing that is signed.
+            guard bytes.dropLast() != good.dropLast() else { continue }
+            #expect(try refusal(String(decoding: bytes, as: UTF8.self)) != nil)
+        }
+    }
+
+    @Test("insecure takes the token for the user's name, and wants a device")
+    func insecure() async throws {
+        let insecure = try await Self.authenticator { $0.mode = .insecure }
+        let identity = try insecure.authenticate(token: "alice", device: iphone, now: now)
+        #expect(identity == Identity(user: try UserID("alice"), device: iphone, expires: nil))
+        #expect(try refusal("alice", device: nil, by: insecure) == .noDevice)
+        #expect(try refusal("a b", by: insecure) == .malformed)
+        #expect(try refusal("", by: insecure) == .malformed)
+    }
+
+    @Test("minted tokens are taken by workers with the same configuration")
+    func minting() async throws {
+        var auth = WorkerConfiguration.Auth()
+        auth.secret = Secret(Tokens.secret.utf8)
+        auth.issuer = "rollcall"
+        auth.audience = "chat"
+        let minter = try await TokenMinter(auth)
+        let authenticator = try await Authenticator(auth)
+        let alice = try UserID("alice")
+        let token = try await minter.token(for: alice, device: iphone, lifetime: .seconds(60), now: now)
+        let identity = try authenticator.authenticate(token: token, device: nil, now: now)
+        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60))
+        let brief = try await minter.token(for: alice, lifetime: .milliseconds(1), now: now)
+        #expect(try refusal(brief, by: authenticator) == nil)
+        auth.secret = Secret("too short".utf8)
+        await #expect(throws: ConfigurationProblems.self) { try await TokenMinter(auth) }
+        await #expect(throws: ConfigurationProblems.self) { try await Authenticator(auth) }
+        auth.secret = nil
+        await #expect(throws: ConfigurationProblems.self) { try await Authenticator(auth) }
+    }
+}

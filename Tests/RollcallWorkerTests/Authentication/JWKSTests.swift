@@ -1,0 +1,137 @@
+import Foundation
+import JWTKit
+import RollcallModel
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Authentication with public keys")
+struct JWKSTests {
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+    private let claims = #"{"sub":"alice","exp":1800000000,"device":"iphone"}"#
+    private let p256 = ES256PrivateKey()
+    private let ed25519: EdDSA.PrivateKey
+
+    init() throws {
+        ed25519 = try EdDSA.PrivateKey()
+    }
+
+    private func jwk(_ key: ES256PrivateKey, _ rest: String) throws -> String {
+        let point = try #require(key.publicKey.parameters)
+        let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
+        return #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"\#(rest)}"#
+    }
+
+    private func jwk(_ key: EdDSA.PrivateKey, _ rest: String) -> String {
+        #"{"kty":"OKP","crv":"Ed25519","x":"\#(Tokens.base64URL(key.publicKey.rawRepresentation))"\#(rest)}"#
+    }
+
+    /// A key that OpenSSL made, and what it signed: RSA keys are slow to make.
+    private static let rsa =
+        #"{"kty":"RSA","e":"AQAB","kid":"r","alg":"RS256","use":"sig","n":""#
+        + "4SX0d3vnTG2a8QAHTUwqOPOebsuRSgbHEfc6JhO2bXX-LzSfkr7mmD26_bjGcdkWg627vLYdsoZKVtIIJdZ46bRzV6ogn7c"
+        + "6zUOAkByLL0Uh5FuCkQj--BJvnpJxCE0mA0KmoYUXzV_bBkJ7r0zp-Ma6eGa0FjUzbwS2d8eQ4zby-xUtL-hLIIUWfRaiuJ"
+        + "J1Nr78g7p3QQkezmFh0sUVEdQp4QDdxFpcaYx4opm7rRGDXzs5L6CoXT_uV0M-tIltfIGr5cgW5_1ikZzYbLRlBwS3CJDx6"
+        + "AVbPu4gA2BK-LPC8-tJij7jikYQuvJbmpGVtUhHBoVy3vWmoEAP-B_mHw"
+        + "\"}"
+    private static let rsaToken =
+        "eyJhbGciOiJSUzI1NiIsImtpZCI6InIifQ.eyJzdWIiOiJhbGljZSIsImV4cCI6MTgwMDAwMDAwMCwiZGV2aWNlIjoiaXBo"
+        + "b25lIn0.E7GTkZvD3Syd5eDKXH9f8s-9o8VzF1prZQu00VAosOD_BnAXmTX8pMwbFeytAZ7mMTYWvBUBBDH0jItQTlPsbMO"
+        + "GFWfVLy5mo9FORuJirBrFPattMwCxaIvgOaCFbuPu3tg2pKd_mg7Vkj-xVCYaRk0IyYB8l96MVt0GS0cOoHKHTf5ZnTm_sR"
+        + "Ug17FNJjIhLGwMyGP5Rek6NCYZnJR2dZh1laHbE-ZsBwhkhUhda7s5UOFM-b09ON--cwdm36QKenPbMvDKKhyIAsf-Gy8WM"
+        + "2pptfMDO-OViFs4Qjedk8HevkQSaG8tHtoKxyg36Agwvx6qEjYrIDJc4b2mWO1rAg"
+
+    private func authenticator(_ keys: String...) async throws -> Authenticator {
+        var auth = WorkerConfiguration.Auth()
+        auth.jwks = #"{"keys":[\#(keys.joined(separator: ","))]}"#
+        return try await Authenticator(auth)
+    }
+
+    private func es256(_ header: String, by key: ES256PrivateKey) async throws -> String {
+        try await Tokens.signed(header: header, claims, by: JWTKeyCollection().add(ecdsa: key))
+    }
+
+    private func refusal(_ token: String, by authenticator: Authenticator) throws -> AuthenticationError.Code? {
+        do {
+            #expect(try authenticator.authenticate(token: token, device: nil, now: now).user.text == "alice")
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("RS256, ES256 and EdDSA tokens are taken, each by its kid")
+    func algorithms() async throws {
+        let authenticator = try await authenticator(
+            Self.rsa, jwk(p256, #","kid":"e""#), jwk(ed25519, #","kid":"d""#))
+        let tokens = [
+            Self.rsaToken,
+            try await es256(#"{"alg":"ES256","kid":"e"}"#, by: p256),
+            try await Tokens.signed(
+                header: #"{"alg":"EdDSA","kid":"d"}"#, claims, by: JWTKeyCollection().add(eddsa: ed25519)),
+        ]
+        for token in tokens {
+            #expect(try refusal(token, by: authenticator) == nil)
+            #expect(try refusal(String(token.dropLast(8)), by: authenticator) == .badSignature)
+        }
+    }
+
+    @Test("a kid chooses; without one, every key of the algorithm is tried")
+    func choice() async throws {
+        let other = ES256PrivateKey()
+        let authenticator = try await authenticator(jwk(p256, #","kid":"1""#), jwk(other, #","kid":"2""#))
+        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"2"}"#, by: other), by: authenticator) == nil)
+        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: other), by: authenticator) == nil)
+        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"1"}"#, by: other), by: authenticator) == .badSignature)
+        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"3"}"#, by: other), by: authenticator) == .unknownKey)
+    }
+
+    @Test("a key serves its own algorithm only, whatever a token's header says")
+    func confusion() async throws {
+        let authenticator = try await authenticator(jwk(p256, ""))
+        // The classic: the public key taken for an HMAC secret.
+        let known = p256.publicKey.pemRepresentation
+        #expect(try await refusal(Tokens.hs256(claims, secret: known), by: authenticator) == .unknownKey)
+        #expect(try await refusal(es256(#"{"alg":"EdDSA"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try await refusal(es256(#"{"alg":"none"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == nil)
+    }
+
+    @Test("a secret and a key set can be used together")
+    func both() async throws {
+        var auth = WorkerConfiguration.Auth()
+        auth.secret = Secret(Tokens.secret.utf8)
+        auth.jwks = try #"{"keys":[\#(jwk(p256, #","kid":"e""#))]}"#
+        let authenticator = try await Authenticator(auth)
+        #expect(try await refusal(Tokens.hs256(claims), by: authenticator) == nil)
+        #expect(try await refusal(es256(#"{"alg":"ES256","kid":"e"}"#, by: p256), by: authenticator) == nil)
+    }
+
+    @Test("keys of other kinds and uses are passed over")
+    func strangers() async throws {
+        let authenticator = try await authenticator(
+            #"{"kty":"oct","k":"AAAA"}"#, #"{"kty":"quantum"}"#, jwk(p256, #","use":"enc""#),
+            jwk(p256, #","alg":"ES512""#), jwk(ed25519, ""))
+        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
+    }
+
+    @Test(
+        "a set that cannot serve is a problem of the configuration",
+        arguments: [
+            "", "[]", "{}", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, #"{"keys":[7]}"#,
+            #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, #"{"keys":[{"kty":"EC","crv":"P-256"}]}"#,
+            #"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"}]}"#, #"{"keys":[{"kty":"RSA","n":"","e":""}]}"#,
+            #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#,
+        ])
+    func unusable(text: String) async {
+        var auth = WorkerConfiguration.Auth()
+        auth.jwks = text
+        do {
+            _ = try await Authenticator(auth)
+            Issue.record("the set was taken")
+        } catch {
+            #expect(error.problems.map(\.key) == ["auth.jwks_file"])
+            #expect(error.problems.map(\.code) == [.unusableFile])
+        }
+    }
+}

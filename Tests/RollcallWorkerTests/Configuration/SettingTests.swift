@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The keys of the configuration")
+struct SettingTests {
+    /// `Config/worker.yaml`, which stands beside `Tests`.
+    private static let example = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Config/worker.yaml")
+
+    @Test("Config/worker.yaml shows every key with its true default, in order, and nothing else")
+    func example() throws {
+        let file = ConfigurationFile(Self.example)
+        #expect(file.problems.isEmpty)
+        let text = try String(contentsOf: Self.example, encoding: .utf8)
+        let lines = text.split(separator: "\n").filter { !$0.contains("#") || $0.contains(": \"") }
+        // A key left empty has no value in the file; it stands there as `key:` alone.
+        let named = lines.filter { $0.hasPrefix("  ") }.map { $0.drop { $0 == " " }.prefix { $0 != ":" } }
+        #expect(named == WorkerConfiguration.keys.map { $0.name.split(separator: ".")[1] })
+        for key in WorkerConfiguration.keys {
+            #expect(file.values[key.name]?.text ?? "" == key.defaultText, "\(key.name)")
+        }
+        #expect(Set(file.values.keys).isSubset(of: WorkerConfiguration.keys.map(\.name)))
+    }
+
+    @Test("the example can be loaded, but for the keys that only an operator can give")
+    func exampleLoads() async throws {
+        _ = try await WorkerConfiguration.load(
+            file: Self.example, environment: [:], overrides: ["auth.mode": "insecure"])
+    }
+
+    @Test("each default's text reads as the default", arguments: WorkerConfiguration.settings.map(\.key))
+    func roundTrip(key: String) throws {
+        let setting = try #require(WorkerConfiguration.settings.first { $0.key == key })
+        var configuration = WorkerConfiguration()
+        let before = setting.show(configuration)
+        #expect(setting.read(setting.defaultText, &configuration))
+        #expect(setting.show(configuration) == before)
+        #expect(setting.isAllowed(configuration))
+    }
+
+    @Test("a value made by hand is checked by the same rules")
+    func byHand() {
+        var configuration = WorkerConfiguration()
+        configuration.auth.mode = .insecure
+        #expect(configuration.problems().isEmpty)
+        configuration.worker.lease = .milliseconds(10)
+        configuration.edge.port = 8081
+        #expect(configuration.problems().map(\.key) == ["worker.lease", "admin.port"])
+    }
+
+    @Test("every key has its own variable")
+    func variables() {
+        #expect(WorkerConfiguration.keys.first?.variable == "ROLLCALL_REDIS_URL")
+        #expect(Set(WorkerConfiguration.keys.map(\.variable)).count == WorkerConfiguration.keys.count)
+    }
+
+    @Test(
+        "durations read and write as an operator writes them",
+        arguments: [
+            ("250ms", 250), ("5s", 5000), ("2m", 120_000), ("12h", 43_200_000), ("30d", 2_592_000_000), ("0", 0),
+            ("1001ms", 1001), ("90s", 90_000), ("25h", 90_000_000),
+        ])
+    func durations(text: String, milliseconds: Int64) {
+        #expect(DurationText.duration(text) == .milliseconds(milliseconds))
+        #expect(DurationText.text(.milliseconds(milliseconds)) == text)
+    }
+
+    @Test("what is near in name is suggested, what is not is not")
+    func nearest() {
+        let keys = WorkerConfiguration.keys.map(\.name)
+        #expect(NearestName.of("redis.ulr", among: keys) == "redis.url")
+        #expect(NearestName.of("url", among: keys) == "redis.url")
+        #expect(NearestName.of("redis.password", among: keys) == "redis.password_file")
+        #expect(NearestName.of("limits.sessionsPerUser", among: keys) == "limits.sessions_per_user")
+        #expect(NearestName.of("colour", among: keys) == nil)
+    }
+
+    @Test("a worker that nobody named is named after its host")
+    func generatedID() {
+        let id = WorkerConfiguration.Worker.generatedID(host: "Chat 1ü.example.org")
+        #expect(id.hasPrefix("Chat1-"))
+        #expect(id != WorkerConfiguration.Worker.generatedID(host: "Chat 1ü.example.org"))
+        for host in ["", "ü", ".", String(repeating: "a", count: 200)] {
+            let id = WorkerConfiguration.Worker.generatedID(host: host)
+            #expect((1...WorkerConfiguration.Worker.longestID).contains(id.count))
+            #expect(id.allSatisfy(WorkerConfiguration.Worker.isAllowedInID))
+        }
+    }
+
+    @Test("sessions leave room for what else is open")
+    func openFiles() {
+        #expect(OpenFileLimit.sessions(files: 1024) == 768)
+        #expect(OpenFileLimit.sessions(files: 64) == 32)
+        #expect(OpenFileLimit.sessions(files: 1) == 1)
+        #expect(OpenFileLimit.sessions(files: .max) == OpenFileLimit.mostSessions)
+        #expect(OpenFileLimit.raise() >= OpenFileLimit.sessions)
+    }
+}
