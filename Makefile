@@ -5,7 +5,7 @@
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Package.swift
-SHELL_SCRIPTS := scripts/setup .ci/run
+SHELL_SCRIPTS := scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
