@@ -82,5 +82,8 @@ extension EdgeLoop {
         beat?.cancel()
         handshakes.forEach { $0.what.abort() }
         rota.members.forEach { $0.abort() }
+        handshakes = []
+        backlogs = []
+        closing = []
     }
 }

@@ -59,5 +59,5 @@ struct EdgeSettings: Sendable {
     var beats: Int { Int(min(4096, max(1, ping / .milliseconds(100)))) }
 
     /// How long a beat is.
-    var beat: TimeAmount { TimeAmount(ping / beats) }
+    var beat: TimeAmount { max(.milliseconds(1), TimeAmount(ping / beats)) }
 }

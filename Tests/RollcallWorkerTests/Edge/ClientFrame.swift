@@ -1,0 +1,66 @@
+// Frames as a client sends them, right or wrong, byte by byte.
+
+@testable import RollcallWorker
+
+/// A client's frame. Each field can be set to what no client should send.
+struct ClientFrame {
+    /// The number of the opcode, so that reserved ones can be sent too.
+    var opcode: UInt8
+    var payload: [UInt8] = []
+    var isFinal = true
+    var reserved: UInt8 = 0
+    var mask: UInt32? = 0x37FA_213D
+    /// How many bytes the length takes, 0 for none beside the 7 bits; nil for as few as can be.
+    var lengthBytes: Int?
+
+    static func text(_ text: String, isFinal: Bool = true) -> ClientFrame {
+        ClientFrame(opcode: 1, payload: Array(text.utf8), isFinal: isFinal)
+    }
+
+    static func continuation(_ text: String, isFinal: Bool = true) -> ClientFrame {
+        ClientFrame(opcode: 0, payload: Array(text.utf8), isFinal: isFinal)
+    }
+
+    static func ping(_ text: String = "") -> ClientFrame { ClientFrame(opcode: 9, payload: Array(text.utf8)) }
+    static let pong = ClientFrame(opcode: 10)
+
+    static func close(_ code: UInt16? = nil, _ reason: String = "") -> ClientFrame {
+        ClientFrame(opcode: 8, payload: code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] + Array(reason.utf8) } ?? [])
+    }
+
+    var bytes: [UInt8] {
+        var bytes = [(isFinal ? 0x80 : 0) | reserved << 4 | opcode]
+        let fewest = payload.count < 126 ? 0 : payload.count < 0x10000 ? 2 : 8
+        let size = lengthBytes ?? fewest
+        let short = size == 0 ? UInt8(payload.count) : size == 2 ? 126 : 127
+        bytes.append((mask == nil ? 0 : 0x80) | short)
+        bytes += (0..<size).reversed().map { UInt8(truncatingIfNeeded: payload.count >> ($0 * 8)) }
+        guard let mask else { return bytes + payload }
+        let key = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: mask >> $0) }
+        return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
+    }
+}
+
+/// Numbers that only look random: the same for the same seed.
+struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+/// A seed that differs from run to run, printed so that a run can be had again.
+func printedSeed(_ test: String = #function) -> UInt64 {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("\(test): seed \(seed)")
+    return seed
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Origins")
+struct OriginPolicyTests {
+    @Test("no origin is no browser, and passes")
+    func none() {
+        for policy in [
+            OriginPolicy(origins: [], listeningOn: "0.0.0.0"), .init(origins: ["https://a.example"], listeningOn: "::"),
+        ] {
+            #expect(policy.allows(nil, host: "b.example"))
+        }
+    }
+
+    @Test("a list holds exactly what stands in it")
+    func list() {
+        let policy = OriginPolicy(origins: ["https://Chat.example.com"], listeningOn: "127.0.0.1")
+        #expect(policy.allows("https://chat.example.com", host: "rt.example.com"))
+        for origin in [
+            "http://chat.example.com", "https://chat.example.com:444", "https://x.chat.example.com", "null",
+            "http://localhost", "https://chat.example.com.evil.example", "https://rt.example.com", "",
+        ] {
+            #expect(!policy.allows(origin, host: "rt.example.com"), "\(origin)")
+        }
+    }
+
+    @Test("a star is for everybody")
+    func star() {
+        #expect(OriginPolicy(origins: ["*"], listeningOn: "0.0.0.0").allows("https://any.example", host: "b.example"))
+        #expect(OriginPolicy(origins: ["*"], listeningOn: "0.0.0.0").allows("null", host: nil))
+    }
+
+    @Test("without a list, a page may connect to the host that it came from")
+    func sameHost() {
+        let policy = OriginPolicy(origins: [], listeningOn: "0.0.0.0")
+        #expect(policy.allows("https://chat.example.com", host: "Chat.example.com"))
+        #expect(policy.allows("https://chat.example.com", host: "chat.example.com:8080"))
+        #expect(policy.allows("http://[2001:db8::1]:3000", host: "[2001:db8::1]:8080"))
+        for origin in [
+            "https://evil.example", "http://localhost", "null", "https:chat.example.com", "https://",
+            "https://chat.example.com/x",
+        ] {
+            #expect(!policy.allows(origin, host: "chat.example.com"), "\(origin)")
+        }
+        #expect(!policy.allows("https://chat.example.com", host: nil))
+    }
+
+    @Test("an edge on loopback takes the pages of this machine", arguments: ["127.0.0.1", "localhost", "::1"])
+    func loopback(host: String) {
+        let policy = OriginPolicy(origins: [], listeningOn: host)
+        for origin in ["http://localhost:3000", "http://127.0.0.1", "http://127.8.9.1:1", "http://[::1]:80"] {
+            #expect(policy.allows(origin, host: "127.0.0.1:8080"), "\(origin)")
+        }
+        for origin in ["http://127.evil.example", "http://localhost.evil.example", "http://127.0.0.1.evil.example"] {
+            #expect(!policy.allows(origin, host: "127.0.0.1:8080"), "\(origin)")
+        }
+    }
+}

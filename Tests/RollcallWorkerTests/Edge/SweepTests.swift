@@ -1,0 +1,96 @@
+// The values under the sweep: the loop's time, whose turn it is, and how many pongs a client gets.
+
+import NIOCore
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The loop's time")
+struct AwakeClockTests {
+    @Test("runs with the clock while the loop is awake")
+    func awake() {
+        var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
+        let judged = (1...10).filter { clock.beat(at: .uptimeNanoseconds(UInt64($0) * 105_000_000)) }
+        #expect(judged.count == 10)
+        #expect(clock.awake == .milliseconds(1050))
+    }
+
+    @Test("counts no sleep, and judges nothing until the loop has had a beat to read")
+    func asleep() {
+        var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
+        let hour: UInt64 = 3_600_000_000_000
+        let judged = [hour, hour + 100_000_000].map { clock.beat(at: .uptimeNanoseconds($0)) }
+        #expect(judged == [false, true])
+        #expect(clock.awake == .milliseconds(200))
+    }
+
+    @Test("goes on judging when every beat is late")
+    func overloaded() {
+        var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
+        let judged = (1...10).filter { clock.beat(at: .uptimeNanoseconds(UInt64($0) * 1_000_000_000)) }
+        #expect(judged.count == 5)
+        #expect(clock.awake == .seconds(1))
+    }
+}
+
+@Suite("The ping rota")
+struct PingRotaTests {
+    final class Member: RotaMember {
+        var place: RotaPlace?
+        var turns = 0
+    }
+
+    private func pass(_ rota: inout PingRota<Member>, beats: Int) -> [Int] {
+        (0..<beats).map { _ in
+            let turn = rota.turn()
+            turn.forEach { $0.turns += 1 }
+            return turn.count
+        }
+    }
+
+    @Test("gives everybody one turn a period, evenly spread")
+    func evenly() {
+        var rota = PingRota<Member>(bands: 10)
+        let members = (0..<25).map { _ in Member() }
+        members.forEach { rota.join($0) }
+        let sizes = pass(&rota, beats: 10)
+        #expect(sizes.max() == 3 && sizes.min() == 2)
+        #expect(members.allSatisfy { $0.turns == 1 })
+    }
+
+    @Test("loses nobody and keeps nobody as members come and go at random")
+    func comingAndGoing() {
+        let seed = printedSeed()
+        var numbers = SeededNumbers(seed)
+        var rota = PingRota<Member>(bands: 7)
+        var present: [Member] = []
+        var gone: [Member] = []
+        for _ in 0..<2000 {
+            if Bool.random(using: &numbers) || present.isEmpty {
+                present.append(Member())
+                rota.join(present[present.count - 1])
+            } else {
+                let member = present.remove(at: Int.random(in: present.indices, using: &numbers))
+                rota.leave(member)
+                rota.leave(member)
+                gone.append(member)
+            }
+            if Int.random(in: 0..<10, using: &numbers) == 0 { _ = rota.turn() }
+        }
+        _ = pass(&rota, beats: 7)
+        #expect(present.allSatisfy { $0.turns == 1 } && gone.allSatisfy { $0.turns == 0 }, "seed \(seed)")
+        #expect(Set(rota.members.map(ObjectIdentifier.init)) == Set(present.map(ObjectIdentifier.init)), "seed \(seed)")
+    }
+}
+
+@Suite("Pongs")
+struct PongAllowanceTests {
+    @Test("are so many a second")
+    func rate() {
+        var allowance = PongAllowance()
+        let first = (0..<100).filter { _ in allowance.take(at: .milliseconds(900)) }
+        #expect(first.count == Int(PongAllowance.rate))
+        let next = (0..<100).filter { _ in allowance.take(at: .milliseconds(1000)) }
+        #expect(next.count == Int(PongAllowance.rate))
+    }
+}
