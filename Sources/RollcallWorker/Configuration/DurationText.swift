@@ -2,7 +2,7 @@
 
 import RollcallModel
 
-enum DurationText {
+package enum DurationText {
     /// The units, the largest first, in milliseconds.
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
@@ -11,7 +11,7 @@ enum DurationText {
     /// More digits than anybody needs, and few enough that no unit overflows.
     private static let mostDigits = 9
 
-    static func duration(_ text: String) -> Duration? {
+    package static func duration(_ text: String) -> Duration? {
         if text == "0" { return .zero }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let name = text[digits.endIndex...]
@@ -22,7 +22,7 @@ enum DurationText {
     }
 
     /// The duration in the largest unit that says it exactly, to the millisecond.
-    static func text(_ duration: Duration) -> String {
+    package static func text(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds
         guard milliseconds != 0, let unit = units.first(where: { milliseconds % $0.milliseconds == 0 }) else {
             return "0"

@@ -1,0 +1,22 @@
+// How names and durations are read from the command line. What is wrong with one is said by the option's own help.
+
+public import ArgumentParser
+public import RollcallModel
+import RollcallWorker
+
+extension Identifier: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let name = try? Self(argument) else { return nil }
+        self = name
+    }
+}
+
+extension Duration: @retroactive ExpressibleByArgument {
+    /// `250ms`, `5s`, `2m`, `12h` or `30d`.
+    public init?(argument: String) {
+        guard let duration = DurationText.duration(argument) else { return nil }
+        self = duration
+    }
+
+    public var defaultValueDescription: String { DurationText.text(self) }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+import RollcallWorker
+
+/// Where a worker's configuration comes from.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(help: "A configuration file like Config/worker.yaml.", completion: .file(extensions: ["yaml", "yml"]))
+    var config: String?
+
+    @Option(
+        name: .customLong("set"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Overrides a key of the file and of the environment, such as redis.url=redis://10.0.0.7. May be repeated.",
+            valueName: "key=value"))
+    var overrides: [Override] = []
+
+    /// A key and its value, as `--set` takes them.
+    struct Override: ExpressibleByArgument {
+        let key: String
+        let value: String
+
+        init?(argument: String) {
+            guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else { return nil }
+            key = String(argument[..<equals])
+            value = String(argument[argument.index(after: equals)...])
+        }
+    }
+
+    /// Reads and checks the configuration; each problem goes to standard error.
+    ///
+    /// - Throws: the exit code for a wrong configuration.
+    func load() async throws(ExitCode) -> WorkerConfiguration {
+        do {
+            return try await WorkerConfiguration.load(
+                file: config.map { URL(fileURLWithPath: $0) },
+                overrides: Dictionary(overrides.map { ($0.key, $0.value) }) { _, last in last })
+        } catch {
+            for problem in error.problems { Output.log("configuration: \(problem)") }
+            throw .wrongConfiguration
+        }
+    }
+}
