@@ -1,0 +1,26 @@
+// What an app may choose. The defaults are meant to be right.
+
+/// The choices that a client is made with.
+public struct ClientOptions: Sendable {
+    /// When the person counts as typing.
+    public var typing: TypingSettings = .standard
+    /// How long without a reported input until the device is idle; `nil`: never. It counts only once the app has
+    /// called ``RollcallClient/inputHappened()``.
+    public var idleAfter: Duration? = .seconds(300)
+    /// The ceiling of the first pause before a reconnect; each further failure doubles it.
+    public var firstPause: Duration = .milliseconds(250)
+    /// The ceiling of every pause. Short, so that what people see is true again within two seconds of the end of an
+    /// outage; an app that minds its battery more may take longer ones and call ``RollcallClient/networkChanged()``.
+    public var longestPause: Duration = .milliseconds(1500)
+    /// How long an attempt may take from its start to the worker's welcome.
+    public var connectTimeout: Duration = .seconds(10)
+    /// How late beyond two of the worker's pings silence means that the connection is dead.
+    public var silenceSlack: Duration = .seconds(2)
+    /// A PEM file of certificates to trust for `wss://` in place of the system's.
+    public var trustedCertificates: String?
+    /// The app's names for people, asked once for each typist and remembered. Where it has none, the name in the
+    /// conversation's members counts, which is also shown until the answer comes.
+    public var names: (@Sendable (UserID) async -> String?)?
+
+    public init() {}
+}

@@ -1,0 +1,47 @@
+// A connection that carries nothing for longer than the worker would let pass between two pings is dead, though TCP
+// may not know it for minutes. A client that was itself asleep (a suspended app, a laptop's lid) asks before it judges.
+
+/// Whether a connection is alive, by what came over it.
+struct Liveness {
+    enum Judgement: Equatable {
+        case alive
+        /// Send something that must be answered.
+        case ask
+        case dead
+    }
+
+    /// How long an answer may take.
+    static let answerTime = Duration.seconds(3)
+    /// A deadline noticed this much late means that this process did not run meanwhile.
+    static let asleep = Duration.seconds(1)
+
+    private let silence: Duration
+    private(set) var deadline: ContinuousClock.Instant
+    private var isAsking = false
+
+    /// - Parameter ping: how often the worker pings.
+    init(ping: Duration, slack: Duration, at now: ContinuousClock.Instant) {
+        silence = ping * 2 + slack
+        deadline = now + silence
+    }
+
+    mutating func heard(at now: ContinuousClock.Instant) {
+        isAsking = false
+        deadline = now + silence
+    }
+
+    /// There is reason to doubt: the app came back to the front, the network changed.
+    mutating func doubted(at now: ContinuousClock.Instant) -> Judgement {
+        if isAsking { return .alive }
+        isAsking = true
+        deadline = now + Self.answerTime
+        return .ask
+    }
+
+    mutating func deadlinePassed(at now: ContinuousClock.Instant) -> Judgement {
+        guard now >= deadline else { return .alive }
+        if now < deadline + Self.asleep { return .dead }
+        isAsking = false
+        return doubted(at: now)
+    }
+}

@@ -1,0 +1,135 @@
+// Who observes what. The first observer of a thing makes the worker be asked for it, the last one to go makes it be
+// given up; what is not observed is not kept.
+
+/// One observer and what it observes.
+struct Observer {
+    enum Subject {
+        case users([UserID])
+        case conversation(ConversationID)
+        case connection
+        case problems
+    }
+
+    let subject: Subject
+    /// Ends the observer's stream.
+    let finish: () -> Void
+}
+
+extension Engine {
+    func observeUser(
+        _ user: UserID, _ observer: ObserverID, _ stream: AsyncStream<Presence>.Continuation
+    ) {
+        guard begin(observer, .users([user]), stream) else { return }
+        want(user, observer) { stream.yield($0) }
+    }
+
+    /// Tells once a tick, however many of the users changed in it.
+    func observeUsers(
+        _ users: [UserID], _ observer: ObserverID, _ stream: AsyncStream<[UserID: Presence]>.Continuation
+    ) {
+        guard begin(observer, .users(users), stream) else { return }
+        let group = PresenceGroup(on: loop) { stream.yield($0) }
+        for user in users { want(user, observer) { group.heard($0) } }
+    }
+
+    func observeConversation(
+        _ conversation: ConversationID, _ observer: ObserverID, _ stream: AsyncStream<Typing>.Continuation
+    ) {
+        guard begin(observer, .conversation(conversation), stream) else { return }
+        room(conversation).topic.add(observer) { stream.yield($0) }
+    }
+
+    func observeConnection(_ observer: ObserverID, _ stream: AsyncStream<ConnectionState>.Continuation) {
+        guard begin(observer, .connection, stream) else {
+            return
+        }
+        connection.add(observer) { stream.yield($0) }
+    }
+
+    func observeProblems(_ observer: ObserverID, _ stream: AsyncStream<RollcallError>.Continuation) {
+        guard begin(observer, .problems, stream) else { return }
+        problems[observer] = { stream.yield($0) }
+    }
+
+    func observerGone(_ observer: ObserverID) {
+        guard let gone = observers.removeValue(forKey: observer) else { return }
+        switch gone.subject {
+        case .users(let users):
+            for user in users {
+                presences[user]?.remove(observer)
+                releaseUser(user)
+            }
+        case .conversation(let conversation):
+            rooms[conversation]?.topic.remove(observer)
+            releaseRoom(conversation)
+        case .connection:
+            connection.remove(observer)
+        case .problems:
+            problems[observer] = nil
+        }
+    }
+
+    /// The conversation's room, which the worker is asked for from now on (again, if it refused before).
+    func room(_ conversation: ConversationID) -> Room {
+        let room = rooms[conversation] ?? Room(conversation, names: names, on: loop)
+        rooms[conversation] = room
+        agenda.conversations.want(conversation)
+        changed()
+        return room
+    }
+
+    func releaseRoom(_ conversation: ConversationID) {
+        guard let room = rooms[conversation], !isUsed(room) else { return }
+        agenda.conversations.unwant(conversation)
+        // While the worker still tells of it, what it tells is kept, for whoever comes before the leave has gone out.
+        if !agenda.conversations.wasTold(conversation) { rooms[conversation] = nil }
+        changed()
+    }
+
+    /// What was given up by this message, or in the same tick as it, is forgotten.
+    func dropUnwanted(by message: ClientMessage) {
+        switch message {
+        case .unwatch(let users): for user in users { presences[user] = nil }
+        case .leave(let conversation): rooms[conversation] = nil
+        case .hello, .token, .state, .watch, .get, .join, .typing, .ping, .goodbye: break
+        }
+    }
+
+    /// There is no worker to tell of anything: what nobody observes is forgotten at once.
+    func dropUnwanted() {
+        presences = presences.filter { $0.value.isObserved }
+        rooms = rooms.filter { isUsed($0.value) }
+    }
+
+    func nameLearnt(of user: UserID) {
+        for room in rooms.values { room.nameLearnt(of: user) }
+    }
+
+    private func isUsed(_ room: Room) -> Bool {
+        room.topic.isObserved || fields.values.contains { $0.isPresent && $0.conversation == room.conversation }
+    }
+
+    private func want(_ user: UserID, _ observer: ObserverID, _ hear: @escaping (Presence) -> Void) {
+        presences[user, default: Topic()].add(observer, hear)
+        agenda.users.want(user)
+        changed()
+    }
+
+    private func releaseUser(_ user: UserID) {
+        guard presences[user]?.isObserved == false else { return }
+        agenda.users.unwant(user)
+        if !agenda.users.wasTold(user) { presences[user] = nil }
+        changed()
+    }
+
+    private func begin<Element>(
+        _ observer: ObserverID, _ subject: Observer.Subject, _ stream: AsyncStream<Element>.Continuation
+    ) -> Bool {
+        if isClosed {
+            stream.finish()
+            return false
+        }
+        observers[observer] = Observer(subject: subject) { stream.finish() }
+        return true
+    }
+}

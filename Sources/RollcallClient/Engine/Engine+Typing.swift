@@ -1,0 +1,75 @@
+// One's own typing: from the fields to the worker. Without a connection signals are dropped; the fields go on deciding,
+// and a new connection hears what is true then (T9).
+
+extension Engine {
+    func fieldAppeared(_ id: FieldID, in conversation: ConversationID) {
+        guard !isClosed else { return }
+        if let field = fields[id] {
+            field.isPresent = true
+        } else {
+            fields[id] = InputField(
+                conversation, settings: options.typing, expiry: typingExpiry, on: loop
+            ) { [unowned self] in signalled($0, in: conversation) }
+        }
+        _ = room(conversation)
+    }
+
+    func fieldEdited(_ id: FieldID, filled: Bool) {
+        guard let field = fields[id] else { return }
+        if filled, !field.isPresent { fieldAppeared(id, in: field.conversation) }
+        edited()
+        field.edited(filled: filled)
+    }
+
+    func fieldEnded(_ id: FieldID) {
+        fields[id]?.ended()
+    }
+
+    func fieldDisappeared(_ id: FieldID) {
+        guard let field = fields[id] else { return }
+        field.ended()
+        field.isPresent = false
+        releaseRoom(field.conversation)
+    }
+
+    func fieldGone(_ id: FieldID) {
+        fieldDisappeared(id)
+        fields[id] = nil
+    }
+
+    func endFields() {
+        for field in fields.values { field.ended() }
+    }
+
+    /// Ends the field's typing and calls `done` once that is published (true), or it is not known to be (false).
+    func fieldEnded(_ id: FieldID, stop: StopID, within limit: Duration, done: @escaping (Bool) -> Void) {
+        guard let field = fields[id] else { return done(true) }
+        field.ended()
+        if isTyping(in: field.conversation) { return done(true) }
+        guard connector.isOpen else { return done(false) }
+        // What this worker was never told nobody sees.
+        guard agenda.conversations.wasTold(field.conversation) else { return done(true) }
+        let alarm = Alarm(on: loop) { [weak self] in self?.endStop(stop, published: false) }
+        alarm.set(.now + limit)
+        stops[stop] = { published in
+            alarm.set(nil)
+            done(published)
+        }
+        agenda.signalled(false, in: field.conversation, awaited: stop)
+        changed()
+    }
+
+    private func signalled(_ signal: TypingField.Signal, in conversation: ConversationID) {
+        guard connector.isOpen else { return }
+        switch signal {
+        case .typing: agenda.signalled(true, in: conversation)
+        case .stopped where isTyping(in: conversation): return
+        case .stopped: agenda.signalled(false, in: conversation)
+        }
+        changed()
+    }
+
+    private func isTyping(in conversation: ConversationID) -> Bool {
+        fields.values.contains { $0.conversation == conversation && $0.field.isTyping }
+    }
+}

@@ -1,0 +1,26 @@
+// The way to the engine from any thread.
+
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The engine, and the loop on which alone it may be used.
+struct EngineHandle: Sendable {
+    let loop: any EventLoop
+    let shared = NIOLockedValueBox(Engine.Shared())
+    private let box: NIOLoopBoundBox<Engine?>
+
+    init(on loop: any EventLoop, options: ClientOptions, connector: @escaping @Sendable (Engine) -> Connector) {
+        self.loop = loop
+        box = NIOLoopBoundBox.makeEmptyBox(valueType: Engine.self, eventLoop: loop)
+        loop.execute { [box, shared] in
+            box.value = Engine(options: options, shared: shared, on: loop, connector: connector)
+        }
+    }
+
+    /// Has the engine do something soon, in the order of the calls of one thread.
+    func run(_ body: @escaping @Sendable (Engine) -> Void) {
+        loop.execute { [box] in
+            if let engine = box.value { body(engine) }
+        }
+    }
+}

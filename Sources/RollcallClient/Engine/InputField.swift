@@ -1,0 +1,58 @@
+// One typing input and what becomes of its signals. Several inputs may stand in one conversation (two windows): the
+// user types there while any of them does.
+
+import NIOCore
+
+/// One typing input, told from all others of the client.
+struct FieldID: Hashable, Sendable {
+    private let number = SerialNumber()
+}
+
+/// A typing input. Used on the client's loop only.
+final class InputField {
+    let conversation: ConversationID
+    /// Whether its view is shown.
+    var isPresent = true
+    private(set) var field: TypingField
+    private let signal: (TypingField.Signal) -> Void
+    private let loop: any EventLoop
+    private lazy var alarm = Alarm(on: loop) { [unowned self] in
+        decide { $0.deadlinePassed(at: .now) }
+    }
+
+    init(
+        _ conversation: ConversationID, settings: TypingSettings, expiry: Duration, on loop: any EventLoop,
+        signal: @escaping (TypingField.Signal) -> Void
+    ) {
+        self.conversation = conversation
+        self.loop = loop
+        self.signal = signal
+        field = TypingField(settings: settings)
+        field.expiryLearnt(expiry)
+    }
+
+    func edited(filled: Bool) {
+        decide { $0.edited(filled: filled, at: .now) }
+    }
+
+    func ended() {
+        decide { $0.ended() }
+    }
+
+    func connected() {
+        decide { $0.connected(at: .now) }
+    }
+
+    func expiryLearnt(_ expiry: Duration) {
+        decide {
+            $0.expiryLearnt(expiry)
+            return nil
+        }
+    }
+
+    private func decide(_ event: (inout TypingField) -> TypingField.Signal?) {
+        let decided = event(&field)
+        alarm.set(field.deadline)
+        if let decided { signal(decided) }
+    }
+}

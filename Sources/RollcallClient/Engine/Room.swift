@@ -1,0 +1,46 @@
+// One conversation that somebody here observes or types in.
+
+import NIOCore
+
+/// What is shown of one conversation. Used on the client's loop only.
+final class Room {
+    let conversation: ConversationID
+    var topic = Topic<Typing>()
+    private let names: NameBook
+    private var picture: TypingPicture
+    private let loop: any EventLoop
+    private lazy var alarm = Alarm(on: loop) { [unowned self] in
+        picture.deadlinePassed(at: .now)
+        show()
+    }
+
+    init(_ conversation: ConversationID, names: NameBook, on loop: any EventLoop) {
+        self.conversation = conversation
+        self.names = names
+        self.loop = loop
+        picture = TypingPicture(conversation: conversation)
+    }
+
+    func heard(_ message: ServerMessage.Typing, expiry: Duration) {
+        picture.heard(message, expiry: expiry, at: .now)
+        show()
+    }
+
+    func refused(_ error: RollcallError) {
+        picture.refused(error)
+        show()
+    }
+
+    func nameLearnt(of user: UserID) {
+        if topic.latest != nil, picture.typing.typists.contains(where: { $0.user == user }) { show() }
+    }
+
+    private func show() {
+        var typing = picture.typing
+        for index in typing.typists.indices {
+            if let name = names.name(of: typing.typists[index].user) { typing.typists[index].name = name }
+        }
+        topic.update(typing)
+        alarm.set(picture.deadline)
+    }
+}

@@ -1,0 +1,85 @@
+// What an app holds: one client for its signed-in user. Every call returns at once and may come from any thread or
+// actor; what happens because of it happens on the client's own event loop.
+
+import NIOCore
+import NIOPosix
+
+/// A device's line to Rollcall: who is here, who is typing, and what others may know of this device.
+///
+///     let rollcall = RollcallClient(url: "wss://chat.example/v1/connect", device: "iphone") { try await freshToken() }
+///     rollcall.connect()
+///     for await typing in rollcall.typing(in: "c42") {
+///         label.text = TypingText.english.text(for: typing)
+///     }
+///
+/// It reconnects for ever, and after each reconnect its streams show the truth of then; only a mistake
+/// (``RollcallError``) ends that. It lives as long as anyone holds it, iterates one of its streams or holds one of its
+/// typing inputs; then, or at ``close()``, it says goodbye.
+public final class RollcallClient: Sendable {
+    let engine: EngineHandle
+
+    /// - Parameters:
+    ///   - url: where a worker listens, such as `wss://chat.example/v1/connect`. If it is no such URL, the connection
+    ///     state says so (`invalid_url`).
+    ///   - device: this device's name among the user's; `nil` where the token names it.
+    ///   - token: called for the first connection and whenever the worker says that the token has expired. What it
+    ///     throws counts as weather, and it is asked again, unless it is a ``RollcallError`` that says otherwise.
+    public convenience init(
+        url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
+        token: @escaping @Sendable () async throws -> String
+    ) {
+        let certificates = options.trustedCertificates
+        self.init(
+            url: url, device: device, options: options, token: token,
+            on: MultiThreadedEventLoopGroup.singleton.next()
+        ) { address, loop, owner in
+            let wire = WebSocketWire(on: loop, owner: owner)
+            wire.connect(to: address, trusting: certificates)
+            return wire
+        }
+    }
+
+    init(
+        url: String, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
+        on loop: any EventLoop, dial: @escaping Dial
+    ) {
+        engine = EngineHandle(on: loop, options: options) { engine in
+            Connector(url: url, device: device, options: options, token: token, dial: dial, on: loop, owner: engine)
+        }
+    }
+
+    deinit {
+        engine.run { $0.close {} }
+    }
+
+    /// Begins to connect, or to try again after ``ConnectionState/failed(_:)``. The device's presence begins with it.
+    public func connect() {
+        engine.run { $0.connector.connect() }
+    }
+
+    /// Says goodbye and ends: presence and typing of this device at once, every stream, and the client for good.
+    public func close() {
+        engine.run { $0.close {} }
+    }
+
+    /// ``close()``, and waits until the goodbye has gone out, for two seconds at most.
+    public func shutdown() async {
+        await withCheckedContinuation { done in
+            engine.run { $0.close { done.resume() } }
+        }
+    }
+
+    /// Connects, stays connected until the task is cancelled or ``close()`` is called, and says goodbye.
+    ///
+    /// - Throws: the mistake because of which the client gave up.
+    public func run() async throws(RollcallError) {
+        connect()
+        for await state in connection {
+            if case .failed(let error) = state { throw error }
+        }
+        await shutdown()
+    }
+}
+
+/// Gives the token that names the user.
+typealias TokenCallback = @Sendable () async throws -> String

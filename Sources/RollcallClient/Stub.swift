@@ -1,3 +1,0 @@
-import NIOSSL
-import NIOWebSocket
-enum Stub {}

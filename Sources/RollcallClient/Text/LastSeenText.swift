@@ -1,0 +1,72 @@
+// "Last seen", private by being vague: it tells roughly how long ago, in server time, and so the same in every time
+// zone and on a device whose clock is wrong.
+
+/// Turns a presence into a line such as `Last seen today`.
+public struct LastSeenText: Sendable {
+    public enum Style: Hashable, Sendable, CaseIterable {
+        /// `Active now`, `3m ago`, `Active recently`, `Last seen today`, `Last seen recently`.
+        case discreet
+        /// `Active now`, `Last seen 3 minutes ago`, `Last seen 2 days ago`.
+        case exact
+    }
+
+    /// English, discreet.
+    public static let english = LastSeenText()
+
+    public var style = Style.discreet
+
+    public init(style: Style = .discreet) {
+        self.style = style
+    }
+
+    /// The line; empty for a user who is unknown or was never seen.
+    ///
+    /// - Parameter now: ``RollcallClient/serverTime``.
+    public func text(for presence: Presence?, at now: Timestamp) -> String {
+        guard let presence else { return "" }
+        guard presence.status == .offline else { return "Active now" }
+        guard let lastSeen = presence.lastSeen else { return "" }
+        let age = now.since(lastSeen)
+        switch style {
+        case .discreet: return Self.discreet(age)
+        case .exact: return Self.exact(age)
+        }
+    }
+
+    /// How long the line stays right, if nothing but time changes it: when to ask for it again. `nil`: for ever.
+    public func validity(for presence: Presence?, at now: Timestamp) -> Duration? {
+        guard let presence, presence.status == .offline, let lastSeen = presence.lastSeen else { return nil }
+        let age = max(.zero, now.since(lastSeen))
+        if age < .minute { return .minute - now.since(lastSeen) }
+        let steps: [(unit: Duration, until: Duration)] =
+            switch style {
+            case .discreet: [(.minute, .minute * 5), (.hour, .hour), (.day, .day)]
+            case .exact: [(.minute, .hour), (.hour, .day), (.day, .day * 100_000)]
+            }
+        guard let step = steps.first(where: { age < $0.until }) else { return nil }
+        let whole = age.milliseconds / step.unit.milliseconds + 1
+        return .milliseconds(whole * step.unit.milliseconds) - age
+    }
+
+    private static func discreet(_ age: Duration) -> String {
+        if age < .minute { return "Active now" }
+        if age < .minute * 5 { return "\(age.whole(.minute))m ago" }
+        if age < .hour { return "Active recently" }
+        return age < .day ? "Last seen today" : "Last seen recently"
+    }
+
+    private static func exact(_ age: Duration) -> String {
+        func ago(_ count: Int64, _ unit: String) -> String { "Last seen \(count) \(unit)\(count == 1 ? "" : "s") ago" }
+        if age < .minute { return "Active now" }
+        if age < .hour { return ago(age.whole(.minute), "minute") }
+        return age < .day ? ago(age.whole(.hour), "hour") : ago(age.whole(.day), "day")
+    }
+}
+
+extension Duration {
+    fileprivate static let minute = Duration.seconds(60)
+    fileprivate static let hour = minute * 60
+    fileprivate static let day = hour * 24
+
+    fileprivate func whole(_ unit: Duration) -> Int64 { milliseconds / unit.milliseconds }
+}

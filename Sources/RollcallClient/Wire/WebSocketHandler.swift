@@ -1,0 +1,89 @@
+// The last handler of a client's channel: whole frames in and out. It answers pings and close frames itself.
+
+import NIOCore
+import NIOWebSocket
+
+/// Reads and writes the frames of one WebSocket.
+final class WebSocketHandler: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+    typealias Bound = NIOLoopBound<WebSocketHandler>
+
+    private var wire: WebSocketWire?
+    private var context: ChannelHandlerContext?
+    private var closeSent = false
+
+    init(wire: WebSocketWire) {
+        self.wire = wire
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        wire = nil
+    }
+
+    func send(_ json: [UInt8]) {
+        guard let context, !closeSent else { return }
+        write(.text, context.channel.allocator.buffer(bytes: json))
+    }
+
+    func flush() {
+        context?.flush()
+    }
+
+    /// Says goodbye as WebSocket knows it; the server's answer, or its silence, ends the channel.
+    func closeOrderly() {
+        sendClose(.normal)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        wire?.heard()
+        switch frame.opcode {
+        case .text:
+            wire?.received(frame.unmaskedData)
+        case .ping:
+            write(.pong, frame.unmaskedData)
+            flush()
+        case .connectionClose:
+            closeReceived(frame.unmaskedData, context: context)
+        default:
+            break  // A pong, or what is not for us; the decoder has let through nothing that breaks the protocol.
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        wire?.ended(.lost(error))
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        wire?.ended(.lost(nil))
+        context.fireChannelInactive()
+    }
+
+    private func closeReceived(_ data: ByteBuffer, context: ChannelHandlerContext) {
+        let code = data.getInteger(at: data.readerIndex, as: UInt16.self).map(CloseCode.init)
+        sendClose(code ?? .normal)
+        context.channel.flush()
+        wire?.ended(code.map(Ending.closed) ?? .lost(nil))
+        context.close(promise: nil)
+    }
+
+    private func sendClose(_ code: CloseCode) {
+        guard let context, !closeSent else { return }
+        write(.connectionClose, context.channel.allocator.buffer(integer: code.rawValue))
+        closeSent = true
+        flush()
+    }
+
+    /// Masked, as a client must (RFC 6455, 5.3).
+    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
+        context?.write(wrapOutboundOut(frame), promise: nil)
+    }
+}

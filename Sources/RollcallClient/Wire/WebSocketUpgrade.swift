@@ -1,0 +1,83 @@
+// The way from a TCP connection to a WebSocket: TLS, and one HTTP request that the worker answers with 101, or something
+// else with anything else.
+
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOWebSocket
+
+/// The handshake of one connection.
+struct WebSocketUpgrade {
+    let address: WorkerAddress
+    let certificates: String?
+
+    /// - Returns: the handler of the WebSocket; `nil` if the answer was another, of which the wire hears.
+    func begin(on channel: any Channel, for wire: WebSocketWire) throws -> EventLoopFuture<WebSocketHandler.Bound?> {
+        if address.isSecure { try channel.pipeline.syncOperations.addHandler(tlsHandler()) }
+        let wire = NIOLoopBound(wire, eventLoop: channel.eventLoop)
+        let limit = WebSocketWire.maximumMessage
+        let upgrader = NIOTypedWebSocketClientUpgrader<WebSocketHandler.Bound?>(maxFrameSize: limit) { channel, _ in
+            channel.eventLoop.makeCompletedFuture {
+                let handler = WebSocketHandler(wire: wire.value)
+                try channel.pipeline.syncOperations.addHandlers(
+                    NIOWebSocketFrameAggregator(
+                        minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: limit),
+                    handler)
+                return NIOLoopBound(handler, eventLoop: channel.eventLoop)
+            }
+        }
+        let configuration = NIOTypedHTTPClientUpgradeConfiguration<WebSocketHandler.Bound?>(
+            upgradeRequestHead: request, upgraders: [upgrader],
+            notUpgradingCompletionHandler: { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(RefusalReader(wire: wire.value))
+                    return nil
+                }
+            })
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+            configuration: NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration))
+    }
+
+    private var request: HTTPRequestHead {
+        HTTPRequestHead(
+            version: .http1_1, method: .GET, uri: address.target, headers: ["Host": address.authority])
+    }
+
+    private func tlsHandler() throws -> NIOSSLClientHandler {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let certificates { tls.trustRoots = .file(certificates) }
+        // TLS names no server by its IP address (RFC 6066); the certificate is still checked against it.
+        let isIP = (try? SocketAddress(ipAddress: address.host, port: address.port)) != nil
+        return try NIOSSLClientHandler(
+            context: NIOSSLContext(configuration: tls), serverHostname: isIP ? nil : address.host)
+    }
+}
+
+/// The worker, or what stands before it, answered the handshake with something else.
+struct UpgradeRefused: Error, CustomStringConvertible {
+    let status: HTTPResponseStatus
+
+    var description: String { "the server answered \(status) and no WebSocket" }
+}
+
+/// Reads that answer, to tell of it.
+private final class RefusalReader: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    private let wire: WebSocketWire
+
+    init(wire: WebSocketWire) {
+        self.wire = wire
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = unwrapInboundIn(data) {
+            wire.ended(.notReached(UpgradeRefused(status: head.status)))
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        wire.ended(.notReached(nil))
+        context.fireChannelInactive()
+    }
+}

@@ -1,0 +1,42 @@
+// Where a worker listens, taken from the URL that the app or another worker gave.
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The parts of a `ws://` or `wss://` URL that a connection needs.
+struct WorkerAddress: Hashable {
+    let isSecure: Bool
+    /// Without the brackets of an IPv6 address.
+    let host: String
+    let port: Int
+    /// Path and query, as they stand in the request line.
+    let target: String
+
+    init?(_ text: String) {
+        guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
+            scheme == "ws" || scheme == "wss", let named = url.host, !named.isEmpty,
+            url.user == nil, url.password == nil, url.fragment == nil
+        else { return nil }
+        isSecure = scheme == "wss"
+        host = named.hasPrefix("[") && named.hasSuffix("]") ? String(named.dropFirst().dropLast()) : named
+        port = url.port ?? (isSecure ? 443 : 80)
+        guard (1...65535).contains(port) else { return nil }
+        let path = url.percentEncodedPath.isEmpty ? "/v1/connect" : url.percentEncodedPath
+        target = path + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
+    }
+
+    /// What the `Host` header says.
+    var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    /// Whether a client that was given `home` may follow a worker's word to here: never from an encrypted connection
+    /// to one that is not, since the token goes along.
+    func isTrusted(by home: WorkerAddress) -> Bool {
+        isSecure || !home.isSecure
+    }
+}
