@@ -101,6 +101,11 @@ extension WorkerConfiguration {
             $0.edge.privateKey != nil && $0.edge.certificate == nil
                 ? "edge.private_key is set: TLS needs its certificate too" : nil
         },
+        // Rather than speak plainly where an operator believes in TLS.
+        Rule(.unsupported, "edge.certificate", "edge.private_key") {
+            $0.edge.certificate != nil && $0.edge.privateKey != nil
+                ? "the edge does not speak TLS yet: leave both keys empty and put a proxy that does before it" : nil
+        },
         Rule(.missing, "admin.token_file", "admin.host") {
             guard !Loopback.contains($0.admin.host), $0.admin.tokenFile == nil, $0.admin.token == nil else {
                 return nil

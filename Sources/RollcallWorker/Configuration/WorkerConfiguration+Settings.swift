@@ -39,7 +39,7 @@ extension WorkerConfiguration {
         .optional("edge.private_key", \.edge.privateKey, aFile),
         .list(
             "edge.origins", \.edge.origins,
-            "origins separated by commas, each like https://example.org, without a path", where: isOrigin),
+            "origins separated by commas, each like https://example.org, without a path, or *", where: isOrigin),
     ]
 
     private static let admin: [Setting] = [
@@ -107,7 +107,7 @@ extension WorkerConfiguration {
     }
 
     private static func isOrigin(_ text: String) -> Bool {
-        isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
+        text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
     }
 
     /// A URL as it may be shown: what stands before the host is masked.

@@ -56,7 +56,8 @@ public struct WorkerConfiguration: Sendable {
         /// The certificate chain (PEM) with which the edge speaks TLS, together with ``privateKey``.
         public var certificate: String?
         public var privateKey: String?
-        /// The values of `Origin` from which browsers may connect; empty for any.
+        /// The origins whose web pages may connect, or `*`; if empty, pages from the edge's own host, and on loopback
+        /// those from this machine.
         public var origins: [String] = []
     }
 

@@ -6,6 +6,21 @@ extension StringProtocol {
     var escapedForLog: String {
         unicodeScalars.reduce(into: "") { $0 += $1.escapedForLog }
     }
+
+    /// The same for a text that is JSON already: JSON by itself leaves all beyond ASCII as it is, U+0085 and U+2028
+    /// (at which some readers end a line) among it.
+    var escapedForJSONLog: String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar.isPlainlyVisible {
+                text.unicodeScalars.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            }
+        }
+    }
 }
 
 extension Unicode.Scalar {
@@ -20,7 +35,7 @@ extension Unicode.Scalar {
         }
     }
 
-    private var isPlainlyVisible: Bool {
+    fileprivate var isPlainlyVisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
         default: true

@@ -1,0 +1,90 @@
+// What the admin port answers when it does not do what was asked: a problem of RFC 9457, with a stable code.
+
+import Hummingbird
+import NIOCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+struct AdminProblem: Error, Hashable {
+    /// Stable: programs match on it.
+    enum Code: String, CaseIterable {
+        case badRequest = "bad_request"
+        case unauthorized
+        case notFound = "not_found"
+        /// The conversation has no members, not even none: it is not managed.
+        case notManaged = "not_managed"
+        case methodNotAllowed = "method_not_allowed"
+        case tooLarge = "too_large"
+        /// More at once than may be asked for.
+        case limit
+        /// Redis is away, or this worker not ready; the same request may succeed later.
+        case unavailable
+        case `internal`
+    }
+
+    var code: Code
+    /// A sentence for a person.
+    var detail: String
+    /// Headers that tell what to do: `Allow`, `Retry-After`, `WWW-Authenticate`.
+    var headers: HTTPFields
+
+    init(_ code: Code, _ detail: String, headers: HTTPFields = [:]) {
+        self.code = code
+        self.detail = detail
+        self.headers = headers
+    }
+
+    static func unavailable(_ detail: String, retryAfter: Duration) -> AdminProblem {
+        let seconds = max(1, (retryAfter + .milliseconds(999)).components.seconds)
+        return AdminProblem(.unavailable, detail, headers: [.retryAfter: "\(seconds)"])
+    }
+
+    private var status: HTTPResponse.Status {
+        switch code {
+        case .badRequest, .limit: .badRequest
+        case .unauthorized: .unauthorized
+        case .notFound, .notManaged: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .tooLarge: .contentTooLarge
+        case .unavailable: .serviceUnavailable
+        case .internal: .internalServerError
+        }
+    }
+
+    var response: Response {
+        let body = Body(code: code.rawValue, detail: detail, status: status.code, title: status.reasonPhrase)
+        var response = AdminJSON.response(body, status: status, type: "application/problem+json")
+        response.headers.append(contentsOf: headers)
+        return response
+    }
+
+    private struct Body: Encodable {
+        var code: String
+        var detail: String
+        var status: Int
+        var title: String
+    }
+}
+
+/// JSON on the admin port: the same answer is always the same bytes.
+enum AdminJSON {
+    static func response(
+        _ body: some Encodable, status: HTTPResponse.Status = .ok, type: String = "application/json"
+    ) -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let bytes: Data
+        do {
+            bytes = try encoder.encode(body)
+        } catch {
+            preconditionFailure("an answer that cannot be encoded: \(error)")
+        }
+        return Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

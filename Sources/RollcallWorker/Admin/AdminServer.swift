@@ -1,0 +1,57 @@
+// The admin port: HTTP for servers and operators, beside the edge and apart from it, so that it can be kept from the
+// world.
+
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// Serves the admin port until it is told to stop.
+struct AdminServer: Service {
+    private let configuration: WorkerConfiguration.Admin
+    private let responder: AdminResponder
+    private let group: any EventLoopGroup
+    private let logger: Logger
+    private let listening: @Sendable (SocketAddress) async -> Void
+
+    /// How long a connection may say nothing.
+    private static let idle = TimeAmount.seconds(60)
+
+    /// - Parameter listening: told once where the port is, with the number that was picked if the configuration names
+    ///   none; nothing is accepted before it returns.
+    init(
+        _ configuration: WorkerConfiguration.Admin, node: any NodeAccess, group: any EventLoopGroup, logger: Logger,
+        listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.group = group
+        self.listening = listening
+        responder = AdminResponder(node: node, token: configuration.token, logger: logger)
+        // What the library calls information is ours to say.
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .notice)
+        self.logger = quiet
+    }
+
+    /// Listens and answers until the graceful shutdown of its service group, or until its task is cancelled.
+    ///
+    /// - Throws: ``AdminError`` if it cannot listen where the configuration says.
+    func run() async throws {
+        let application = Application(
+            responder: responder, server: .http1(configuration: .init(idleTimeout: Self.idle)),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port)),
+            onServerRunning: { channel in
+                if let address = channel.localAddress { await listening(address) }
+            },
+            eventLoopGroupProvider: .shared(group), logger: logger)
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw AdminError(host: configuration.host, port: configuration.port, cause: error)
+        } catch let error as SocketAddressError {
+            throw AdminError(host: configuration.host, port: configuration.port, cause: error)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// How a worker's log looks: one line an event on standard error, for a person (text) or a program (json).
+
+public import Logging
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Writes each event as one line, whatever stands in its message and metadata.
+public struct WorkerLog: LogHandler {
+    /// Takes a finished line, its newline included, and writes it whole.
+    typealias Output = @Sendable (String) -> Void
+
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+    private let label: String
+    private let format: WorkerConfiguration.Log.Format
+    private let now: @Sendable () -> Date
+    private let output: Output
+
+    init(
+        label: String, _ configuration: WorkerConfiguration.Log, now: @escaping @Sendable () -> Date = { .now },
+        output: @escaping Output
+    ) {
+        self.label = label
+        logLevel = configuration.level
+        format = configuration.format
+        self.now = now
+        self.output = output
+    }
+
+    /// Makes the log of this process look so, from now on. To be called once, before the first logger is made.
+    public static func bootstrap(_ configuration: WorkerConfiguration.Log) {
+        LoggingSystem.bootstrap { label in
+            WorkerLog(label: label, configuration, output: StandardError.write)
+        }
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var metadata = metadata
+        if let provided = metadataProvider?.get() { metadata.merge(provided) { $1 } }
+        if let given = event.metadata { metadata.merge(given) { $1 } }
+        if let error = event.error { metadata["error"] = "\(error)" }
+        let line = LogLine(
+            time: now(), level: event.level, label: label, message: "\(event.message)", metadata: metadata)
+        switch format {
+        case .text: output(line.text + "\n")
+        case .json: output(line.json + "\n")
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import Foundation
+import Logging
+import NIOPosix
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The admin port")
+struct AdminTests {
+    private let node = DictionaryNode()
+
+    @Test("a living process is healthy; one that can serve is ready")
+    func health() async throws {
+        try await withAdmin(node) { ask in
+            #expect(try await ask("GET", "/health").status == 200)
+            #expect(try await ask("GET", "/ready").status == 200)
+            node.change {
+                $0.isReady = false
+                $0.failure = Unavailable()
+            }
+            #expect(try await ask("GET", "/health").body == #"{"status":"ok"}"#)
+            let unready = try await ask("GET", "/ready")
+            #expect(unready.status == 503)
+            #expect(unready.problem == "unavailable")
+            #expect(unready.headers["retry-after"] == "1")
+        }
+    }
+
+    @Test("HEAD is GET without the body")
+    func head() async throws {
+        try await withAdmin(node) { ask in
+            for path in ["/health", "/ready", "/v1/presence?user=a", "/v1/conversations/c/typing"] {
+                let answer = try await ask("HEAD", path)
+                #expect(answer.status == 200, "\(path)")
+                #expect(answer.body.isEmpty)
+            }
+            #expect(try await ask("HEAD", "/v1/conversations/c/members").status == 404)
+        }
+    }
+
+    @Test("presence is told as in the presence message, in the order of the question")
+    func presence() async throws {
+        let bob = Presence(
+            user: try UserID("bob"), status: .online, lastSeen: Timestamp(milliseconds: 5),
+            updatedAt: Timestamp(milliseconds: 6), version: 7)
+        node.change { $0.presence[bob.user] = bob }
+        let expected =
+            #"{"users":[{"last_seen":null,"status":"offline","updated_at":null,"user":"alice","version":1},"#
+            + #"{"last_seen":5,"status":"online","updated_at":6,"user":"bob","version":7}]}"#
+        try await withAdmin(node) { ask in
+            let asked = try await ask("GET", "/v1/presence?user=alice&user=bob")
+            #expect(asked.status == 200)
+            #expect(asked.body == expected)
+            #expect(asked.headers["content-type"] == "application/json")
+            #expect(asked.headers["cache-control"] == "no-store")
+            #expect(try await ask("POST", "/v1/presence", #"{"users":["alice","bob"],"more":1}"#).body == expected)
+            #expect(try await ask("POST", "/v1/presence", #"{"users":[]}"#).body == #"{"users":[]}"#)
+        }
+    }
+
+    @Test("up to a thousand users can be asked for at once")
+    func thousand() async throws {
+        try await withAdmin(node) { ask in
+            func body(_ count: Int) -> String {
+                #"{"users":["# + (0..<count).map { "\"user-\($0)\"" }.joined(separator: ",") + "]}"
+            }
+            let answer = try await ask("POST", "/v1/presence", body(1000))
+            #expect(answer.status == 200)
+            #expect(answer.body.contains(#""user":"user-999""#))
+            let refused = try await ask("POST", "/v1/presence", body(1001))
+            #expect(refused.status == 400)
+            #expect(refused.problem == "limit")
+        }
+    }
+
+    @Test("typing is told as in the typing message")
+    func typing() async throws {
+        let conversation = try ConversationID("c42")
+        let typists = [Typist(user: try UserID("bob"), name: "Bob"), Typist(user: try UserID("eve"))]
+        node.change { $0.typing[conversation] = typists }
+        try await withAdmin(node) { ask in
+            let some = try await ask("GET", "/v1/conversations/c42/typing").body
+            #expect(
+                some == #"{"conversation":"c42","count":2,"users":[{"name":"Bob","user":"bob"},{"user":"eve"}]}"#)
+            let none = try await ask("GET", "/v1/conversations/quiet/typing").body
+            #expect(none == #"{"conversation":"quiet","count":0,"users":[]}"#)
+        }
+    }
+
+    @Test("members are set, read, changed one by one, and the management ended")
+    func members() async throws {
+        try await withAdmin(node) { ask in
+            let all = "/v1/conversations/c42/members"
+            #expect(try await ask("GET", all).problem == "not_managed")
+            let set = try await ask("PUT", all, #"{"members":{"bob":"Bob","alice":"Älice \"A\""}}"#)
+            #expect(set.status == 204)
+            #expect(set.body.isEmpty)
+            #expect(try await ask("GET", all).body == #"{"members":{"alice":"Älice \"A\"","bob":"Bob"}}"#)
+            #expect(try await ask("PUT", all + "/eve", #"{"name":""}"#).status == 204)
+            #expect(try await ask("DELETE", all + "/bob").status == 204)
+            #expect(try await ask("GET", all).body == #"{"members":{"alice":"Älice \"A\"","eve":""}}"#)
+            #expect(try await ask("PUT", all, #"{"members":{}}"#).status == 204)
+            #expect(try await ask("GET", all).body == #"{"members":{}}"#)
+            #expect(try await ask("DELETE", all).status == 204)
+            #expect(try await ask("GET", all).status == 404)
+        }
+    }
+
+    @Test("names in paths and queries are percent-encoded, each part by itself")
+    func encoded() async throws {
+        try await withAdmin(node) { ask in
+            let path = "/v1/conversations/a%2Fb/members/x%2Fmembers%3F%C3%A9+%2B%25"
+            #expect(try await ask("PUT", path, #"{"name":"X"}"#).status == 204)
+            let expected = [try ConversationID("a/b"): [try UserID("x/members?é++%"): "X"]]
+            #expect(node.members == expected)
+            // Neither the encoded slash nor a dot segment takes part in finding the place.
+            #expect(try await ask("GET", "/v1/conversations/a/b/members").status == 404)
+            #expect(try await ask("GET", "/v1/conversations/%2e%2e/typing").body.contains(#""conversation":"..""#))
+            let users = try await ask("GET", "/v1/presence?user=a%2Fb%26c%3Dd&other=1&user=e+f").body
+            #expect(users.contains(#""user":"a/b&c=d""#))
+            #expect(users.contains(#""user":"e+f""#))
+            #expect(!users.contains("other"))
+        }
+    }
+
+    @Test("two names that only look the same are two")
+    func bytes() async throws {
+        try await withAdmin(node) { ask in
+            _ = try await ask("PUT", "/v1/conversations/caf%C3%A9/members", #"{"members":{"a":"A"}}"#)
+            #expect(try await ask("GET", "/v1/conversations/caf%C3%A9/members").status == 200)
+            #expect(try await ask("GET", "/v1/conversations/cafe%CC%81/members").status == 404)
+        }
+    }
+
+    @Test(
+        "a request that is none is refused with a reason",
+        arguments: [
+            ("GET", "/v1/presence", nil), ("GET", "/v1/presence?users=a", nil), ("GET", "/v1/presence?user=", nil),
+            ("GET", "/v1/presence?user=a%20b", nil), ("GET", "/v1/presence?user=%C3", nil),
+            ("GET", "/v1/presence?user=%7Ba", nil),
+            ("GET", "/v1/conversations/%00/typing", nil), ("GET", "/v1/conversations//typing", nil),
+            ("POST", "/v1/presence", ""), ("POST", "/v1/presence", "nonsense"), ("POST", "/v1/presence", "[]"),
+            ("POST", "/v1/presence", "{}"), ("POST", "/v1/presence", #"{"users":"a"}"#),
+            ("POST", "/v1/presence", #"{"users":["a b"]}"#), ("POST", "/v1/presence", #"{"users":[7]}"#),
+            ("PUT", "/v1/conversations/c/members", #"{"members":{"a b":"A"}}"#),
+            ("PUT", "/v1/conversations/c/members", #"{"members":{"a":7}}"#),
+            ("PUT", "/v1/conversations/c/members", #"{"members":["a"]}"#),
+            ("PUT", "/v1/conversations/c/members/a", "{}"),
+            ("PUT", "/v1/conversations/c/members/a", #"{"name":"a\u0000b"}"#),
+            ("PUT", "/v1/conversations/c/members/a", #"{"name":"\#(String(repeating: "x", count: 257))"}"#),
+        ] as [(String, String, String?)])
+    func badRequests(method: String, path: String, body: String?) async throws {
+        try await withAdmin(node) { ask in
+            let answer = try await ask(method, path, body)
+            #expect(answer.status == 400)
+            #expect(answer.problem == "bad_request")
+        }
+        #expect(node.members.isEmpty)
+    }
+
+    @Test("what is not there is not found, and what cannot be done is told with what can")
+    func notFound() async throws {
+        try await withAdmin(node) { ask in
+            for path in ["/", "/v1", "/v1/presence/", "/v2/presence", "/v1/conversations/c", "/health/x", "//health"] {
+                let answer = try await ask("GET", path)
+                #expect(answer.status == 404, "\(path)")
+                #expect(answer.problem == "not_found", "\(path)")
+            }
+            for (method, path, allowed) in [
+                ("POST", "/health", "GET, HEAD"), ("DELETE", "/v1/presence", "GET, HEAD, POST"),
+                ("PUT", "/v1/conversations/c/typing", "GET, HEAD"),
+                ("POST", "/v1/conversations/c/members", "GET, HEAD, PUT, DELETE"),
+                ("GET", "/v1/conversations/c/members/a", "PUT, DELETE"),
+            ] {
+                let answer = try await ask(method, path)
+                #expect(answer.status == 405, "\(method) \(path)")
+                #expect(answer.problem == "method_not_allowed")
+                #expect(answer.headers["allow"] == allowed)
+            }
+        }
+    }
+
+    @Test("a body beyond the limit is refused, whether its length is told or not")
+    func tooLarge() async throws {
+        try await withAdmin(node) { ask in
+            let answer = try await ask(
+                "POST", "/v1/presence", String(repeating: " ", count: AdminResponder.mostBytes + 1))
+            #expect(answer.status == 413)
+            #expect(answer.problem == "too_large")
+            #expect(try await ask("GET", "/health").status == 200)
+        }
+    }
+
+    @Test("while Redis is away, what needs it says when to come back")
+    func unavailable() async throws {
+        node.change { $0.failure = Unavailable(retryAfter: .milliseconds(1500)) }
+        try await withAdmin(node) { ask in
+            for (method, path, body) in [
+                ("GET", "/v1/presence?user=a", nil), ("GET", "/v1/conversations/c/typing", nil),
+                ("GET", "/v1/conversations/c/members", nil), ("DELETE", "/v1/conversations/c/members", nil),
+                ("PUT", "/v1/conversations/c/members/a", #"{"name":"A"}"#),
+            ] as [(String, String, String?)] {
+                let answer = try await ask(method, path, body)
+                #expect(answer.status == 503)
+                #expect(answer.problem == "unavailable")
+                #expect(answer.headers["retry-after"] == "2")
+            }
+        }
+    }
+
+    @Test("an error of the node is not told to the caller")
+    func internalError() async throws {
+        struct Mishap: Error { let secret = "hunter2" }
+        node.change { $0.failure = Mishap() }
+        try await withAdmin(node) { ask in
+            let answer = try await ask("GET", "/v1/presence?user=a")
+            #expect(answer.status == 500)
+            #expect(answer.problem == "internal")
+            #expect(!answer.body.contains("hunter2"))
+        }
+    }
+
+    @Test("with a token configured, nothing but health and readiness is told without it")
+    func token() async throws {
+        let token = "0123456789abcdef"
+        try await withAdmin(node, token: token) { ask in
+            #expect(try await ask("GET", "/v1/presence?user=a").status == 200)
+            #expect(try await ask("GET", "/nowhere").status == 404)
+            let stranger = AdminClient(port: ask.port)
+            #expect(try await stranger("GET", "/health").status == 200)
+            #expect(try await stranger("GET", "/ready").status == 200)
+            for path in ["/v1/presence?user=a", "/v1/conversations/c/members", "/nowhere", "/health/x"] {
+                let answer = try await stranger("GET", path)
+                #expect(answer.status == 401, "\(path)")
+                #expect(answer.problem == "unauthorized")
+                #expect(answer.headers["www-authenticate"] == "Bearer")
+            }
+            for (shown, status) in [
+                ("bearer \(token)", 200), ("Bearer  \(token)", 200), ("Bearer \(token)x", 401),
+                ("Bearer \(token.dropLast())", 401), ("Basic \(token)", 401), (token, 401), ("Bearer", 401),
+                ("Bearer \(token) x", 401),
+            ] {
+                let answer = try await stranger("GET", "/v1/presence?user=a", headers: ["Authorization": shown])
+                #expect(answer.status == status, "\(shown)")
+            }
+        }
+    }
+
+    @Test("a taken port is told with its host and number")
+    func takenPort() async throws {
+        try await withAdmin(node) { ask in
+            var configuration = WorkerConfiguration.Admin()
+            configuration.port = ask.port
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let second = AdminServer(
+                configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
+            let error = try await #require(throws: AdminError.self) { try await second.run() }
+            #expect(error.code == .portTaken)
+            #expect(error.description == "The admin port cannot listen on 127.0.0.1:\(ask.port): another program does.")
+        }
+    }
+
+    @Test("a host that is none of this machine is told")
+    func foreignHost() async throws {
+        var configuration = WorkerConfiguration.Admin()
+        configuration.host = "192.0.2.1"
+        configuration.port = 0
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = AdminServer(
+            configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
+        let error = try await #require(throws: AdminError.self) { try await server.run() }
+        #expect(error.code == .cannotListen)
+    }
+}

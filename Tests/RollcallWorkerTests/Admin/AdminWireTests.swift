@@ -1,0 +1,56 @@
+import Logging
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The admin port, byte by byte")
+struct AdminWireTests {
+    /// Sends bytes and returns all that comes back until the peer ends the connection.
+    private func exchange(_ text: String, port: Int) async throws -> String {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: text))
+            outbound.finish()
+            var answer = ""
+            for try await bytes in inbound { answer += String(buffer: bytes) }
+            return answer
+        }
+    }
+
+    @Test("what is no HTTP, or a body that breaks off, ends that connection alone")
+    func broken() async throws {
+        try await withAdmin { ask in
+            #expect(try await exchange("nonsense\r\n\r\n", port: ask.port).hasPrefix("HTTP/1.1 400"))
+            let badChunk = "POST /v1/presence HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+            #expect(try await exchange(badChunk, port: ask.port).hasPrefix("HTTP/1.1 400"))
+            let cut = "POST /v1/presence HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"users\""
+            _ = try await exchange(cut, port: ask.port)
+            #expect(try await ask("GET", "/health").status == 200)
+        }
+    }
+
+    @Test(
+        "a path that no client would write is answered too",
+        arguments: [
+            ("*", 404), ("http://elsewhere/health", 200), ("/%", 404), ("/v1/conversations/%/typing", 400),
+            ("/v1/conversations/%4/typing", 400), ("/v1/conversations/%zz/typing", 400),
+            ("/v1/conversations/%ff/typing", 400), ("/v1/presence?user=%2", 400), ("/v1/presence?&&=", 400),
+            ("/v1/presence?user=a&user", 200), ("/health?", 200), ("/health?x=%", 200), ("/v1/../health", 404),
+            ("/v1/conversations/../typing", 200),
+        ])
+    func oddPaths(path: String, status: Int) async throws {
+        try await withAdmin { ask in
+            let answer = try await exchange(
+                "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", port: ask.port)
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+        }
+    }
+}

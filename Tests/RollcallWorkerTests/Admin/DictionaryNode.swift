@@ -1,0 +1,69 @@
+import NIOConcurrencyHelpers
+import RollcallModel
+
+@testable import RollcallWorker
+
+/// A node that knows what a test tells it.
+final class DictionaryNode: NodeAccess {
+    struct State {
+        var presence: [UserID: Presence] = [:]
+        var typing: [ConversationID: [Typist]] = [:]
+        var members: [ConversationID: [UserID: String]] = [:]
+        var isReady = true
+        /// What every call throws, if anything.
+        var failure: (any Error)?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func change(_ body: (inout State) -> Void) {
+        state.withLockedValue(body)
+    }
+
+    /// The members of all conversations.
+    var members: [ConversationID: [UserID: String]] { state.withLockedValue { $0.members } }
+
+    /// The state, as long as nothing is to fail.
+    private func with<Result>(_ body: (inout State) -> Result) throws -> Result {
+        try state.withLockedValue {
+            if let failure = $0.failure { throw failure }
+            return body(&$0)
+        }
+    }
+
+    func presence(of users: [UserID]) async throws -> [Presence] {
+        try with { state in
+            users.map {
+                state.presence[$0]
+                    ?? Presence(user: $0, status: .offline, lastSeen: nil, updatedAt: nil, version: 1)
+            }
+        }
+    }
+
+    func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
+        let typists = try with { $0.typing[conversation] ?? [] }
+        return ServerMessage.Typing(conversation: conversation, users: typists, count: typists.count)
+    }
+
+    func members(of conversation: ConversationID) async throws -> [UserID: String]? {
+        try with { $0.members[conversation] }
+    }
+
+    func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws {
+        try with { $0.members[conversation] = members }
+    }
+
+    func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws {
+        try with { $0.members[conversation, default: [:]][user] = name }
+    }
+
+    func removeMember(_ user: UserID, of conversation: ConversationID) async throws {
+        try with { $0.members[conversation]?[user] = nil }
+    }
+
+    func endMembership(of conversation: ConversationID) async throws {
+        try with { $0.members[conversation] = nil }
+    }
+
+    var isReady: Bool { state.withLockedValue { $0.isReady } }
+}
