@@ -24,14 +24,17 @@ function shortened(name, longest) {
  * @param {number} [options.longest] characters of a name
  */
 export function typingText(users, options = {}) {
-  const { count = users.length, name = () => null, most = 3, several = Infinity, dots = "…", longest = 32 } = options;
+  const { count = users.length, name = () => null, most = 3, several = Infinity, dots = "…", longest = 40 } = options;
   if (count === 0) return "";
   const says = (people, one) => `${people} ${one ? "is" : "are"} typing${dots}`;
   if (count >= several) return says("Several people", false);
   const names = users.map(({ user, name: own }) => shortened(name(user), longest) ?? shortened(own, longest));
   const known = names.filter((each) => each !== null);
-  if (known.length === 0) return count === 1 ? says("Someone", true) : says(`${count} people`, false);
+  const unnamed = count - known.length;
+  // One unknown person among known ones can still be told as such; more are told as a number.
+  if (unnamed === 1 && count > 1) known.push("Someone");
   const shown = known.slice(0, count > most ? Math.min(2, most) : most);
+  if (shown.length === 0) return count === 1 ? says("Someone", true) : says(`${count} people`, false);
   const others = count - shown.length;
   if (others > 0) shown.push(others === 1 ? "1 other" : `${others} others`);
   return says(listed(shown), count === 1);

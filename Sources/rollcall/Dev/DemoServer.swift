@@ -10,12 +10,8 @@ import Synchronization
 struct DemoSettings: Sendable, Encodable {
     var conversation = "c42"
     var people = ["alice", "bob"]
-    let redis: Redis
+    let redis: PrivateRedis
     let workers: [DevWorker]
-
-    struct Redis: Sendable, Encodable {
-        let port: Int
-    }
 }
 
 /// The page's server. It listens before anything else starts, since the workers must know which page may connect.

@@ -19,9 +19,10 @@ struct DevSession: Sendable {
             try await PrivateRedis.during { redis in
                 try await DevWorker.during(id: "w1", redis: redis, origins: origins) { first in
                     try await DevWorker.during(id: "w2", redis: redis, origins: origins) { second in
-                        page.show(DemoSettings(redis: .init(port: redis.port), workers: [first, second]))
-                        try ready(Ready(page: origins[0] + "/", redis: redis.port, workers: [first, second]))
-                        try await LiveView(redis: redis, asJSON: asJSON).run()
+                        page.show(DemoSettings(redis: redis, workers: [first, second]))
+                        try await LiveView(redis: redis, asJSON: asJSON).run {
+                            try ready(Ready(page: origins[0] + "/", redis: redis, workers: [first, second]))
+                        }
                     }
                 }
             }
@@ -46,7 +47,7 @@ struct DevSession: Sendable {
 /// What is running and where.
 private struct Ready: Encodable {
     let page: String
-    let redis: Int
+    let redis: PrivateRedis
     let workers: [DevWorker]
 
     var text: String {
@@ -56,12 +57,12 @@ private struct Ready: Encodable {
             Rollcall is running. Ctrl-C ends all of it.
 
               open    \(page)
-              redis   127.0.0.1:\(redis), keeping nothing
+              redis   127.0.0.1:\(redis.port), keeping nothing
             \(lines.joined(separator: "\n"))
 
-              try     redis-cli -p \(redis) PSUBSCRIBE 'typing:*' 'presence:*'
-                      redis-cli -p \(redis) TTL 'typing:{c42}:alice'
-                      redis-cli -p \(redis) HGETALL 'presence:{alice}'
+              try     redis-cli -p \(redis.port) PSUBSCRIBE 'typing:*' 'presence:*'
+                      redis-cli -p \(redis.port) TTL 'typing:{c42}:alice'
+                      redis-cli -p \(redis.port) HGETALL 'presence:{alice}'
                       curl '\(workers[0].admin)/v1/presence?user=alice&user=bob'
 
             What changes, as Redis publishes it:

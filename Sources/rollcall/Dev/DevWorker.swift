@@ -5,12 +5,13 @@ import Foundation
 /// A worker that is ready, as its `ready` line says.
 struct DevWorker: Sendable, Encodable {
     let id: String
+    let pid: Int32
     let incarnation: String
     let edge: String
     let admin: String
 
     /// Reads `ready worker=… edge=… admin=…`.
-    init?(id: String, readyLine line: String) {
+    init?(id: String, pid: Int32, readyLine line: String) {
         let words = line.split(separator: " ")
         guard words.first == "ready" else { return nil }
         let fields = Dictionary(
@@ -22,6 +23,7 @@ struct DevWorker: Sendable, Encodable {
             return nil
         }
         self.id = id
+        self.pid = pid
         self.incarnation = incarnation
         self.edge = edge
         self.admin = admin
@@ -44,7 +46,7 @@ struct DevWorker: Sendable, Encodable {
             errors: { Output.log("\(id) | \($0)") })
         return try await child.during {
             for await line in child.lines {
-                if let worker = DevWorker(id: id, readyLine: line) { return try await work(worker) }
+                if let worker = DevWorker(id: id, pid: child.pid, readyLine: line) { return try await work(worker) }
             }
             try Task.checkCancellation()
             throw PartEnded(name: child.name, ending: await child.ending)

@@ -11,7 +11,9 @@ struct LiveView: Sendable {
     static let patterns = ["typing:*", "presence:*", "members:*"]
 
     /// Shows changes until cancelled.
-    func run() async throws {
+    ///
+    /// - Parameter subscribed: called once nothing more can be missed.
+    func run(subscribed: @escaping @Sendable () throws -> Void) async throws {
         let child = try Child(
             "redis-cli", program: Program.find("redis-cli"),
             arguments: ["-h", "127.0.0.1", "-p", "\(redis.port)", "PSUBSCRIBE"] + Self.patterns)
@@ -22,6 +24,7 @@ struct LiveView: Sendable {
                 if line == "pmessage" || line == "psubscribe" { push = [] }
                 push.append(line)
                 if push.count == 4, push[0] == "pmessage" { try show(channel: push[2], payload: push[3]) }
+                if push == ["psubscribe", Self.patterns.last, "\(Self.patterns.count)"] { try subscribed() }
             }
         }
     }

@@ -3,8 +3,9 @@
 import Foundation
 
 /// A running `redis-server` of one's own.
-struct PrivateRedis: Sendable {
+struct PrivateRedis: Sendable, Encodable {
     let port: Int
+    let pid: Int32
 
     /// Tried first, so that what one typed yesterday works today.
     static let preferredPort = 6399
@@ -20,7 +21,7 @@ struct PrivateRedis: Sendable {
         let (server, port) = try await start(program, in: folder)
         let watcher = try watch(server, in: folder)
         do {
-            let result = try await server.during { try await work(PrivateRedis(port: port)) }
+            let result = try await server.during { try await work(PrivateRedis(port: port, pid: server.pid)) }
             await dismiss(watcher)
             return result
         } catch {

@@ -1,0 +1,34 @@
+import ArgumentParser
+import RollcallClient
+
+/// `rollcall status`: the presence of some users, once.
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Ask once whether users are here.")
+
+    @Argument(help: "Whom to ask for.")
+    var users: [UserID]
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    func run() async throws {
+        try await connection.withClient(.background) { [users, json] client in
+            let presences = await client.currentPresence(of: users)
+            let known = users.compactMap { presences[$0] }
+            if json {
+                try Output.json(["users": known])
+            } else {
+                for presence in known { try Output.line(presence.line(at: client.serverTime)) }
+            }
+            guard known.count == users.count else {
+                Output.log(
+                    "no answer in time for \(users.filter { presences[$0] == nil }.map(\.text).joined(separator: ", "))"
+                )
+                throw ExitCode.cannotServe
+            }
+        }
+    }
+}

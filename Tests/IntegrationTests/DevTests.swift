@@ -1,0 +1,135 @@
+// `rollcall dev` comes up whole and goes down whole, however it ends.
+
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("rollcall dev")
+struct DevTests {
+    @Test("serves the page and shows what is published in Redis")
+    func comesUp() async throws {
+        let dev = try await Dev()
+        let page = try #require(URL(string: dev.ready.page))
+        let (html, _) = try await URLSession.shared.data(from: page)
+        #expect(String(decoding: html, as: UTF8.self).contains("<title>Rollcall</title>"))
+        for name in ["demo.js", "rollcall.js", "style.css", "icon.svg", "settings.json"] {
+            let (_, response) = try await URLSession.shared.data(from: page.appending(path: name))
+            #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(name)")
+        }
+        let cli = try ChildProcess(
+            ["redis-cli", "-p", "\(dev.ready.redis.port)", "PUBLISH", "typing:{c42}", #"{"user":"alice"}"#])
+        try await cli.exitCode()
+        try await eventually("the change is shown") {
+            dev.process.output.contains(#"{"channel":"typing:{c42}","message":{"user":"alice"}}"#)
+        }
+    }
+
+    @Test("ends everything when it is asked to", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func endsOnSignal(_ number: Int32) async throws {
+        let dev = try await Dev()
+        dev.process.signal(number)
+        #expect(try await dev.process.exitCode() == 0)
+        try await dev.expectNothingLeft()
+    }
+
+    @Test("leaves nothing behind when it is killed")
+    func endsWhenKilled() async throws {
+        let dev = try await Dev()
+        dev.process.signal(SIGKILL)
+        try await dev.expectNothingLeft()
+    }
+
+    @Test("ends everything when a part crashes", arguments: Part.allCases)
+    func endsOnCrash(of part: Part) async throws {
+        let dev = try await Dev()
+        kill(part.pid(in: dev.ready), SIGKILL)
+        #expect(try await dev.process.exitCode() == 69)
+        #expect(dev.process.errors.contains("\(part.rawValue) was ended by signal 9"))
+        try await dev.expectNothingLeft()
+    }
+
+    @Test("says which port is taken")
+    func portTaken() async throws {
+        let first = try await Dev()
+        let port = try #require(URL(string: first.ready.page)?.port)
+        let second = try ChildProcess([RollcallProgram.path, "dev", "--port", "\(port)"])
+        #expect(try await second.exitCode() == 69)
+        try await eventually("the error is read") { second.outputEnded }
+        #expect(second.errors == "rollcall dev: port \(port) is taken by another program\n")
+    }
+
+    enum Part: String, CaseIterable {
+        case redis = "redis-server"
+        case worker = "worker w2"
+
+        func pid(in ready: Ready) -> Int32 {
+            switch self {
+            case .redis: ready.redis.pid
+            case .worker: ready.workers[1].pid
+            }
+        }
+    }
+}
+
+/// What `rollcall dev --json` says first.
+struct Ready: Decodable {
+    let page: String
+    let redis: Redis
+    let workers: [Worker]
+
+    struct Redis: Decodable {
+        let port: Int
+        let pid: Int32
+    }
+
+    struct Worker: Decodable {
+        let pid: Int32
+        let edge: String
+    }
+
+    var pids: [Int32] { [redis.pid] + workers.map(\.pid) }
+}
+
+/// A running `rollcall dev` with a temporary folder of its own.
+private struct Dev {
+    let process: ChildProcess
+    let ready: Ready
+    private let folder: URL
+
+    init() async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let process = try ChildProcess(
+            [RollcallProgram.path, "dev", "--port", "0", "--json"], environment: ["TMPDIR": folder.path])
+        try await eventually("rollcall dev is ready", within: .seconds(30)) {
+            guard process.isRunning else { throw Timeout(description: "rollcall dev ended: \(process.errors)") }
+            return process.output.contains("\n")
+        }
+        let line = try #require(process.output.split(separator: "\n").first)
+        ready = try #require(try JSONDecoder().decode([String: Ready].self, from: Data(line.utf8))["ready"])
+        self.process = process
+    }
+
+    /// The parts are gone, and so is what they wrote.
+    func expectNothingLeft() async throws {
+        for pid in ready.pids {
+            try await eventually("process \(pid) is gone") { !isRunning(pid) }
+        }
+        try await eventually("the temporary folder is empty") {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty
+        }
+        try FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// Whether a process runs; one that ended and that nobody has asked about yet does not.
+private func isRunning(_ pid: Int32) -> Bool {
+    if let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) {
+        return !status.contains(") Z ")
+    }
+    return kill(pid, 0) == 0
+}

@@ -1,0 +1,14 @@
+// The `rollcall` program as a test finds it: built into the same folder as the tests.
+
+import Foundation
+
+/// Where `rollcall` was built.
+enum RollcallProgram {
+    static var path: String {
+        let besideTests = Bundle.main.bundleURL.appending(path: "rollcall").path
+        if FileManager.default.isExecutableFile(atPath: besideTests) { return besideTests }
+        // Elsewhere the tests run inside a program of the toolchain, not of the package.
+        let package = URL(fileURLWithPath: #filePath).appending(path: "../../..").standardized
+        return package.appending(path: ".build/debug/rollcall").path
+    }
+}
