@@ -55,8 +55,8 @@ struct EdgeSettings: Sendable {
     /// much memory as anything else.
     var outboundCeiling: Int { min(outboundBytes, Int.max / 32) * 32 }
 
-    /// How many beats of the sweep a ping period has.
-    var beats: Int { Int(min(4096, max(1, ping / .milliseconds(100)))) }
+    /// How many beats of the sweep a ping period has: ten a second, for periods up to a day.
+    var beats: Int { Int(min(864_000, max(1, ping / .milliseconds(100)))) }
 
     /// How long a beat is.
     var beat: TimeAmount { max(.milliseconds(1), TimeAmount(ping / beats)) }

@@ -1,0 +1,219 @@
+// The handshake over real sockets.
+
+import Logging
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The edge's door", .timeLimit(.minutes(1)))
+struct EdgeHandshakeTests {
+    /// The status of the answer to a request, after which the stream must end.
+    private func status(of request: String, from edge: TestEdge) async throws -> Int? {
+        let client = try RawClient(port: edge.port)
+        try await client.send(request)
+        let status = try await client.readStatus()
+        _ = try await client.readToEnd()
+        return status
+    }
+
+    @Test("opens a WebSocket and takes what is said on it")
+    func opens() async throws {
+        try await TestEdge.with { edge in
+            let client = try RawClient(port: edge.port)
+            try await client.send(TestEdge.request())
+            let head = try await client.readHead()
+            #expect(head.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n"))
+            #expect(head.contains("\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"))
+            try await client.send(.text("hello"))
+            #expect(try await client.readFrame() == .text("echo hello"))
+            #expect(edge.journal.all == ["connected", "hello"])
+            #expect(edge.server.connections == 1)
+        }
+    }
+
+    @Test("loses nothing that comes in one piece with the request", arguments: [0, 1, 5, 200, 1000])
+    func earlyFrames(padding: Int) async throws {
+        try await TestEdge.with { edge in
+            let client = try RawClient(port: edge.port)
+            let long = String(repeating: "x", count: 700)
+            let frames = [ClientFrame.text("one"), .text(long), .ping("p"), .text("two")].flatMap(\.bytes)
+            let header = "X-Padding: \(String(repeating: "p", count: padding))\r\n"
+            try await client.send(Array(TestEdge.request(extra: header).utf8) + frames)
+            #expect(try await client.readStatus() == 101)
+            for text in ["one", long] {
+                #expect(try await client.readFrame() == .text("echo \(text)"))
+            }
+            #expect(try await client.readFrame() == .pong("p"))
+            #expect(try await client.readFrame() == .text("echo two"))
+            #expect(edge.journal.all == ["connected", "one", "700 bytes", "two"])
+        }
+    }
+
+    @Test("loses nothing wherever request and first frames are cut")
+    func cutAnywhere() async throws {
+        try await TestEdge.with { edge in
+            let bytes = Array(TestEdge.request().utf8) + ClientFrame.text("hello").bytes
+            for cut in stride(from: bytes.count - 16, to: bytes.count, by: 1) {
+                let client = try RawClient(port: edge.port)
+                try await client.send(Array(bytes[..<cut]))
+                try await client.send(Array(bytes[cut...]))
+                _ = try await client.readHead()
+                #expect(try await client.readFrame() == .text("echo hello"))
+            }
+        }
+    }
+
+    @Test("takes a request byte by byte")
+    func slowly() async throws {
+        try await TestEdge.with { edge in
+            let client = try RawClient(port: edge.port)
+            for byte in Array(TestEdge.request().utf8) + ClientFrame.text("hello").bytes {
+                try await client.send([byte])
+            }
+            #expect(try await client.readStatus() == 101)
+            #expect(try await client.readFrame() == .text("echo hello"))
+        }
+    }
+
+    @Test("tells what is wrong with a request")
+    func refuses() async throws {
+        let requests = [
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 404),
+            ("GET /v1/connect HTTP/1.1\r\nHost: a\r\n\r\n", 426),
+            ("POST /v1/connect HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345", 405),
+            ("CONNECT /v1/connect:80 HTTP/1.1\r\nHost: a\r\n\r\n", 404),
+            (TestEdge.request(extra: "Origin: https://evil.example\r\n"), 403),
+            (TestEdge.request(extra: "Content-Length: 2\r\n") + "ab", 400),
+            (TestEdge.request(extra: "Transfer-Encoding: chunked\r\n") + "1\r\na\r\n0\r\n\r\n", 400),
+            ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+            ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}", 400),
+            ("hello\r\n\r\n", 400),
+        ]
+        try await TestEdge.with { edge in
+            for (request, expected) in requests {
+                let status = try await status(of: request, from: edge)
+                #expect(status == expected, "\(request)")
+            }
+            #expect(edge.journal.all.isEmpty)
+        }
+    }
+
+    @Test("bounds what it reads of a request")
+    func bounds() async throws {
+        let long = String(repeating: "a", count: 9000)
+        let requests = [
+            TestEdge.request(extra: "X-Long: \(long)\r\n"), "GET /\(long)\(long) HTTP/1.1\r\n",
+            TestEdge.request(extra: (0..<200).map { "X-\($0): 1\r\n" }.joined()),
+            TestEdge.request(extra: (0..<5).map { "X-\($0): \(long.prefix(4000))\r\n" }.joined()),
+            "GET / HTTP/1.1\r\n\(long)\(long)",
+        ]
+        try await TestEdge.with { edge in
+            for request in requests {
+                let status = try await status(of: request, from: edge)
+                #expect(status == 431, "\(request.prefix(40))")
+            }
+        }
+    }
+
+    @Test("gives up on a request that does not come")
+    func slowHandshake() async throws {
+        try await TestEdge.with {
+            $0.handshake = .milliseconds(300)
+        } body: { edge in
+            let silent = try RawClient(port: edge.port)
+            let halting = try RawClient(port: edge.port)
+            try await halting.send("GET /v1/connect HTTP/1.1\r\n")
+            #expect(try await silent.readToEnd() == [])
+            #expect(try await halting.readToEnd() == [])
+            let prompt = try await edge.client()
+            try await prompt.send(.text("still served"))
+            #expect(try await prompt.readFrame() == .text("echo still served"))
+        }
+    }
+
+    @Test("does not count the time for which it was itself asleep against a handshake")
+    func asleep() async throws {
+        try await TestEdge.with {
+            $0.handshake = .milliseconds(500)
+        } answer: { _, _ in
+            usleep(1_500_000)
+        } body: { edge in
+            let sleeper = try await edge.client()
+            let waiting = try RawClient(port: edge.port)
+            try await eventually("the connection is accepted") { edge.server.connections == 1 }
+            try await sleeper.send(.text("sleep"))
+            try await eventually("the loop sleeps") { edge.journal.contains("sleep") }
+            try await waiting.send(TestEdge.request())
+            #expect(try await waiting.readStatus() == 101)
+        }
+    }
+
+    @Test("holds so many sessions and no more")
+    func full() async throws {
+        try await TestEdge.with {
+            $0.sessions = 2
+        } body: { edge in
+            let first = try await edge.client()
+            let second = try await edge.client()
+            let third = try RawClient(port: edge.port)
+            try await third.send(TestEdge.request())
+            let refusal = try await third.readHead()
+            #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.contains("\r\nRetry-After: "))
+            first.close()
+            try await eventually("a seat is free") { edge.server.connections == 1 }
+            let fourth = try await edge.client()
+            try await fourth.send(.text("in"))
+            #expect(try await fourth.readFrame() == .text("echo in"))
+            second.close()
+        }
+    }
+
+    @Test("uses every loop of its group, and each shard on its own loop")
+    func loops() async throws {
+        try await TestEdge.with(threads: 3) { _ in
+        } answer: { _, connection in
+            connection.loop.eventLoop.assertInEventLoop()
+            connection.send(ServerFrame(text: Array("\(ObjectIdentifier(connection.loop.eventLoop))".utf8)))
+        } body: { edge in
+            var seen: Set<ReceivedFrame> = []
+            for _ in 0..<6 {
+                let client = try await edge.client()
+                try await client.send(.text("which"))
+                seen.insert(try await client.readFrame())
+            }
+            #expect(seen.count == 3)
+        }
+    }
+
+    @Test("names the place where it cannot listen")
+    func takenPort() async throws {
+        try await TestEdge.with { edge in
+            var settings = EdgeSettings()
+            settings.port = edge.port
+            let other = EdgeServer(settings, group: MultiThreadedEventLoopGroup.singleton, logger: .init(label: "edge"))
+            { _ in
+                RecordingShard(Journal()) { _, _ in }
+            }
+            let error = await #expect(throws: EdgeError.self) { try await other.start() }
+            #expect(error?.code == .portTaken)
+            #expect(error?.description.contains("127.0.0.1:\(edge.port)") == true)
+        }
+    }
+
+    @Test("accepts nothing more when told so, and leaves the others alone")
+    func stopAccepting() async throws {
+        try await TestEdge.with { edge in
+            let client = try await edge.client()
+            await edge.server.stopAccepting()
+            #expect(throws: (any Error).self) { try RawClient(port: edge.port) }
+            try await client.send(.text("still here"))
+            #expect(try await client.readFrame() == .text("echo still here"))
+            await edge.server.stop()
+            #expect(try await client.readToEnd() == [])
+            #expect(edge.journal.all == ["connected", "still here", "lost"])
+        }
+    }
+}

@@ -1,0 +1,150 @@
+// What goes out when it is more than a peer reads, over real sockets.
+
+import NIOCore
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Readers fast and slow", .timeLimit(.minutes(1)))
+struct EdgeSendingTests {
+    /// 64 KiB, numbered.
+    private static func large(_ number: Int) -> [UInt8] {
+        Array("\(number) ".utf8) + Array(repeating: 0x2E, count: 65_536)
+    }
+
+    /// Sends so much that no kernel takes it all for a client that does not read.
+    private static let flood: RecordingShard.Answer = { text, connection in
+        for number in 0..<300 {
+            connection.send(ServerFrame(text: large(number)), counting: text != "snapshot")
+        }
+    }
+
+    private func readFlood(_ client: RawClient) async throws {
+        for number in 0..<300 {
+            let frame = try await client.readFrame()
+            #expect(frame.payload == Self.large(number))
+        }
+    }
+
+    @Test("everything arrives, in order, however long the peer takes to read")
+    func inOrder() async throws {
+        try await TestEdge.with {
+            $0.outboundBytes = 4 << 20
+            $0.slowFor = .seconds(60)
+        } answer: { text, connection in
+            Self.flood(text, connection)
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("flood"), .text("again"))
+            try await readFlood(client)
+            try await readFlood(client)
+            try await eventually("the shard hears that it drained") { edge.journal.contains("drained") }
+        }
+    }
+
+    @Test("one frame goes to many sockets")
+    func shared() async throws {
+        let frame = ServerFrame(joining: [ServerFrame(text: Array("one".utf8)), ServerFrame(text: Self.large(2))])
+        try await TestEdge.with { _ in
+        } answer: { _, connection in
+            connection.send(frame)
+        } body: { edge in
+            var clients: [RawClient] = []
+            for _ in 0..<10 {
+                clients.append(try await edge.client())
+            }
+            for client in clients {
+                try await client.send(.text("go"), .text("go"))
+            }
+            for client in clients {
+                for _ in 0..<2 {
+                    #expect(try await client.readFrame() == .text("one"))
+                    #expect(try await client.readFrame().payload == Self.large(2))
+                }
+            }
+        }
+    }
+
+    @Test("a reader too slow for too long is told so and closed")
+    func slow() async throws {
+        try await TestEdge.with {
+            $0.outboundBytes = 1 << 20
+            $0.slowFor = .milliseconds(500)
+            $0.closing = .seconds(20)
+        } answer: { text, connection in
+            Self.flood(text, connection)
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("flood"))
+            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            try await readFlood(client)
+            let goodbye = try await client.readFrame()
+            #expect(goodbye == .text(#"{"reason":"slow","reconnect":true,"type":"goodbye"}"#))
+            #expect(try await client.readFrame().closeCode == 4001)
+            #expect(try await client.readToEnd() == [])
+        }
+    }
+
+    @Test("a reader slow for less than that is not")
+    func slowButNotTooLong() async throws {
+        try await TestEdge.with {
+            $0.outboundBytes = 1 << 20
+            $0.slowFor = .seconds(30)
+        } answer: { text, connection in
+            if text == "flood" { Self.flood(text, connection) } else { connection.send(.pong([])) }
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("flood"))
+            try await eventually("it is backed up") { edge.journal.contains("flood") }
+            try await readFlood(client)
+            try await client.send(.text("still here"))
+            #expect(try await client.readFrame() == .pong(""))
+            #expect(edge.journal.all == ["connected", "flood", "drained", "still here"])
+        }
+    }
+
+    @Test("a snapshot does not make its reader slow")
+    func snapshot() async throws {
+        try await TestEdge.with {
+            $0.outboundBytes = 1 << 20
+            $0.slowFor = .milliseconds(300)
+        } answer: { text, connection in
+            switch text {
+            case "snapshot": Self.flood(text, connection)
+            default:
+                let counts = "\(connection.outboundBytes > 1 << 20) \(connection.countedBytes < 100)"
+                connection.send(ServerFrame(text: Array(counts.utf8)))
+            }
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("snapshot"))
+            try await eventually("the snapshot waits") { edge.journal.contains("snapshot") }
+            let end = edge.journal.awake + .milliseconds(600)
+            try await eventually("more than slow_for has passed, as the loop counts") { edge.journal.awake > end }
+            try await client.send(.text("count"))
+            try await eventually("the edge has counted") { edge.journal.contains("count") }
+            try await readFlood(client)
+            #expect(try await client.readFrame() == .text("true true"))
+            try await client.send(.text("and now"))
+            #expect(try await client.readFrame() == .text("false true"))
+        }
+    }
+
+    @Test("there is an end even to snapshots")
+    func ceiling() async throws {
+        try await TestEdge.with {
+            $0.outboundBytes = 64 << 10
+            $0.slowFor = .seconds(30)
+            $0.closing = .milliseconds(300)
+        } answer: { text, connection in
+            Self.flood(text, connection)
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("snapshot"))
+            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            try await eventually("nobody waits for it") { edge.server.connections == 0 }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// Pings and pongs on a loop whose time the test turns by hand.
+
+import Logging
+import NIOCore
+import NIOEmbedded
+import RollcallModel
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Silence")
+struct EdgeSweepTests {
+    /// Counts how often something is flushed.
+    private final class FlushCount: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        private(set) var count = 0
+
+        func flush(context: ChannelHandlerContext) {
+            count += 1
+            context.flush()
+        }
+    }
+
+    /// A connection without a socket.
+    private struct Line {
+        let eventLoop = EmbeddedEventLoop()
+        let journal = Journal()
+        let channel: EmbeddedChannel
+        let connection: EdgeConnection
+        let flushes = FlushCount()
+
+        init(_ change: (inout EdgeSettings) -> Void = { _ in }) throws {
+            var settings = EdgeSettings()
+            change(&settings)
+            let shard = RecordingShard(journal) { _, _ in }
+            let sessions = SessionCount(limit: 1)
+            _ = sessions.take()
+            let loop = EdgeLoop(
+                on: eventLoop, settings: settings, sessions: sessions, shard: shard, logger: Logger(label: "edge"))
+            connection = EdgeConnection(on: loop)
+            channel = EmbeddedChannel(handlers: [flushes, connection], loop: eventLoop)
+            try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()
+            connection.begin()
+        }
+
+        /// The frames that went out, by their first bytes.
+        func sent() throws -> [UInt8] {
+            var opcodes: [UInt8] = []
+            while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
+                opcodes.append(bytes.getInteger(at: bytes.readerIndex) ?? 0)
+            }
+            return opcodes
+        }
+
+        func receive(_ frame: ClientFrame) throws {
+            try channel.writeInbound(ByteBuffer(bytes: frame.bytes))
+        }
+    }
+
+    @Test("a connection is pinged once a period, and lost after two that it missed")
+    func dead() throws {
+        let line = try Line()
+        line.eventLoop.advanceTime(by: .seconds(10))
+        #expect(try line.sent() == [0x89])
+        line.eventLoop.advanceTime(by: .seconds(10))
+        #expect(try line.sent() == [0x89])
+        #expect(line.channel.isActive)
+        line.eventLoop.advanceTime(by: .seconds(10))
+        #expect(try line.sent() == [])
+        #expect(!line.channel.isActive)
+        #expect(line.journal.all == ["connected", "lost"])
+    }
+
+    @Test("any byte is a sign of life, be it within a frame")
+    func alive() throws {
+        let line = try Line()
+        let message = ClientFrame.text("a long one").bytes
+        for byte in message {
+            line.eventLoop.advanceTime(by: .seconds(19))
+            try line.channel.writeInbound(ByteBuffer(bytes: [byte]))
+        }
+        #expect(line.channel.isActive)
+        #expect(line.journal.all == ["connected", "a long one"])
+        #expect(line.connection.lastByte == line.eventLoop.now)
+        line.eventLoop.advanceTime(by: .seconds(31))
+        #expect(line.journal.all == ["connected", "a long one", "lost"])
+        #expect(line.eventLoop.now - line.connection.lastByte == .seconds(31))
+    }
+
+    @Test("a period shorter than a beat still makes a round")
+    func shortPeriod() throws {
+        let line = try Line { $0.ping = .milliseconds(20) }
+        for _ in 0..<5 {
+            line.eventLoop.advanceTime(by: .milliseconds(20))
+            try line.receive(.pong)
+        }
+        #expect(try line.sent() == Array(repeating: 0x89, count: 5))
+    }
+
+    @Test("pings are answered, though not all of a flood")
+    func pongs() throws {
+        let line = try Line()
+        for _ in 0..<1000 {
+            try line.receive(.ping("p"))
+        }
+        line.eventLoop.run()
+        #expect(try line.sent() == Array(repeating: 0x8A, count: Int(PongAllowance.rate)))
+        line.eventLoop.advanceTime(by: .seconds(2))
+        try line.receive(.ping("p"))
+        line.eventLoop.run()
+        #expect(try line.sent().filter { $0 != 0x89 } == [0x8A])
+        #expect(line.channel.isActive)
+    }
+
+    @Test("what a tick sends is flushed once, at its end")
+    func oneFlush() throws {
+        let line = try Line()
+        for _ in 0..<20 {
+            line.connection.send(.ping)
+        }
+        #expect(line.flushes.count == 0)
+        #expect(line.connection.outboundBytes == 40)
+        line.eventLoop.run()
+        #expect(line.flushes.count == 1)
+        #expect(try line.sent().count == 20)
+        #expect(line.connection.outboundBytes == 0)
+    }
+
+    @Test("the shard is not told of an end within its own call")
+    func notReentrant() throws {
+        let line = try Line()
+        line.connection.close(.normal)
+        #expect(line.journal.all == ["connected"])
+        line.eventLoop.run()
+        #expect(line.journal.all == ["connected", "here 1000"])
+        #expect(try line.sent() == [0x88])
+    }
+
+    @Test("a stopped loop leaves nothing behind")
+    func stopped() throws {
+        weak var loop: EdgeLoop?
+        weak var connection: EdgeConnection?
+        do {
+            let line = try Line()
+            loop = line.connection.loop
+            connection = line.connection
+            line.connection.send(.ping)
+            line.connection.loop.stop()
+            line.eventLoop.run()
+            #expect(line.journal.all == ["connected", "lost"])
+            try line.eventLoop.syncShutdownGracefully()
+        }
+        #expect(loop == nil && connection == nil)
+    }
+}

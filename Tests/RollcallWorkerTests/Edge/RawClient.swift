@@ -1,0 +1,164 @@
+// A client made of a bare socket: it sends exactly the bytes that a test says, cuts its stream when and how the test
+// says, and reads only when it is asked to.
+
+import Foundation
+import TestSupport
+
+@testable import RollcallWorker
+
+/// A TCP connection to an edge, without any WebSocket library.
+final class RawClient: @unchecked Sendable {
+    private let descriptor: Int32
+    private var isClosed = false
+    /// What came and was not yet taken.
+    private var unread: [UInt8] = []
+    /// Whether the server has ended its side of the stream, or reset it.
+    private(set) var hasEnded = false
+
+    /// - Parameter receiveBuffer: asks the kernel for a small one, so that a client that does not read is felt soon.
+    init(port: Int, receiveBuffer: Int32? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_port = in_port_t(port).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    func close() {
+        if !isClosed { Foundation.close(descriptor) }
+        isClosed = true
+    }
+
+    /// Closes so that the kernel sends a reset rather than an end.
+    func reset() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    /// Ends this side of the stream, and goes on reading.
+    func endSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    func send(_ bytes: [UInt8]) async throws {
+        var rest = bytes[...]
+        try await eventually("\(bytes.count) bytes are sent") {
+            let sent = rest.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard sent >= 0 || errno == EAGAIN else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            rest = rest.dropFirst(max(0, sent))
+            return rest.isEmpty
+        }
+    }
+
+    func send(_ text: String) async throws { try await send(Array(text.utf8)) }
+    func send(_ frames: ClientFrame...) async throws { try await send(frames.flatMap(\.bytes)) }
+
+    /// Takes from the kernel whatever is there.
+    private func read() {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while !hasEnded {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0 {
+                unread += buffer[..<count]
+            } else if count < 0 && errno == EAGAIN {
+                return
+            } else {
+                hasEnded = true
+            }
+        }
+    }
+
+    /// Waits for the server to end the stream.
+    ///
+    /// - Returns: all that came before.
+    func readToEnd(within limit: Duration = .seconds(10)) async throws -> [UInt8] {
+        try await eventually("the stream ends", within: limit) {
+            read()
+            return hasEnded
+        }
+        return take(unread.count)
+    }
+
+    /// Waits for an HTTP response's head and takes it.
+    func readHead() async throws -> String {
+        let end = Array("\r\n\r\n".utf8)
+        var length = 0
+        try await eventually("a response comes") {
+            read()
+            let starts = unread.indices.dropLast(3)
+            length = starts.first { Array(unread[$0..<$0 + 4]) == end }.map { $0 + 4 } ?? 0
+            return length > 0
+        }
+        return String(decoding: take(length), as: UTF8.self)
+    }
+
+    /// Waits for an HTTP response's head, takes it and says its status.
+    func readStatus() async throws -> Int? {
+        try await readHead().split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    }
+
+    /// Waits for a server's frame and takes it. Pings, which may come at any time, are passed over.
+    func readFrame(within limit: Duration = .seconds(10)) async throws -> ReceivedFrame {
+        var frame: ReceivedFrame?
+        try await eventually("a frame comes", within: limit) {
+            read()
+            repeat { frame = nextFrame() } while frame == .ping
+            if frame == nil && hasEnded { throw Ended() }
+            return frame != nil
+        }
+        return frame!
+    }
+
+    /// The stream ended before what was waited for came.
+    struct Ended: Error {}
+
+    private func nextFrame() -> ReceivedFrame? {
+        guard unread.count >= 2 else { return nil }
+        let size = unread[1] == 127 ? 8 : unread[1] == 126 ? 2 : 0
+        guard unread.count >= 2 + size else { return nil }
+        let length = size == 0 ? Int(unread[1]) : unread[2..<2 + size].reduce(0) { $0 << 8 | Int($1) }
+        guard unread.count >= 2 + size + length else { return nil }
+        let bytes = take(2 + size + length)
+        return ReceivedFrame(first: bytes[0], payload: Array(bytes.dropFirst(2 + size)))
+    }
+
+    private func take(_ count: Int) -> [UInt8] {
+        defer { unread.removeFirst(count) }
+        return Array(unread[..<count])
+    }
+}
+
+/// A frame from the server, which must be whole and unmasked.
+struct ReceivedFrame: Hashable, CustomStringConvertible {
+    let first: UInt8
+    let payload: [UInt8]
+
+    static func text(_ text: String) -> ReceivedFrame { ReceivedFrame(first: 0x81, payload: Array(text.utf8)) }
+    static func pong(_ text: String) -> ReceivedFrame { ReceivedFrame(first: 0x8A, payload: Array(text.utf8)) }
+    static let ping = ReceivedFrame(first: 0x89, payload: [])
+
+    /// The code of a close frame.
+    var closeCode: Int? {
+        first == 0x88 && payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : nil
+    }
+
+    var description: String { "\(String(first, radix: 16)):\(String(decoding: payload, as: UTF8.self))" }
+}

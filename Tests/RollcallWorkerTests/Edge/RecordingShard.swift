@@ -1,0 +1,124 @@
+// A shard that writes down what it is told, and answers as a test wishes.
+
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import RollcallModel
+
+@testable import RollcallWorker
+
+/// What happened at the shards of a server, in order.
+final class Journal: Sendable {
+    private let lines = NIOLockedValueBox<[String]>([])
+    private let time = NIOLockedValueBox(Duration.zero)
+
+    func note(_ line: String) { lines.withLockedValue { $0.append(line) } }
+    var all: [String] { lines.withLockedValue { $0 } }
+
+    /// The time of the loop that was swept last.
+    var awake: Duration {
+        get { time.withLockedValue { $0 } }
+        set { time.withLockedValue { $0 = newValue } }
+    }
+
+    func count(_ line: String) -> Int { all.count { $0 == line } }
+    func contains(_ line: String) -> Bool { count(line) > 0 }
+}
+
+final class RecordingShard: EdgeShard {
+    /// What a test does with each message.
+    typealias Answer = @Sendable (_ text: String, _ connection: EdgeConnection) -> Void
+
+    private let journal: Journal
+    private let answer: Answer
+    private(set) var connections: [EdgeConnection] = []
+
+    init(_ journal: Journal, answer: @escaping Answer) {
+        self.journal = journal
+        self.answer = answer
+    }
+
+    func connected(_ connection: EdgeConnection) {
+        connections.append(connection)
+        journal.note("connected")
+    }
+
+    func received(_ text: ByteBuffer, on connection: EdgeConnection) {
+        let text = String(buffer: text)
+        journal.note(text.utf8.count > 100 ? "\(text.utf8.count) bytes" : text)
+        answer(text, connection)
+    }
+
+    func drained(_ connection: EdgeConnection) {
+        journal.note("drained")
+    }
+
+    func swept(at awake: Duration) {
+        journal.awake = awake
+    }
+
+    func disconnected(_ connection: EdgeConnection) {
+        connections.removeAll { $0 === connection }
+        switch connection.ending {
+        case .lost: journal.note("lost")
+        case .peer(let code): journal.note("peer \(code.map { "\($0.rawValue)" } ?? "-")")
+        case .here(let code): journal.note("here \(code.rawValue)")
+        case nil: journal.note("no ending")
+        }
+    }
+}
+
+/// A server for one test, on a port and on threads of its own.
+struct TestEdge {
+    let server: EdgeServer
+    let journal: Journal
+    let port: Int
+
+    /// Runs `body` with a server that is stopped afterwards.
+    ///
+    /// - Parameters:
+    ///   - change: what is not as ``EdgeSettings`` has it.
+    ///   - answer: what the shards do with a message; by default they send it back.
+    static func with(
+        threads: Int = 1, _ change: (inout EdgeSettings) -> Void = { _ in },
+        answer: @escaping RecordingShard.Answer = { text, connection in
+            connection.send(ServerFrame(text: Array("echo \(text)".utf8)))
+        },
+        body: (TestEdge) async throws -> Void
+    ) async throws {
+        var settings = EdgeSettings()
+        change(&settings)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let journal = Journal()
+        let server = EdgeServer(settings, group: group, logger: Logger(label: "edge")) { _ in
+            RecordingShard(journal, answer: answer)
+        }
+        let result: Result<Void, any Error>
+        do {
+            let port = try await server.start().port
+            result = .success(try await body(TestEdge(server: server, journal: journal, port: port ?? 0)))
+        } catch {
+            result = .failure(error)
+        }
+        await server.stop()
+        try await group.shutdownGracefully()
+        try result.get()
+    }
+
+    static func request(_ path: String = "/v1/connect", extra: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(extra)\r\n"
+    }
+
+    /// A client whose handshake is done.
+    func client(receiveBuffer: Int32? = nil) async throws -> RawClient {
+        let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
+        try await client.send(Self.request())
+        let head = try await client.readHead()
+        guard head.hasPrefix("HTTP/1.1 101 ") else { throw Unwelcome(head: head) }
+        return client
+    }
+
+    struct Unwelcome: Error { let head: String }
+}
