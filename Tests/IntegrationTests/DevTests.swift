@@ -106,7 +106,7 @@ private struct Dev {
         let process = try ChildProcess(
             [RollcallProgram.path, "dev", "--port", "0", "--json"], environment: ["TMPDIR": folder.path])
         try await eventually("rollcall dev is ready", within: .seconds(30)) {
-            guard process.isRunning else { throw Timeout(description: "rollcall dev ended: \(process.errors)") }
+            try #require(process.isRunning, "rollcall dev ended: \(process.errors)")
             return process.output.contains("\n")
         }
         let line = try #require(process.output.split(separator: "\n").first)
