@@ -76,6 +76,20 @@ struct JWKSTests {
         }
     }
 
+    @Test("a signature of any length but the right one is refused, never worse")
+    func lengths() async throws {
+        let authenticator = try await authenticator(Self.rsa, jwk(p256, ""), jwk(ed25519, ""))
+        for algorithm in ["RS256", "ES256", "EdDSA"] {
+            let signed = Tokens.parts(#"{"alg":"\#(algorithm)"}"#, claims)
+            for length in [0, 1, 31, 63, 64, 65, 96, 255, 256, 257, 5000] {
+                for byte: UInt8 in [0, 255] {
+                    let signature = Tokens.base64URL(Data(repeating: byte, count: length))
+                    #expect(try refusal(signed + "." + signature, by: authenticator) == .badSignature)
+                }
+            }
+        }
+    }
+
     @Test("a kid chooses; without one, every key of the algorithm is tried")
     func choice() async throws {
         let other = ES256PrivateKey()
