@@ -2,6 +2,7 @@
 // says, and reads only when it is asked to.
 
 import Foundation
+import NIOCore
 import TestSupport
 
 @testable import RollcallWorker
@@ -21,15 +22,8 @@ final class RawClient: @unchecked Sendable {
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        address.sin_port = in_port_t(port).bigEndian
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+        let result = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         guard result == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
@@ -46,8 +40,8 @@ final class RawClient: @unchecked Sendable {
 
     /// Closes so that the kernel sends a reset rather than an end.
     func reset() {
-        var now = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        let atOnce: [Int32] = [1, 0]
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, atOnce, socklen_t(MemoryLayout<linger>.size))
         close()
     }
 
