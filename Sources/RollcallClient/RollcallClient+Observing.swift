@@ -51,6 +51,7 @@ extension RollcallClient {
     public func currentPresence(
         of users: some Sequence<UserID>, within limit: Duration = .seconds(5)
     ) async -> [UserID: Presence] {
+        if Task.isCancelled { return [:] }
         let users = Array(users)
         let id = FetchID()
         let engine = self.engine

@@ -34,6 +34,8 @@ final class Engine {
     var problems: [ObserverID: (RollcallError) -> Void] = [:]
     private var isBeyondLimits = false
     private(set) var isClosed = false
+    /// Who waits for the goodbye to have gone out; `nil` once it has.
+    private var awaitingEnd: [() -> Void]? = []
 
     /// - Parameter connector: made at the first use, on the loop.
     init(
@@ -89,11 +91,16 @@ final class Engine {
 
     /// Ends everything: the goodbye goes out, every stream finishes, every answer awaited is given as it stands.
     func close(_ done: @escaping () -> Void) {
-        guard !isClosed else { return done() }
+        guard awaitingEnd?.append(done) != nil else { return done() }
+        guard !isClosed else { return }
         isClosed = true
         for field in fields.keys { fieldEnded(field) }
         flush()
-        connector.close(done)
+        connector.close { [self] in
+            let waiting = awaitingEnd ?? []
+            awaitingEnd = nil
+            for done in waiting { done() }
+        }
         names.close()
         for fetch in fetches.keys { endFetch(fetch) }
         endStops()

@@ -1,0 +1,100 @@
+// The text of messages and back, for both ends.
+
+import Foundation
+import RollcallModel
+import Testing
+
+@Suite struct CodecTests {
+    private let codec = MessageCodec()
+
+    @Test("a client's message is written and read as it stands on the wire", arguments: Golden.requests.indices)
+    func goldenRequests(index: Int) throws {
+        let (frame, request) = Golden.requests[index]
+        #expect(String(decoding: codec.json(of: request), as: UTF8.self) == frame)
+        #expect(try codec.request(from: Data(frame.utf8)) == request)
+    }
+
+    @Test("a worker's message is written and read as it stands on the wire", arguments: Golden.messages.indices)
+    func goldenMessages(index: Int) throws {
+        let (frame, message) = Golden.messages[index]
+        #expect(String(decoding: codec.json(of: message), as: UTF8.self) == frame)
+        #expect(try codec.message(from: Data(frame.utf8)) == message)
+    }
+
+    @Test("what may be left out has its default, and what is not known is ignored")
+    func defaultsAndUnknownFields() throws {
+        let hello = #"{ "type":"hello", "token":"t", "colour":{"deep":[1,2]}, "id":null }"#
+        #expect(
+            try codec.request(from: Data(hello.utf8)) == ClientRequest(.hello(.init(token: "t", device: nil))))
+        let typing = #"{"type":"typing","conversation":"c","users":[{"user":"a","hat":true}],"count":1,"mood":"x"}"#
+        let expected = ServerMessage.Typing(
+            conversation: conversation("c"), users: [Typist(user: user("a"))], count: 1)
+        #expect(try codec.message(from: Data(typing.utf8)) == .typing(expected))
+    }
+
+    @Test(
+        "an object that is no message is told so, under its id",
+        arguments: [
+            (#"{}"#, MessageError.Code.badRequest, nil),
+            (#"{"id":7}"#, .badRequest, .integer(7)),
+            (#"{"type":5,"id":7}"#, .badRequest, .integer(7)),
+            (#"{"type":null,"id":"a"}"#, .badRequest, .text("a")),
+            (#"{"type":"dance","id":"a"}"#, .unknownType, .text("a")),
+            (#"{"type":"HELLO"}"#, .unknownType, nil),
+            (#"{"type":"hello","id":1}"#, .badRequest, .integer(1)),
+            (#"{"type":"hello","token":"t","device":"a b","id":1}"#, .badRequest, .integer(1)),
+            (#"{"type":"hello","token":"t","state":"gone","id":1}"#, .badRequest, .integer(1)),
+            (#"{"type":"watch","users":"bob"}"#, .badRequest, nil),
+            (#"{"type":"watch","users":["bob",""]}"#, .badRequest, nil),
+            (#"{"type":"watch","users":["{b}"]}"#, .badRequest, nil),
+            (#"{"type":"join","conversation":null}"#, .badRequest, nil),
+            (#"{"type":"join","conversation":"c","presence":"yes"}"#, .badRequest, nil),
+            (#"{"type":"typing","conversation":"c"}"#, .badRequest, nil),
+            (#"{"type":"typing","conversation":"c","typing":1}"#, .badRequest, nil),
+            (#"{"type":"ping","id":{}}"#, .badRequest, nil),
+            (#"{"type":"ping","id":true}"#, .badRequest, nil),
+            (#"{"type":"ping","id":1e999}"#, .badRequest, nil),
+        ] as [(String, MessageError.Code, MessageID?)])
+    func badRequests(text: String, code: MessageError.Code, id: MessageID?) throws {
+        let error = try #require(throws: MessageError.self) { try codec.request(from: Data(text.utf8)) }
+        #expect(error.code == code)
+        #expect(error.id == id)
+        #expect(!error.message.isEmpty)
+        #expect(!error.retry)
+    }
+
+    @Test("an id may have 64 bytes, and no more")
+    func idLength() throws {
+        let longest = String(repeating: "é", count: 32)
+        let ping = try codec.request(from: Data(#"{"type":"ping","id":"\#(longest)"}"#.utf8))
+        #expect(ping.id == .text(longest))
+        let error = try #require(throws: MessageError.self) {
+            try codec.request(from: Data(#"{"type":"ping","id":"\#(longest)x"}"#.utf8))
+        }
+        #expect(error.code == .badRequest)
+        #expect(error.id == nil)
+    }
+
+    @Test(
+        "text that is no JSON object is not taken for a wrong message",
+        arguments: [
+            "", " ", "{", "}", "nonsense", "[]", #"[{"type":"ping"}]"#, "1", "null", "true", #""ping""#,
+            #"{"type":"ping""#, #"{"type":"ping"} x"#, "{'type':'ping'}",
+            String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 10_000),
+        ])
+    func notJSON(text: String) {
+        #expect(throws: MessageCodec.NotJSON.self) { try codec.request(from: Data(text.utf8)) }
+    }
+
+    @Test("bytes that are no UTF-8 are no JSON")
+    func notUTF8() {
+        #expect(throws: MessageCodec.NotJSON.self) { try codec.request(from: Data([0x7B, 0xFF, 0xFE, 0x7D])) }
+    }
+
+    @Test("a client skips what it does not know of its worker")
+    func unknownServerMessages() {
+        for text in [#"{"type":"fireworks"}"#, #"{"time":1}"#, "[]", "x", #"{"type":"pong","time":"noon"}"#] {
+            #expect(throws: DecodingError.self) { try codec.message(from: Data(text.utf8)) }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// Online if any device is, in whatever order they are looked at.
+
+import RollcallModel
+import Testing
+
+@Suite struct PresenceTests {
+    @Test("the status is a function of the set of device states")
+    func aggregation() {
+        for count in 0...4 {
+            for number in 0..<Int(3 ** count) {
+                var rest = number
+                let states = (0..<count).map { _ in
+                    defer { rest /= 3 }
+                    return DeviceState.allCases[rest % 3]
+                }
+                let expected: PresenceStatus =
+                    states.contains(.active) ? .online : states.contains(.idle) ? .away : .offline
+                #expect(PresenceStatus(of: states) == expected, "\(states)")
+                #expect(PresenceStatus(of: states.reversed()) == expected, "\(states) reversed")
+            }
+        }
+    }
+
+    @Test("only what can be seen makes a difference to look at")
+    func looksDifferent() {
+        func presence(_ status: PresenceStatus, _ lastSeen: Int64?, version: Int64 = 1) -> Presence {
+            Presence(
+                user: user("a"), status: status, lastSeen: lastSeen.map(time), updatedAt: nil, version: version)
+        }
+        #expect(!presence(.online, 1).looksDifferent(from: presence(.online, 2, version: 9)))
+        #expect(!presence(.away, 1).looksDifferent(from: presence(.away, 2)))
+        #expect(presence(.offline, 1).looksDifferent(from: presence(.offline, 2)))
+        #expect(presence(.offline, nil).looksDifferent(from: presence(.offline, 2)))
+        #expect(presence(.online, 1).looksDifferent(from: presence(.away, 1)))
+        #expect(!presence(.offline, 1).looksDifferent(from: presence(.offline, 1, version: 9)))
+    }
+}
+
+/// The power of a small number.
+private func ** (base: Int, exponent: Int) -> Int { (0..<exponent).reduce(1) { power, _ in power * base } }
+infix operator ** : MultiplicationPrecedence

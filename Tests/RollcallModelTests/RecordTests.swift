@@ -1,0 +1,111 @@
+// What stands in Redis, read back: also what a later version wrote.
+
+import Foundation
+import RollcallModel
+import Testing
+
+@Suite struct RecordTests {
+    private let text = "active w1.3f9a2c 1753600000000-8a6e5f0b1c2d3e4f 12 1753600000001 0"
+
+    @Test("a device's record is read and written")
+    func roundTrip() throws {
+        let record = try #require(DeviceRecord(text))
+        #expect(record.state == .active)
+        #expect(record.incarnation == Incarnation(name: "w1.3f9a2c"))
+        #expect(record.began == time(1_753_600_000_000))
+        #expect(record.session == SessionID(random: "8a6e5f0b1c2d3e4f"))
+        #expect(record.sequence == 12)
+        #expect(record.since == time(1_753_600_000_001))
+        #expect(record.lost == nil)
+        #expect(record.description == text)
+    }
+
+    @Test("a device that is gone or in grace says so")
+    func goneAndLost() throws {
+        let gone = "gone w1.a 5-b 1 2 0"
+        #expect(try #require(DeviceRecord(gone)).state == nil)
+        #expect(DeviceRecord(gone)?.description == gone)
+        #expect(DeviceRecord("idle w1.a 5-b 1 2 77")?.lost == time(77))
+    }
+
+    @Test("words that a later version added are ignored")
+    func laterWords() {
+        #expect(DeviceRecord(text + " shiny 42") == DeviceRecord(text))
+    }
+
+    @Test(
+        "what is no record is none",
+        arguments: [
+            "", "active", "active w1.a 5-b 1 2", "asleep w1.a 5-b 1 2 0", "active w1.a 5b 1 2 0",
+            "active w1.a x-b 1 2 0", "active w1.a 5-b x 2 0", "active w1.a 5-b 1 x 0", "active w1.a 5-b 1 2 x",
+            "active  w1.a 5-b 1 2 0", "active w1.a 5-b 99999999999999999999 2 0",
+        ])
+    func noRecord(text: String) {
+        #expect(DeviceRecord(text) == nil)
+    }
+
+    @Test("a record is read past the devices of the dead")
+    func masking() throws {
+        let record = PresenceRecord(
+            user: user("a"),
+            devices: [
+                device("phone"): try #require(DeviceRecord("active dead.1 5-b 1 2 0")),
+                device("desk"): try #require(DeviceRecord("idle w1.a 5-c 1 2 0")),
+                device("old"): try #require(DeviceRecord("gone dead.2 5-d 1 2 0")),
+            ],
+            lastSeen: time(9), updatedAt: time(10), version: 11)
+        #expect(record.presence { _ in false }.status == .online)
+        #expect(record.presence { $0.worker == "dead" }.status == .away)
+        #expect(record.presence { _ in true }.status == .offline)
+        #expect(record.presence { _ in true }.lastSeen == time(9))
+        #expect(record.incarnations == [Incarnation(name: "dead.1"), Incarnation(name: "w1.a")])
+    }
+
+    @Test("an incarnation names its worker, however the worker is named")
+    func incarnation() {
+        var random = SeededGenerator(seed: 1)
+        let incarnation = Incarnation(worker: "host-1", using: &random)
+        #expect(incarnation.worker == "host-1")
+        #expect(incarnation.name.count == "host-1.".count + 12)
+        #expect(incarnation != Incarnation(worker: "host-1", using: &random))
+        #expect(Incarnation(name: "bare").worker == "bare")
+        #expect(SessionID(using: &random).random.count == 16)
+    }
+
+    @Test("what is published is read by its fields, in any order and with more of them")
+    func changes() throws {
+        func read<Change: Decodable>(_ text: String, as type: Change.Type = Change.self) throws -> Change {
+            try JSONDecoder().decode(type, from: Data(text.utf8))
+        }
+        #expect(
+            try read(#"{"at":5,"expires_in":3000,"typing":true,"user":"alice","device":"x"}"#)
+                == TypingChange(user: user("alice"), typing: true, expiresIn: 3000, at: time(5)))
+        #expect(
+            try read(#"{"user":"alice","typing":false,"at":5}"#)
+                == TypingChange(user: user("alice"), typing: false, expiresIn: nil, at: time(5)))
+        #expect(
+            try read(#"{"user":"alice","member":true,"name":"Alice"}"#)
+                == MemberChange.member(user("alice"), name: "Alice"))
+        #expect(try read(#"{"user":"alice","member":true}"#) == MemberChange.member(user("alice"), name: ""))
+        #expect(try read(#"{"user":"alice","member":false}"#) == MemberChange.removed(user("alice")))
+        #expect(try read(#"{"reset":true}"#) == MemberChange.reset)
+        #expect(throws: DecodingError.self) { try read(#"{"user":"a b","member":true}"#, as: MemberChange.self) }
+    }
+
+    @Test("times are whole milliseconds, and may be negative durations apart")
+    func times() {
+        #expect(time(1500).advanced(by: .seconds(2)) == time(3500))
+        #expect(time(1500).advanced(by: .milliseconds(-2)) == time(1498))
+        #expect(time(1).since(time(1500)) == .milliseconds(-1499))
+        #expect(Duration.microseconds(1999).milliseconds == 1)
+        #expect(Duration.microseconds(-1999).milliseconds == -1)
+    }
+
+    @Test("only the codes from 4100 to 4199 ask for something to be put right first")
+    func closeCodes() {
+        for code: UInt16 in [1000, 1002, 1003, 1006, 1009, 4000, 4003, 4099, 4200, 4999] {
+            #expect(CloseCode(rawValue: code).mayReconnect)
+        }
+        for code: UInt16 in [4100, 4104, 4106, 4199] { #expect(!CloseCode(rawValue: code).mayReconnect) }
+    }
+}
