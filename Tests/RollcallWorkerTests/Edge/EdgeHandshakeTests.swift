@@ -1,5 +1,6 @@
 // The handshake over real sockets.
 
+import Dispatch
 import Logging
 import NIOCore
 import NIOPosix
@@ -136,17 +137,22 @@ struct EdgeHandshakeTests {
 
     @Test("does not count the time for which it was itself asleep against a handshake")
     func asleep() async throws {
+        let wake = DispatchSemaphore(value: 0)
         try await TestEdge.with {
-            $0.handshake = .milliseconds(500)
+            $0.handshake = .seconds(2)
         } answer: { _, _ in
-            usleep(1_500_000)
+            wake.wait()
         } body: { edge in
             let sleeper = try await edge.client()
             let waiting = try RawClient(port: edge.port)
-            try await eventually("the connection is accepted") { edge.server.connections == 1 }
+            // A third handshake that is through shows that the second one has begun.
+            _ = try await edge.client()
             try await sleeper.send(.text("sleep"))
             try await eventually("the loop sleeps") { edge.journal.contains("sleep") }
+            let end = ContinuousClock.now + .seconds(3)
+            try await eventually("more time than a handshake may take has passed") { ContinuousClock.now > end }
             try await waiting.send(TestEdge.request())
+            wake.signal()
             #expect(try await waiting.readStatus() == 101)
         }
     }
