@@ -7,7 +7,7 @@ public import Foundation
 public final class ChildProcess: @unchecked Sendable {
     private let process = Process()
     private let watcher = Process()
-    private let lifeline = Pipe()
+    private var lifeline: Pipe?
     private let lock = NSLock()
     private var outputBytes = Data()
     private var errorBytes = Data()
@@ -20,8 +20,17 @@ public final class ChildProcess: @unchecked Sendable {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = folder
         process.standardInput = FileHandle.nullDevice
+        try Self.spawning.withLock(run)
+    }
+
+    /// Held from making the pipes to the start of the processes: two children started at once would inherit each
+    /// other's pipes, and the end of one's output would come with the end of the other.
+    private static let spawning = NSLock()
+
+    private func run() throws {
         let output = Pipe()
         let errors = Pipe()
+        let lifeline = Pipe()
         process.standardOutput = output
         process.standardError = errors
         collect(output) { $0.outputBytes.append($1) }
@@ -31,6 +40,7 @@ public final class ChildProcess: @unchecked Sendable {
         watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
         watcher.arguments = ["-c", "cat >/dev/null; kill -9 \(process.processIdentifier) 2>/dev/null"]
         watcher.standardInput = lifeline
+        self.lifeline = lifeline
         try watcher.run()
     }
 
@@ -69,15 +79,16 @@ public final class ChildProcess: @unchecked Sendable {
         return process.terminationReason == .exit ? status : status + 128
     }
 
+    /// Reads a pipe to its end on a thread of its own: on Linux a `readabilityHandler` misses the end of some of the
+    /// pipes that end at the same time.
     private func collect(_ pipe: Pipe, into store: @escaping @Sendable (ChildProcess, Data) -> Void) {
-        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let bytes = handle.availableData
-            guard !bytes.isEmpty, let self else {
-                handle.readabilityHandler = nil
-                self?.lock.withLock { self?.openPipes -= 1 }
-                return
+        let handle = pipe.fileHandleForReading
+        Thread.detachNewThread { [weak self] in
+            while case let bytes = handle.availableData, !bytes.isEmpty {
+                guard let self else { return }
+                lock.withLock { store(self, bytes) }
             }
-            lock.withLock { store(self, bytes) }
+            self?.lock.withLock { self?.openPipes -= 1 }
         }
     }
 }
