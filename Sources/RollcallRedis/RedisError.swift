@@ -69,9 +69,20 @@ extension RedisError {
         self.init(.server(kind: error.kind), command: command, "Redis answered: \(error)", underlying: error)
     }
 
-    /// The same happening, told of one command.
-    func of(_ command: String) -> RedisError {
-        RedisError(code, command: command, sentence, underlying: underlying)
+    /// Why `command` was not sent, there being no connection.
+    static func notSent(_ command: String, because cause: RedisError?) -> RedisError {
+        let code: Code = cause?.code == .closed ? .closed : .notConnected
+        return RedisError(code, command: command, "there is no connection to Redis", underlying: cause)
+    }
+
+    /// What this end of a connection means to a `command` that waited for its reply.
+    func whileWaiting(_ command: String) -> RedisError {
+        switch code {
+        case .closed, .timedOut:
+            RedisError(code, command: command, sentence, underlying: underlying)
+        case .notConnected, .connectionLost, .tooManyWaiting, .server, .protocolError, .authentication, .connectFailed:
+            RedisError(.connectionLost, command: command, "the connection to Redis was lost", underlying: self)
+        }
     }
 }
 

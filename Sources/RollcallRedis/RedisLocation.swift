@@ -33,7 +33,9 @@ public struct RedisLocation: Hashable, Sendable {
     /// - Throws: ``InvalidRedisURL``, with a sentence that never shows the password; also for `rediss`,
     ///   `redis+sentinel` and `redis+cluster`, which are known but not supported yet.
     public init(url: String) throws(InvalidRedisURL) {
-        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {
+        guard let parts = URLComponents(string: url, encodingInvalidCharacters: false),
+            let scheme = parts.scheme?.lowercased()
+        else {
             throw InvalidRedisURL(
                 "this is not a URL (in a user or password, percent-encode what is not a letter or digit)")
         }

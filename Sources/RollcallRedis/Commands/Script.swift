@@ -2,12 +2,15 @@
 
 /// One atomic decision, as Lua source.
 public struct Script: Hashable, Sendable {
-    /// What errors and logs call it.
+    /// What errors and logs call it; no two scripts of a connection share a name.
     public let name: String
     public let source: String
+    /// How errors name a call of it.
+    let label: String
 
     public init(name: String, source: String) {
         self.name = name
         self.source = source
+        label = "EVALSHA \(name)"
     }
 }

@@ -1,0 +1,173 @@
+// Commands and their replies, in pipelines: what is sent in one turn of the event loop leaves in one write, and
+// replies find their commands by order alone.
+
+public import Logging
+public import NIOCore
+
+/// A connection to one Redis for commands, bound to an event loop, that comes back by itself for ever.
+///
+/// It is made and used on its event loop only, and all closures are called there. Whoever made it keeps it and calls
+/// ``close()`` at the end. A command is never queued over a loss: what the connection cannot send now fails at once,
+/// and what was sent but not answered fails when the connection is lost.
+public final class CommandConnection {
+    public let eventLoop: any EventLoop
+    /// Called whenever commands can be sent, from the first time on.
+    public var onConnect: (() -> Void)?
+    /// Called whenever a connection that was announced by ``onConnect`` is lost, after all commands that waited have
+    /// failed; not when the owner closes it. Redis's word that it is a replica (`READONLY`) counts as a loss: by then
+    /// its primary is another, and the next attempt may find it.
+    public var onDisconnect: ((RedisError) -> Void)?
+    /// Whether commands can be sent: connected, authenticated, and Redis not busy loading its data.
+    public private(set) var isConnected = false
+    /// Why there is no connection at this moment; `nil` while there is one, and before the first attempt has failed.
+    public private(set) var lastError: RedisError?
+
+    private let link: Link
+    private let handshake: Handshake
+    private let maximumWaiting: Int
+    private var reader: ReplyReader<TreeDecoder>?
+    private var waiting = CircularBuffer<Waiting>()
+    private var unansweredSteps = 0
+    /// The names by which Redis knows the scripts that it has loaded, by ours.
+    private(set) var hashes: [String: String] = [:]
+
+    /// A command that was sent and whose reply has not come.
+    private struct Waiting {
+        let label: String
+        let sentAt: Int
+        let reply: (Result<RedisValue, RedisError>) -> Void
+    }
+
+    /// - Parameters:
+    ///   - name: what `CLIENT LIST` shows for the connection; without spaces.
+    ///   - scripts: loaded at each connect, so that ``call(_:keys:arguments:reply:)`` need not send their source.
+    public init(
+        to location: RedisLocation, name: String, on eventLoop: any EventLoop, logger: Logger,
+        settings: ConnectionSettings = ConnectionSettings(), scripts: [Script] = []
+    ) {
+        precondition(Set(scripts.map(\.name)).count == scripts.count, "scripts are told apart by their names")
+        self.eventLoop = eventLoop
+        handshake = .commands(location, name: name, scripts: scripts)
+        maximumWaiting = settings.maximumWaiting
+        link = Link(to: location, on: eventLoop, logger: logger, settings: settings)
+        link.user = self
+    }
+
+    /// Connects, and from then on reconnects. Called once.
+    public func start() {
+        link.start()
+    }
+
+    /// Ends the connection for good; commands that wait fail with ``RedisError/Code/closed``.
+    public func close() -> EventLoopFuture<Void> {
+        link.close()
+    }
+
+    /// How many commands wait for their replies.
+    public var waitingCount: Int { waiting.count }
+
+    /// Sends a command.
+    ///
+    /// - Parameter reply: called once, in the order in which commands were sent. An error that Redis answers is a
+    ///   failure. If the command cannot be sent, `reply` is called before this returns.
+    public func send(_ command: RedisCommand, reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
+        send(command, label: command.name, reply: reply)
+    }
+
+    /// As the public one, with errors that call the command by another name.
+    func send(
+        _ command: RedisCommand, label: String, reply: @escaping (Result<RedisValue, RedisError>) -> Void
+    ) {
+        eventLoop.assertInEventLoop()
+        guard isConnected else {
+            return reply(.failure(.notSent(label, because: lastError)))
+        }
+        guard waiting.count < maximumWaiting else {
+            let sentence = "\(maximumWaiting) commands wait for their replies already"
+            return reply(.failure(RedisError(.tooManyWaiting, command: label, sentence)))
+        }
+        enqueue(command, label: label, reply: reply)
+    }
+
+    private func enqueue(
+        _ command: RedisCommand, label: String, reply: @escaping (Result<RedisValue, RedisError>) -> Void
+    ) {
+        link.output.write(command)
+        waiting.append(Waiting(label: label, sentAt: link.now, reply: reply))
+        link.outputGrew()
+    }
+}
+
+// MARK: What the link tells
+
+extension CommandConnection: LinkUser {
+    func linkOpened() {
+        reader = ReplyReader(TreeDecoder(), maximumReplyBytes: link.settings.maximumReplyBytes)
+        hashes = [:]
+        unansweredSteps = handshake.steps.count
+        for (step, command) in handshake.steps {
+            enqueue(command, label: command.name) { [unowned self] in shook(step, $0) }
+        }
+    }
+
+    func linkReceived(_ bytes: ByteBuffer) {
+        guard let reader else { return }
+        let error = reader.feed(bytes) { value in
+            replied(value)
+            return self.reader === reader
+        }
+        if let error { link.drop(error) }
+    }
+
+    func linkWillFlush() {}
+
+    func linkTicked() {
+        if let first = waiting.first {
+            guard link.isOverdue(since: first.sentAt) else { return }
+            link.drop(RedisError(.timedOut, command: first.label, "Redis did not answer in time"))
+        } else if link.now % Link.ticksPerPing == 0 {
+            // Whatever waits is as good a sign of life as a ping, whose answer matters to nobody.
+            enqueue(RedisCommand("PING"), label: "PING") { _ in }
+        }
+    }
+
+    func linkLost(_ error: RedisError) {
+        let wasConnected = isConnected
+        isConnected = false
+        reader = nil
+        lastError = error
+        let lost = waiting
+        waiting.removeAll()
+        for command in lost { command.reply(.failure(error.whileWaiting(command.label))) }
+        if wasConnected, error.code != .closed { onDisconnect?(error) }
+    }
+
+    private func replied(_ value: RedisValue) {
+        guard let first = waiting.popFirst() else {
+            return link.drop(RedisError(.protocolError, "Redis sent a reply to no command"))
+        }
+        guard case .error(let error) = value else { return first.reply(.success(value)) }
+        let failure = RedisError(error, command: first.label)
+        first.reply(.failure(failure))
+        if error.kind == "READONLY" { link.drop(failure) }
+    }
+
+    private func shook(_ step: Handshake.Step, _ result: Result<RedisValue, RedisError>) {
+        unansweredSteps -= 1
+        switch result {
+        case .success(let value):
+            if case .load(let script) = step { hashes[script.name] = value.string }
+        case .failure(let error):
+            // Any other failure is the loss of the connection itself.
+            guard let refusal = error.underlying as? RedisServerError else { return }
+            if let verdict = Handshake.verdict(on: step, refusal) { return link.drop(verdict) }
+        }
+        if unansweredSteps == 0 { connected() }
+    }
+
+    private func connected() {
+        isConnected = true
+        lastError = nil
+        onConnect?()
+    }
+}

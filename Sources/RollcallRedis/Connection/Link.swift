@@ -1,0 +1,198 @@
+// The part that both kinds of connection share: a channel to Redis that is made anew whenever it is lost, what is
+// written in one turn of the event loop sent as one, and a clock that stands still while the loop does.
+
+import Logging
+import NIOCore
+import NIOPosix
+
+/// What a ``Link`` carries. All calls come on its event loop.
+protocol LinkUser: AnyObject {
+    /// A channel is open and nothing has been sent on it.
+    func linkOpened()
+    func linkReceived(_ bytes: ByteBuffer)
+    /// The last chance to write for this turn of the loop.
+    func linkWillFlush()
+    /// ``Link/now`` has moved on.
+    func linkTicked()
+    /// The channel is gone, or none came to be.
+    func linkLost(_ error: RedisError)
+}
+
+/// A channel to one Redis that comes back by itself.
+final class Link {
+    private enum State {
+        case idle
+        case connecting
+        case open(LinkHandler, ticks: RepeatedTask, since: Int)
+        case pausing(Scheduled<Void>)
+        case closed
+    }
+
+    let eventLoop: any EventLoop
+    let location: RedisLocation
+    let settings: ConnectionSettings
+    private let logger: Logger
+    weak var user: (any LinkUser)?
+
+    /// What is to be sent; call ``outputGrew()`` after writing.
+    var output = ByteBuffer()
+    /// The loop's own time, in ticks. A loop that was asleep counts that as one tick, however long it was, and has
+    /// read what waited in its sockets before: so its own sleep is never taken for a peer's silence.
+    private(set) var now = 0
+
+    private var state = State.idle
+    private var backoff: Backoff
+    private var random = SystemRandomNumberGenerator()
+    private var isReading = false
+    private var flushIsScheduled = false
+    private lazy var flushLater: @Sendable () -> Void = { [bound = NIOLoopBound(self, eventLoop: eventLoop)] in
+        bound.value.flush()
+    }
+
+    init(to location: RedisLocation, on eventLoop: any EventLoop, logger: Logger, settings: ConnectionSettings) {
+        self.location = location
+        self.eventLoop = eventLoop
+        self.logger = logger
+        self.settings = settings
+        backoff = settings.backoff
+    }
+}
+
+// MARK: Time
+
+extension Link {
+    /// How many ticks pass between two pings.
+    static let ticksPerPing = 4
+
+    private var tick: TimeAmount { TimeAmount(settings.pingEvery / Self.ticksPerPing) }
+
+    /// Whether what began at `moment` has lasted longer than a living peer would let it.
+    func isOverdue(since moment: Int) -> Bool {
+        (settings.pingEvery / Self.ticksPerPing) * (now - moment - 1) >= settings.deadAfter
+    }
+
+    private func ticked() {
+        // Its owner has let go of it without a word.
+        guard let user else { return _ = close() }
+        now += 1
+        if case .open(_, _, let since) = state, now - since == Self.ticksPerPing { backoff.succeeded() }
+        user.linkTicked()
+    }
+}
+
+// MARK: Coming and going
+
+extension Link {
+    func start() {
+        eventLoop.preconditionInEventLoop()
+        guard case .idle = state else { preconditionFailure("a connection is started once") }
+        connect()
+    }
+
+    /// Ends the link for good.
+    func close() -> EventLoopFuture<Void> {
+        eventLoop.preconditionInEventLoop()
+        let last = state
+        state = .closed
+        user?.linkLost(RedisError(.closed, "the connection was closed"))
+        switch last {
+        case .idle, .connecting, .closed: break
+        case .pausing(let pause): pause.cancel()
+        case .open(let handler, let ticks, _):
+            ticks.cancel()
+            return handler.close()
+        }
+        return eventLoop.makeSucceededVoidFuture()
+    }
+
+    /// Gives the present channel up and tries another.
+    func drop(_ error: RedisError) {
+        guard case .open(let handler, let ticks, _) = state else { return }
+        ticks.cancel()
+        // First of all, for closing a channel reports its end before it returns.
+        pause(after: error)
+        _ = handler.close()
+    }
+
+    private func connect() {
+        guard user != nil else { return state = .closed }
+        state = .connecting
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        let bootstrap = ClientBootstrap(group: eventLoop)
+            .connectTimeout(TimeAmount(settings.connectTimeout))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(LinkHandler(bound.value))
+                }
+            }
+        let attempt =
+            switch location.address {
+            case .host(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        attempt.whenFailure { bound.value.attemptFailed($0) }
+    }
+
+    private func attemptFailed(_ error: any Error) {
+        guard case .connecting = state else { return }
+        pause(after: RedisError(.connectFailed, "no connection to Redis at \(location): \(error)", underlying: error))
+    }
+
+    func opened(_ handler: LinkHandler) {
+        // Closed meanwhile; or, of several addresses tried at once, another was faster.
+        guard case .connecting = state else { return _ = handler.close() }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        let ticks = eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in bound.value.ticked() }
+        state = .open(handler, ticks: ticks, since: now)
+        output.clear()
+        user?.linkOpened()
+    }
+
+    func ended(_ handler: LinkHandler, _ error: (any Error)?) {
+        guard case .open(let current, let ticks, _) = state, current === handler else { return }
+        ticks.cancel()
+        let sentence = "the connection to Redis ended" + (error.map { ": \($0)" } ?? "")
+        pause(after: RedisError(.connectionLost, sentence, underlying: error))
+    }
+
+    private func pause(after error: RedisError) {
+        let pause = backoff.failed(using: &random)
+        logger.debug(
+            "No connection to Redis", metadata: ["redis": "\(location)", "error": "\(error)", "pause": "\(pause)"])
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        state = .pausing(eventLoop.scheduleTask(in: TimeAmount(pause)) { bound.value.connect() })
+        isReading = false
+        user?.linkLost(error)
+    }
+}
+
+// MARK: Bytes
+
+extension Link {
+    /// Sees that what was written goes out at the end of this turn of the loop, or of this round of reading.
+    func outputGrew() {
+        guard !isReading, !flushIsScheduled else { return }
+        flushIsScheduled = true
+        eventLoop.execute(flushLater)
+    }
+
+    func received(_ bytes: ByteBuffer, from handler: LinkHandler) {
+        guard case .open(let current, _, _) = state, current === handler else { return }
+        isReading = true
+        user?.linkReceived(bytes)
+    }
+
+    func readCompleted() {
+        isReading = false
+        flush()
+    }
+
+    private func flush() {
+        defer { flushIsScheduled = false }
+        guard case .open(let handler, _, _) = state else { return }
+        user?.linkWillFlush()
+        guard output.readableBytes > 0 else { return }
+        handler.send(output)
+        output.clear(atMost: 256 * 1024)
+    }
+}

@@ -1,0 +1,109 @@
+// Commands travel as arrays of bulk strings. Each is written in one go into the memory where NIO will find it.
+
+import NIOCore
+
+extension ByteBuffer {
+    /// Appends the command as Redis reads it.
+    mutating func write(_ command: RedisCommand) {
+        writeWithUnsafeMutableBytes(minimumWritableBytes: command.maximumEncodedBytes) { space in
+            var writer = CommandWriter(space: space)
+            writer.line("*", 1 + command.arguments.count)
+            writer.bulk(command.name)
+            for argument in command.arguments { writer.bulk(argument) }
+            return writer.written
+        }
+    }
+}
+
+extension RedisCommand {
+    /// No less than the command needs.
+    fileprivate var maximumEncodedBytes: Int {
+        arguments.reduce(2 * headerBytes + name.utf8.count) { $0 + headerBytes + $1.maximumBytes }
+    }
+}
+
+extension RedisCommand.Argument {
+    fileprivate var maximumBytes: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .integer: maximumDigits
+        case .bytes(let bytes): bytes.count
+        case .buffer(let buffer): buffer.readableBytes
+        }
+    }
+}
+
+/// `$`, a length, and two ends of lines.
+private let headerBytes = 1 + maximumDigits + 4
+/// Those of the least `Int64`, its sign counted.
+private let maximumDigits = 20
+
+/// Writes into memory whose size has been checked before.
+private struct CommandWriter {
+    let space: UnsafeMutableRawBufferPointer
+    var written = 0
+
+    mutating func bulk(_ argument: RedisCommand.Argument) {
+        switch argument {
+        case .string(let text): bulk(text)
+        case .integer(let number): integer(number)
+        case .bytes(let bytes): bytes.withUnsafeBytes { bulk($0) }
+        case .buffer(let buffer): buffer.withUnsafeReadableBytes { bulk($0) }
+        }
+    }
+
+    mutating func bulk(_ text: String) {
+        var text = text
+        text.withUTF8 { bulk(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func bulk(_ bytes: UnsafeRawBufferPointer) {
+        line("$", bytes.count)
+        UnsafeMutableRawBufferPointer(rebasing: space[written...]).copyMemory(from: bytes)
+        written += bytes.count
+        endLine()
+    }
+
+    private mutating func integer(_ number: Int64) {
+        line("$", (number < 0 ? 1 : 0) + digits(of: number.magnitude))
+        if number < 0 { byte("-") }
+        decimal(number.magnitude)
+        endLine()
+    }
+
+    mutating func line(_ mark: Unicode.Scalar, _ number: Int) {
+        byte(mark)
+        decimal(UInt64(number))
+        endLine()
+    }
+
+    private mutating func decimal(_ number: UInt64) {
+        var rest = number
+        let count = digits(of: number)
+        for position in stride(from: written + count - 1, through: written, by: -1) {
+            space[position] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        written += count
+    }
+
+    private func digits(of number: UInt64) -> Int {
+        var count = 1
+        var rest = number / 10
+        while rest > 0 {
+            count += 1
+            rest /= 10
+        }
+        return count
+    }
+
+    private mutating func endLine() {
+        byte("\r")
+        byte("\n")
+    }
+
+    private mutating func byte(_ scalar: Unicode.Scalar) {
+        space[written] = UInt8(ascii: scalar)
+        written += 1
+    }
+}

@@ -1,0 +1,49 @@
+// A channel's name as a key of a dictionary: compared as bytes, as Redis does, and made of borrowed bytes for a look
+// into it, so that a message finds its channel without a string being made of its name.
+
+/// The name of a channel, owned or borrowed.
+struct ChannelKey: Hashable {
+    private enum Storage {
+        case text(String)
+        case borrowed(UnsafeRawBufferPointer)
+    }
+
+    private let storage: Storage
+
+    init(_ text: String) {
+        var text = text
+        text.makeContiguousUTF8()
+        storage = .text(text)
+    }
+
+    /// A key for looking up only, as long as the bytes are valid.
+    init(borrowing bytes: UnsafeRawBufferPointer) {
+        storage = .borrowed(bytes)
+    }
+
+    /// The name of an owned key.
+    var text: String {
+        switch storage {
+        case .text(let text): text
+        case .borrowed: preconditionFailure("a borrowed key is for looking up only")
+        }
+    }
+
+    static func == (left: ChannelKey, right: ChannelKey) -> Bool {
+        left.withBytes { left in right.withBytes { left.elementsEqual($0) } }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        withBytes { hasher.combine(bytes: $0) }
+    }
+
+    private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        switch storage {
+        case .borrowed(let bytes): return body(bytes)
+        case .text(let text):
+            let result = text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+            guard let result else { preconditionFailure("ChannelKey.init makes its text contiguous") }
+            return result
+        }
+    }
+}

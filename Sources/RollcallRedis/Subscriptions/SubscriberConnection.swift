@@ -1,0 +1,181 @@
+// Messages, and the channels they come on. RESP2 keeps a connection that subscribes from doing anything else, so it
+// is one of its own.
+
+public import Logging
+public import NIOCore
+
+/// A connection to one Redis for messages, bound to an event loop, that comes back by itself for ever and then
+/// subscribes again to all that is wanted.
+///
+/// It is made and used on its event loop only, and all closures are called there. Whoever made it keeps it and calls
+/// ``close()`` at the end.
+public final class SubscriberConnection {
+    public let eventLoop: any EventLoop
+    /// Called whenever there is a connection, from the first time on; channels are confirmed after it.
+    public var onConnect: (() -> Void)?
+    /// Called whenever a connection that was announced by ``onConnect`` is lost, and all subscriptions with it; not
+    /// when the owner closes it.
+    public var onDisconnect: ((RedisError) -> Void)?
+    /// Called for a wanted channel whenever its subscription is confirmed, again after each reconnect. A read of the
+    /// channel's state that is begun after this misses no change.
+    public var onSubscribed: ((_ channel: String) -> Void)?
+    /// Called for each message on a wanted channel. The payload's memory is used again for the next message, unless
+    /// somebody keeps it.
+    public var onMessage: ((_ channel: String, _ payload: ByteBuffer) -> Void)?
+    /// Whether there is a connection that answers.
+    public private(set) var isConnected = false
+    /// Why there is no connection at this moment; `nil` while there is one, and before the first attempt has failed.
+    public private(set) var lastError: RedisError?
+
+    private let link: Link
+    private let handshake: Handshake
+    private var reader: ReplyReader<PushDecoder>?
+    private var table = SubscriptionTable()
+    private var unansweredSteps = 0
+    /// Since when Redis owes us a word; `nil` if it does not.
+    private var awaitingSince: Int?
+    private var heardAnything = false
+
+    /// - Parameter name: what `CLIENT LIST` shows for the connection; without spaces.
+    public init(
+        to location: RedisLocation, name: String, on eventLoop: any EventLoop, logger: Logger,
+        settings: ConnectionSettings = ConnectionSettings()
+    ) {
+        self.eventLoop = eventLoop
+        handshake = .subscriber(location, name: name)
+        link = Link(to: location, on: eventLoop, logger: logger, settings: settings)
+        link.user = self
+    }
+
+    /// Connects, and from then on reconnects. Called once.
+    public func start() {
+        link.start()
+    }
+
+    /// Ends the connection for good.
+    public func close() -> EventLoopFuture<Void> {
+        link.close()
+    }
+
+    /// Wants a channel from now on. Wanting it already changes nothing: no further ``onSubscribed`` comes for a channel
+    /// that ``isConfirmed(_:)``.
+    public func subscribe(_ channel: String) {
+        eventLoop.assertInEventLoop()
+        table.subscribe(channel)
+        if isConnected { link.outputGrew() }
+    }
+
+    /// Wants a channel no more: from now on none of its messages is handed over. Leaving it and wanting it again in
+    /// the same turn of the event loop is as if nothing had been said.
+    public func unsubscribe(_ channel: String) {
+        eventLoop.assertInEventLoop()
+        table.unsubscribe(channel)
+        if isConnected { link.outputGrew() }
+    }
+
+    /// Whether a channel is wanted and Redis has confirmed the last that it was told about it.
+    public func isConfirmed(_ channel: String) -> Bool {
+        table.isConfirmed(channel)
+    }
+}
+
+// MARK: What the link tells
+
+extension SubscriberConnection: LinkUser {
+    func linkOpened() {
+        reader = ReplyReader(PushDecoder(), maximumReplyBytes: link.settings.maximumReplyBytes)
+        unansweredSteps = handshake.steps.count
+        for (_, command) in handshake.steps { send(command) }
+    }
+
+    func linkReceived(_ bytes: ByteBuffer) {
+        guard let reader else { return }
+        awaitingSince = nil
+        heardAnything = true
+        let error = reader.feed(bytes) { push in
+            pushed(push)
+            return self.reader === reader
+        }
+        if let error { link.drop(error) }
+    }
+
+    func linkWillFlush() {
+        guard isConnected else { return }
+        while let batch = table.nextBatch() {
+            send("UNSUBSCRIBE", batch.unsubscribe)
+            send("SUBSCRIBE", batch.subscribe)
+        }
+    }
+
+    func linkTicked() {
+        if let awaitingSince, link.isOverdue(since: awaitingSince) {
+            return link.drop(RedisError(.timedOut, command: "PING", "Redis did not answer in time"))
+        }
+        guard link.now % Link.ticksPerPing == 0 else { return }
+        // Messages are as good a sign of life as a pong.
+        if isConnected, !heardAnything { send(RedisCommand("PING")) }
+        heardAnything = false
+    }
+
+    func linkLost(_ error: RedisError) {
+        let wasConnected = isConnected
+        isConnected = false
+        reader = nil
+        awaitingSince = nil
+        lastError = error
+        table.connectionLost()
+        if wasConnected, error.code != .closed { onDisconnect?(error) }
+    }
+
+    private func send(_ verb: String, _ channels: [String]) {
+        if !channels.isEmpty { send(RedisCommand(verb, arguments: channels.map { .string($0) })) }
+    }
+
+    private func send(_ command: RedisCommand) {
+        link.output.write(command)
+        link.outputGrew()
+        awaitingSince = awaitingSince ?? link.now
+    }
+}
+
+// MARK: What Redis says
+
+extension SubscriberConnection {
+    private func pushed(_ push: Push) {
+        switch push {
+        case .message(let channel, let payload):
+            if let channel = table.wanted(channel) { onMessage?(channel, payload) }
+        case .subscribed(let channel): answered(channel, subscribed: true)
+        case .unsubscribed(let channel): answered(channel, subscribed: false)
+        case .pong: break
+        case .status: if unansweredSteps > 0 { shook(nil) }
+        case .failed(let error):
+            if unansweredSteps > 0 {
+                shook(error)
+            } else if table.unanswered > 0 {
+                // Not one answer per channel but one for all: the count would be wrong from here on.
+                link.drop(RedisError(error, command: "SUBSCRIBE"))
+            }
+        }
+    }
+
+    private func answered(_ channel: ByteBuffer, subscribed: Bool) {
+        switch table.answered(channel, subscribed: subscribed) {
+        case .noted: break
+        case .confirmed(let channel): onSubscribed?(channel)
+        case .unexpected:
+            link.drop(RedisError(.protocolError, "Redis confirmed a subscription that was not asked for"))
+        }
+    }
+
+    private func shook(_ refusal: RedisServerError?) {
+        let step = handshake.steps[handshake.steps.count - unansweredSteps].step
+        unansweredSteps -= 1
+        if let refusal, let verdict = Handshake.verdict(on: step, refusal) { return link.drop(verdict) }
+        guard unansweredSteps == 0 else { return }
+        isConnected = true
+        lastError = nil
+        onConnect?()
+        link.outputGrew()
+    }
+}

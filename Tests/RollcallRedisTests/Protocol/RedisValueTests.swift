@@ -1,0 +1,50 @@
+import Testing
+
+@testable import RollcallRedis
+
+@Suite struct RedisValueTests {
+    @Test func `a value is as large as a string`() {
+        #expect(MemoryLayout<RedisValue>.size <= 17)
+    }
+
+    @Test func `text and numbers come out of whatever form Redis chose`() {
+        #expect(RedisValue.text("é").string == "é")
+        #expect(RedisValue.status("OK").string == "OK")
+        #expect(RedisValue.bulk([0xFF]).string == nil)
+        #expect(RedisValue.integer(1).string == nil)
+        #expect(RedisValue.text("-12").integer == -12)
+        #expect(RedisValue.integer(7).integer == 7)
+        #expect(RedisValue.text("1.5").integer == nil)
+        #expect(RedisValue.array([.null]).array == [.null])
+        #expect(RedisValue.null.array == nil)
+        #expect(RedisValue.null.isNull)
+        #expect(!RedisValue.array([]).isNull)
+    }
+
+    @Test(arguments: [
+        ("READONLY You can't write.", "READONLY", "You can't write."),
+        ("ERR", "ERR", ""),
+        ("ERR unknown command 'FOO', with args beginning with: 'secret' ", "ERR", "unknown command 'FOO'"),
+        (
+            "ERR Error running script (call to f_12ab): @user_script:1: @user_script: 1: -READONLY You can't write.",
+            "READONLY", "You can't write."
+        ),
+        (
+            "ERR Error running script (call to f_12ab): @user_script:1: user_script:1: attempt to index a nil value",
+            "ERR", "Error running script (call to f_12ab): @user_script:1: user_script:1: attempt to index a nil value"
+        ),
+    ])
+    func `an error has a kind and a sentence, without arguments`(line: String, kind: String, message: String) {
+        let error = RedisServerError(line)
+        #expect(error.kind == kind)
+        #expect(error.message == message)
+    }
+
+    @Test func `an error says whether a retry can help`() {
+        #expect(RedisError(RedisServerError("OOM used up"), command: "SET").retry)
+        #expect(RedisError(RedisServerError("LOADING data"), command: "GET").retry)
+        #expect(!RedisError(RedisServerError("WRONGTYPE no hash"), command: "HGET").retry)
+        #expect(RedisError(.timedOut, "late").retry)
+        #expect(!RedisError(.protocolError, "nonsense").retry)
+    }
+}

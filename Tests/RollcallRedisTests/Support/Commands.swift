@@ -1,0 +1,99 @@
+// A command connection on its loop, driven from a test's task.
+
+import Logging
+import NIOCore
+import NIOPosix
+import RollcallRedis
+import Synchronization
+import TestSupport
+
+extension ConnectionSettings {
+    /// A connection that finds out quickly.
+    static let hasty = ConnectionSettings(pingEvery: .milliseconds(100), deadAfter: .milliseconds(400))
+}
+
+let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+
+final class Commands: Sendable {
+    /// What the connection told its owner: `connected`, or the code of an error.
+    var events: [String] { log.withLock { $0 } }
+    private let log = Mutex<[String]>([])
+    let eventLoop: any EventLoop
+    /// Kept running for as long as this lives.
+    private let redis: RedisServer?
+    private let bound: NIOLoopBoundBox<CommandConnection?>
+
+    init(
+        of redis: RedisServer? = nil, url: String? = nil, name: String = "test",
+        settings: ConnectionSettings = ConnectionSettings(),
+        scripts: [Script] = [], on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    ) async throws {
+        let location = try RedisLocation(url: url ?? redis?.url ?? "")
+        self.redis = redis
+        self.eventLoop = eventLoop
+        bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)
+        try await eventLoop.submit { [self] in
+            let connection = CommandConnection(
+                to: location, name: name, on: eventLoop, logger: quiet, settings: settings, scripts: scripts)
+            connection.onConnect = { [weak self] in self?.log.withLock { $0.append("connected") } }
+            connection.onDisconnect = { [weak self] error in self?.log.withLock { $0.append("\(error.code)") } }
+            bound.value = connection
+            connection.start()
+        }.get()
+    }
+
+    /// Waits for the connection to be there.
+    func connected() async throws {
+        try await eventually("connected") { try await use { $0.isConnected } }
+    }
+
+    /// Does something with the connection, on its loop.
+    func use<Result: Sendable>(_ body: @escaping @Sendable (CommandConnection) throws -> Result) async throws -> Result
+    {
+        try await eventLoop.submit { try body(self.bound.value!) }.get()
+    }
+
+    /// Sends a command and waits for its reply.
+    func send(_ command: RedisCommand) async throws -> RedisValue {
+        try await replies([command])[0].get()
+    }
+
+    /// Sends commands in one turn of the loop and waits for all replies, in the order in which they came.
+    func replies(_ commands: [RedisCommand]) async throws -> [Result<RedisValue, RedisError>] {
+        try await collect(commands.count) { connection, reply in
+            for command in commands { connection.send(command, reply: reply) }
+        }
+    }
+
+    /// Runs `body` on the loop and waits until it has been given `count` replies.
+    func collect(
+        _ count: Int,
+        _ body: @escaping @Sendable (CommandConnection, @escaping (Result<RedisValue, RedisError>) -> Void) -> Void
+    ) async throws -> [Result<RedisValue, RedisError>] {
+        let promise = eventLoop.makePromise(of: [Result<RedisValue, RedisError>].self)
+        try await use { connection in
+            var results: [Result<RedisValue, RedisError>] = []
+            body(connection) {
+                results.append($0)
+                if results.count == count { promise.succeed(results) }
+            }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    func close() async throws {
+        try await eventLoop.flatSubmit { self.bound.value!.close() }.get()
+    }
+
+    /// Lets go of the connection without closing it.
+    func forget() async throws {
+        try await eventLoop.submit { self.bound.value = nil }.get()
+    }
+}
+
+extension Result<RedisValue, RedisError> {
+    var error: RedisError? {
+        guard case .failure(let error) = self else { return nil }
+        return error
+    }
+}

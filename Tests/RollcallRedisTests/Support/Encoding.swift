@@ -1,0 +1,31 @@
+import NIOCore
+
+@testable import RollcallRedis
+
+extension RedisValue {
+    /// The reply as Redis writes it.
+    var encoded: String {
+        switch self {
+        case .status(let text): "+\(text)\r\n"
+        case .error(let error): "-\(error)\r\n"
+        case .integer(let number): ":\(number)\r\n"
+        case .bulk(let bytes): "$\(bytes.count)\r\n\(String(decoding: bytes, as: UTF8.self))\r\n"
+        case .array(let elements): "*\(elements.count)\r\n" + elements.map(\.encoded).joined()
+        case .null: "$-1\r\n"
+        }
+    }
+
+    static func text(_ text: String) -> RedisValue { .bulk(Array(text.utf8)) }
+}
+
+extension ReplyReader {
+    /// Feeds text and collects what it completes.
+    func read(_ text: String) -> (replies: [Decoder.Reply], error: RedisError?) {
+        var replies: [Decoder.Reply] = []
+        let error = feed(ByteBuffer(string: text)) {
+            replies.append($0)
+            return true
+        }
+        return (replies, error)
+    }
+}
