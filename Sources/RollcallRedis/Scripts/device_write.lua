@@ -18,7 +18,7 @@ redis.call('HDEL', KEYS[1], '')
 
 if now > deadline then return { 'expired', now } end
 
-local record = load()
+local record = read_record()
 local old = record.devices[name]
 local same = old and old.random == random
 
@@ -50,5 +50,5 @@ if old then
   end
 end
 
-local version = store(record, user, name, device, last_seen, retention)
+local version = write_record(record, user, name, device, last_seen, retention)
 return { 'written', now, began, version, previous_incarnation, previous_session }

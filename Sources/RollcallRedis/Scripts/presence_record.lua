@@ -26,7 +26,7 @@ local function number(text)
 end
 
 -- What is stored of the user; an absent record has no devices, was never seen, and is at version 0.
-local function load()
+local function read_record()
   local record = { devices = {}, last_seen = 0, version = 0 }
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do
@@ -68,7 +68,7 @@ end
 
 -- Writes the record of `user` after its device `name` became `device` (somebody having been there at `last_seen`),
 -- and publishes what became of the user. Returns the new version.
-local function store(record, user, name, device, last_seen, retention)
+local function write_record(record, user, name, device, last_seen, retention)
   record.devices[name] = device
   drop_the_long_gone(record.devices)
   local status, count = status_of(record.devices)

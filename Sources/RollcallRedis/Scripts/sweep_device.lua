@@ -15,7 +15,7 @@ redis.call('HDEL', KEYS[1], '')
 
 if now > deadline then return { 'expired', now } end
 
-local record = load()
+local record = read_record()
 local device = record.devices[name]
 if not device or device.state == 'gone' or device.incarnation ~= incarnation or device.random ~= random then
   return { 'kept', now, record.version }
@@ -24,4 +24,4 @@ end
 local last_seen = seen(device, math.min(beat, now))
 -- SESSION and SEQ stay: if its worker was only fenced, the next decision of this same session brings it back.
 device.state, device.since = 'gone', now
-return { 'swept', now, store(record, user, name, device, last_seen, retention) }
+return { 'swept', now, write_record(record, user, name, device, last_seen, retention) }

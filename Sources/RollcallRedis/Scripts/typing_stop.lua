@@ -9,13 +9,10 @@
 local user, device, expiry = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local member = user .. ' ' .. device
 
--- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
-redis.call('ZREM', KEYS[2], '')
-
 local ends = redis.call('ZSCORE', KEYS[2], member)
 if ends and tonumber(ends) > expiry then return { 'late', now } end
 
-redis.call('ZREM', KEYS[2], member)
+redis.call('ZREM', KEYS[2], member) -- permitted at maxmemory; after it, so is all that a script does
 tidy()
 local devices = still_typing(user, others(device))
 if #devices > 0 then

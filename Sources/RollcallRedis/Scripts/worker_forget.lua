@@ -4,9 +4,6 @@
 -- ARGV[1]  incarnation
 -- Reply    1, or 0 if its lease has not passed
 
--- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
-redis.call('ZREM', KEYS[1], '')
-
 local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if ends and tonumber(ends) >= now then return 0 end
 redis.call('ZREM', KEYS[1], ARGV[1])

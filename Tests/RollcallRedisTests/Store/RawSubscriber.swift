@@ -1,0 +1,51 @@
+// What a third party hears: everything that is published, byte for byte, as redis-cli prints it.
+
+import TestSupport
+import Testing
+
+final class RawSubscriber: Sendable {
+    struct Message: Hashable, CustomStringConvertible {
+        let channel: String
+        let payload: String
+
+        var description: String { "\(channel) \(payload)" }
+    }
+
+    private let process: ChildProcess
+    private let store: StoreUnderTest
+
+    /// Listens to all channels of the store's Redis from now on.
+    init(to store: StoreUnderTest) async throws {
+        let process = try ChildProcess(["redis-cli", "-p", "\(store.redis.port)", "PSUBSCRIBE", "*"])
+        self.process = process
+        self.store = store
+        try await eventually("redis-cli has subscribed") { process.output.contains("psubscribe\n*\n1\n") }
+    }
+
+    deinit {
+        process.kill()
+    }
+
+    /// All that was published until this call.
+    func heard() async throws -> [Message] {
+        try await store.command("PUBLISH", "end", "of test")
+        try await eventually("all messages have come") { self.process.output.hasSuffix("end\nof test\n") }
+        let lines = process.output.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(3).dropLast()
+        let messages = stride(from: lines.startIndex, to: lines.endIndex - 3, by: 4).map {
+            Message(channel: String(lines[$0 + 2]), payload: String(lines[$0 + 3]))
+        }
+        return messages.filter { $0.channel != "end" }
+    }
+
+    /// As ``heard()``, on one channel: the payloads.
+    func heard(on channel: String) async throws -> [String] {
+        try await heard().filter { $0.channel == channel }.map(\.payload)
+    }
+
+    /// As ``heard(on:)``, where so many are expected that a test can rely on their number.
+    func heard(_ count: Int, on channel: String) async throws -> [String] {
+        let payloads = try await heard(on: channel)
+        try #require(payloads.count == count, "\(payloads)")
+        return payloads
+    }
+}

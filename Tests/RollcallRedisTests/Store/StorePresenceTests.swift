@@ -1,0 +1,224 @@
+// What the user's record says after a device's decision, and what is published of it.
+
+import RollcallModel
+import RollcallRedis
+import Testing
+
+@Suite(.serialized) struct StorePresenceTests {
+    @Test func theStatusIsThatOfAllDevices() async throws {
+        let store = try await StoreUnderTest()
+        let onPhone = Session("aa")
+        let onTablet = Session("bb", device: tablet)
+        let key = "presence:{alice}"
+
+        try await store.write(onPhone.says(.background, 1))
+        #expect(try await store.hash(key)["status"] == "offline")
+        try await store.write(onTablet.says(.idle, 1))
+        #expect(try await store.hash(key)["status"] == "away")
+        try await store.write(onPhone.says(.active, 2))
+        #expect(try await store.hash(key)["status"] == "online")
+        try await store.write(onTablet.says(nil, 2))
+        #expect(try await store.hash(key)["status"] == "online")
+        try await store.write(onPhone.says(nil, 3))
+        #expect(try await store.hash(key)["status"] == "offline")
+    }
+
+    @Test func theRecordReadsAsItsContractSays() async throws {
+        let store = try await StoreUnderTest()
+        let written = try await store.write(Session("aa", age: .milliseconds(20)).says(.idle, 3))
+        let time = written.time.milliseconds
+        #expect(
+            try await store.hash("presence:{alice}") == [
+                "status": "away", "last_seen": "\(time)", "updated_at": "\(time)", "version": "\(time)",
+                "device:phone": "idle w1.aaaa \(time - 20)-aa 3 \(time) 0",
+            ])
+    }
+
+    @Test func everyChangeIsPublishedToTheByte() async throws {
+        let store = try await StoreUnderTest()
+        let subscriber = try await RawSubscriber(to: store)
+        let first = try await store.write(Session("aa").says(.background, 1)).time.milliseconds
+        try await store.write(Session("bb", device: tablet).says(.active, 1))
+        let second = try await store.record(of: alice)
+        let at = try #require(second.updatedAt).milliseconds
+
+        #expect(
+            try await subscriber.heard(on: "presence:{alice}") == [
+                #"{"user":"alice","status":"offline","last_seen":null,"updated_at":\#(first),"version":\#(first),"#
+                    + #""devices":1,"at":\#(first)}"#,
+                #"{"user":"alice","status":"online","last_seen":\#(at),"updated_at":\#(at),"#
+                    + #""version":\#(second.version),"devices":2,"at":\#(at)}"#,
+            ])
+    }
+
+    @Test func namesArePublishedAsJSONStrings() async throws {
+        let store = try await StoreUnderTest()
+        let strange = user(#"a"b\c-ü😀"#)
+        let subscriber = try await RawSubscriber(to: store)
+        let time = try await store.write(Session("aa", user: strange).says(.background, 1)).time.milliseconds
+        #expect(
+            try await subscriber.heard(on: #"presence:{a"b\c-ü😀}"#) == [
+                #"{"user":"a\"b\\c-ü😀","status":"offline","last_seen":null,"updated_at":\#(time),"#
+                    + #""version":\#(time),"devices":1,"at":\#(time)}"#
+            ])
+    }
+
+    @Test func devicesThatAreGoneAreNotCounted() async throws {
+        let store = try await StoreUnderTest()
+        try await store.write(Session("aa").says(.active, 1))
+        try await store.write(Session("bb", device: tablet).says(.active, 1))
+        let subscriber = try await RawSubscriber(to: store)
+        try await store.write(Session("aa").says(nil, 2))
+        #expect(try await subscriber.heard(on: "presence:{alice}").first?.contains(#""devices":1,"#) == true)
+    }
+
+    @Test func aStateKeepsItsBeginningOverSessions() async throws {
+        let store = try await StoreUnderTest()
+        try await store.plant("active w1.aaaa 1000-aa 1 2000 0")
+        try await store.write(Session("aa", began: Timestamp(milliseconds: 1000)).says(.active, 2))
+        #expect(try await store.record(of: alice).devices[phone]?.since.milliseconds == 2000)
+        let other = try await store.write(Session("bb", worker: w2).says(.active, 1))
+        #expect(try await store.record(of: alice).devices[phone]?.since.milliseconds == 2000)
+        let idle = try await store.write(Session("bb", worker: w2).says(.idle, 2))
+        #expect(try await store.record(of: alice).devices[phone]?.since == idle.time)
+        #expect(other.outcome == .written)
+    }
+
+    @Test func aSecondRemovalIsANewBeginningOfBeingGone() async throws {
+        let store = try await StoreUnderTest()
+        try await store.plant("gone w1.aaaa 1000-aa 1 2000 0")
+        let gone = try await store.write(Session("aa", began: Timestamp(milliseconds: 1000)).says(nil, 2))
+        #expect(try await store.record(of: alice).devices[phone]?.since == gone.time)
+    }
+
+    @Test func versionsGrowByOneWhereTheClockDoesNot() async throws {
+        let store = try await StoreUnderTest()
+        let ahead = try await store.now().advanced(by: .seconds(3600)).milliseconds
+        try await store.command("HSET", "presence:{alice}", "version", "\(ahead)")
+        try await store.write(Session("aa").says(.active, 1))
+        #expect(try await store.record(of: alice).version == ahead + 1)
+        try await store.write(Session("aa").says(.idle, 2))
+        #expect(try await store.record(of: alice).version == ahead + 2)
+    }
+
+    @Test func versionsGrowOverAnEmptiedRedis() async throws {
+        let store = try await StoreUnderTest()
+        try await store.write(Session("aa").says(.active, 1))
+        let before = try await store.record(of: alice).version
+        try await store.command("FLUSHALL")
+        let absent = try await store.record(of: alice).version
+        try await store.write(Session("bb").says(.active, 1))
+        let after = try await store.record(of: alice).version
+        #expect(after >= before)
+        #expect(absent < after)
+    }
+
+    @Test func aRecordIsKeptForTheRetentionOnceOffline() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(retention: .seconds(100)))
+        try await store.write(Session("aa").says(.idle, 1))
+        #expect(try await store.timeToLive("presence:{alice}") == -1)
+        try await store.write(Session("aa").says(nil, 2))
+        #expect((90_000...100_000).contains(try await store.timeToLive("presence:{alice}")))
+        try await store.write(Session("bb").says(.active, 1))
+        #expect(try await store.timeToLive("presence:{alice}") == -1)
+        try await store.write(Session("bb").says(.background, 2))
+        #expect((90_000...100_000).contains(try await store.timeToLive("presence:{alice}")))
+    }
+
+    @Test func aRefusedWriteLeavesTheRetentionAlone() async throws {
+        let store = try await StoreUnderTest(settings: Store.Settings(retention: .seconds(100)))
+        try await store.write(Session("aa").says(.background, 1))
+        try await store.command("PEXPIRE", "presence:{alice}", "50000")
+        try await store.write(Session("aa").says(.active, 1))
+        #expect((40_000...50_000).contains(try await store.timeToLive("presence:{alice}")))
+    }
+
+    @Test func theLongGoneAreDroppedByTheNextWrite() async throws {
+        let store = try await StoreUnderTest()
+        let time = try await store.now().milliseconds
+        try await store.plant("gone w1.aaaa 1000-aa 1 \(time - 600_100) 0", device: device("old"))
+        try await store.plant("gone w1.aaaa 1000-aa 1 \(time - 590_000) 0", device: device("recent"))
+        try await store.plant("idle w1.aaaa 1000-aa 1 \(time - 900_000) 0", device: device("idle"))
+        try await store.write(Session("aa").says(.active, 1))
+        #expect(
+            Set(try await store.record(of: alice).devices.keys)
+                == [phone, device("recent"), device("idle")])
+    }
+
+    @Test func aLateWriteOfTheLongGoneIsNotDroppedByItself() async throws {
+        let store = try await StoreUnderTest()
+        try await store.plant("gone w1.aaaa 1000-aa 5 2000 0")
+        let again = try await store.write(Session("aa", began: Timestamp(milliseconds: 1000)).says(nil, 6))
+        #expect(again.outcome == .written)
+        #expect(try await store.record(of: alice).devices[phone]?.sequence == 6)
+    }
+
+    @Test func whatOtherVersionsWroteStays() async throws {
+        let store = try await StoreUnderTest()
+        try await store.command("HSET", "presence:{alice}", "availability", "busy", "device:odd", "asleep x y")
+        try await store.plant("active w1.aaaa 1000-aa 1 2000 0 ios 17")
+        try await store.plant("active w1.aaaa 1000-cc 1 2000 0 web", device: tablet)
+        try await store.write(Session("aa", began: Timestamp(milliseconds: 1000)).says(.idle, 2))
+
+        let hash = try await store.hash("presence:{alice}")
+        #expect(hash["availability"] == "busy")
+        #expect(hash["device:odd"] == "asleep x y")
+        #expect(hash["device:phone"]?.hasSuffix(" 0 ios 17") == true)
+        #expect(hash["device:tablet"] == "active w1.aaaa 1000-cc 1 2000 0 web")
+        #expect(hash["status"] == "online", "the device with words of another version counts")
+    }
+
+    @Test func aRemovalFromAnEmptiedRedisIsWrittenAndPublished() async throws {
+        let store = try await StoreUnderTest()
+        let subscriber = try await RawSubscriber(to: store)
+        let gone = try await store.write(Session("aa", began: Timestamp(milliseconds: 1000)).says(nil, 8))
+
+        #expect(gone.outcome == .written)
+        let time = gone.time.milliseconds
+        #expect(try await store.hash("presence:{alice}")["status"] == "offline")
+        #expect(
+            try await subscriber.heard(on: "presence:{alice}") == [
+                #"{"user":"alice","status":"offline","last_seen":null,"updated_at":\#(time),"version":\#(time),"#
+                    + #""devices":0,"at":\#(time)}"#
+            ])
+    }
+
+    @Test func manyAreReadInTheOrderAsked() async throws {
+        let store = try await StoreUnderTest()
+        try await store.write(Session("aa", user: bob).says(.active, 1))
+        try await store.command("SET", "presence:{carol}", "no hash")
+        let before = try await store.now()
+        let users = [alice, bob, user("carol"), alice]
+        let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: users, reply: $1) }
+
+        try #require(snapshot.records.map(\.user) == users)
+        #expect(snapshot.records[1].devices[phone]?.state == .active)
+        for unseen in [snapshot.records[0], snapshot.records[2], snapshot.records[3]] {
+            #expect(unseen.devices.isEmpty && unseen.lastSeen == nil && unseen.updatedAt == nil)
+            #expect(unseen.version >= before.milliseconds - 1)
+        }
+    }
+
+    @Test func nobodyIsReadAtOnce() async throws {
+        let store = try await StoreUnderTest()
+        let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: [], reply: $1) }
+        #expect(snapshot.records.isEmpty)
+    }
+
+    @Test func theOldWorkerHearsOfATakeover() async throws {
+        let store = try await StoreUnderTest()
+        let subscriber = try await RawSubscriber(to: store)
+        let strange = device(#"p"/h"#)
+        let previous = DeviceWritten.PreviousSession(incarnation: w1, session: "17-aa")
+        try await store.call {
+            $0.announceReplaced(previous, user: alice, device: strange, reply: $1)
+        }
+
+        let heard = try await subscriber.heard(1, on: "worker:{w1.aaaa}")
+        #expect(heard == [#"{"replaced":"alice p\"/h 17-aa"}"#])
+        #expect(
+            WorkerNotice(payload: Array(heard[0].utf8))
+                == .replaced(user: alice, device: strange, session: "17-aa"))
+        #expect(WorkerNotice(payload: Array(#"{"other":1}"#.utf8)) == nil)
+    }
+}

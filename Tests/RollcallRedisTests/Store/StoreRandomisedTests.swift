@@ -1,0 +1,136 @@
+// Decisions of many sessions arrive in any order, some twice: what stands at the end, and at every step, is a function
+// of the decisions alone.
+
+import RollcallModel
+import RollcallRedis
+import Testing
+
+/// The rules again, as simply as they can be said: of a device's decisions the largest (MS, SEQ) stands.
+private struct Model {
+    struct Decision: Hashable {
+        var device: DeviceID
+        var random: String
+        var began: Int64
+        var sequence: Int64
+        var state: DeviceState?
+    }
+
+    var devices: [DeviceID: Decision] = [:]
+
+    mutating func arrived(_ decision: Decision) -> DeviceWritten.Outcome {
+        if let standing = devices[decision.device] {
+            if standing.random == decision.random {
+                if standing.sequence == decision.sequence { return .done }
+                if standing.sequence > decision.sequence { return .late }
+            } else if standing.began > decision.began {
+                return .replaced
+            }
+        }
+        devices[decision.device] = decision
+        return .written
+    }
+
+    var status: PresenceStatus { PresenceStatus(of: devices.values.compactMap(\.state)) }
+}
+
+@Suite(.serialized) struct StoreRandomisedTests {
+    @Test(arguments: (0..<8).map { _ in UInt64.random(in: 0...UInt64.max) })
+    func whatStandsDependsOnTheDecisionsAlone(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let store = try await StoreUnderTest()
+        let decisions = decisions(using: &random)
+
+        for (round, name) in ["first", "second"].enumerated() {
+            var model = Model()
+            let user = user(name)
+            var arrivals = decisions + decisions.shuffled(using: &random).prefix(10)
+            arrivals.shuffle(using: &random)
+            var last = try await store.record(of: user)
+            for decision in arrivals {
+                let written = try await store.write(write(decision, of: user))
+                #expect(written.outcome == model.arrived(decision), "seed \(seed), round \(round)")
+                let record = try await store.record(of: user)
+                expect(record, follows: last, after: written.outcome, seed: seed)
+                #expect(record.presence { _ in false }.status == model.status, "seed \(seed)")
+                #expect(
+                    try await store.hash("presence:{\(name)}")["status"] == model.status.rawValue, "seed \(seed)")
+                last = record
+            }
+            #expect(standing(last) == model.devices, "seed \(seed), round \(round)")
+            #expect(model.devices == best(of: decisions), "seed \(seed): the model itself depends on the order")
+        }
+    }
+
+    private func expect(
+        _ record: PresenceRecord, follows last: PresenceRecord, after outcome: DeviceWritten.Outcome, seed: UInt64
+    ) {
+        switch outcome {
+        case .written:
+            #expect(record.version > last.version, "seed \(seed)")
+            #expect(record.lastSeen ?? .zero >= last.lastSeen ?? .zero, "seed \(seed)")
+        case .done, .late, .replaced, .expired:
+            #expect(record.devices == last.devices && record.updatedAt == last.updatedAt, "seed \(seed)")
+        }
+    }
+
+    private func decisions(using random: inout SeededRandom) -> [Model.Decision] {
+        var decisions: [Model.Decision] = []
+        let states: [DeviceState?] = [.active, .idle, .background, nil]
+        for device in [phone, tablet, device("laptop")] {
+            for session in 1...3 {
+                for sequence in 1...Int64.random(in: 1...4, using: &random) {
+                    decisions.append(
+                        Model.Decision(
+                            device: device, random: "\(device)\(session)", began: 1000 + Int64(session),
+                            sequence: sequence, state: states.randomElement(using: &random) ?? nil))
+                }
+            }
+        }
+        return decisions
+    }
+
+    private func write(_ decision: Model.Decision, of user: UserID) -> DeviceWrite {
+        let began = Timestamp(milliseconds: decision.began)
+        return Session(decision.random, user: user, device: decision.device, began: began)
+            .says(decision.state, decision.sequence)
+    }
+
+    private func standing(_ record: PresenceRecord) -> [DeviceID: Model.Decision] {
+        Dictionary(
+            uniqueKeysWithValues: record.devices.map { device, stored in
+                (
+                    device,
+                    Model.Decision(
+                        device: device, random: stored.session.random, began: stored.began.milliseconds,
+                        sequence: stored.sequence, state: stored.state)
+                )
+            })
+    }
+
+    private func best(of decisions: [Model.Decision]) -> [DeviceID: Model.Decision] {
+        Dictionary(grouping: decisions, by: \.device).compactMapValues { decisions in
+            decisions.max { ($0.began, $0.sequence) < ($1.began, $1.sequence) }
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate static let zero = Timestamp(milliseconds: 0)
+}
+
+/// A generator that gives the same numbers for the same seed (SplitMix64).
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

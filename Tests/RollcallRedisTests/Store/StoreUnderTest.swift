@@ -1,0 +1,85 @@
+// A store on a real Redis of its own, called from tests as if it were asynchronous.
+
+import Logging
+import NIOCore
+import NIOPosix
+import RollcallModel
+import RollcallRedis
+import TestSupport
+
+final class StoreUnderTest: Sendable {
+    let redis: RedisServer
+    private let loop: any EventLoop
+    private let connection: NIOLoopBound<CommandConnection>
+    private let store: NIOLoopBound<Store>
+
+    init(settings: Store.Settings = .patient, options: [String] = []) async throws {
+        let redis = try await RedisServer(options: options)
+        self.redis = redis
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        self.loop = loop
+        (connection, store) = try await loop.submit {
+            let location = RedisLocation(.host("127.0.0.1", port: redis.port))
+            let connection = CommandConnection(
+                to: location, name: "test", on: loop, logger: Logger(label: "test"), scripts: Script.all)
+            connection.start()
+            let store = Store(on: connection, settings: settings)
+            return (NIOLoopBound(connection, eventLoop: loop), NIOLoopBound(store, eventLoop: loop))
+        }.get()
+        try await eventually("the store is connected") {
+            try await self.loop.submit { self.connection.value.isConnected }.get()
+        }
+    }
+
+    deinit {
+        loop.execute { [connection] in _ = connection.value.close() }
+    }
+
+    /// Calls the store on its loop.
+    func call<Value: Sendable>(
+        _ body: @escaping @Sendable (Store, @escaping Store.Reply<Value>) -> Void
+    ) async throws -> Value {
+        let promise = loop.makePromise(of: Value.self)
+        loop.execute {
+            body(self.store.value) { promise.completeWith($0.mapError { $0 as any Error }) }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// Sends a command past the store.
+    @discardableResult
+    func command(_ name: String, _ arguments: String...) async throws -> RedisValue {
+        let promise = loop.makePromise(of: RedisValue.self)
+        loop.execute {
+            self.connection.value.send(RedisCommand(name, arguments: arguments.map { .string($0) })) {
+                promise.completeWith($0.mapError { $0 as any Error })
+            }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// Redis's clock.
+    func now() async throws -> Timestamp {
+        let parts = try await command("TIME").array ?? []
+        return Timestamp(milliseconds: (parts[0].integer ?? 0) * 1000 + (parts[1].integer ?? 0) / 1000)
+    }
+
+    /// A hash as it stands in Redis.
+    func hash(_ key: String) async throws -> [String: String] {
+        let parts = try await command("HGETALL", key).array ?? []
+        return Dictionary(
+            uniqueKeysWithValues: stride(from: 0, to: parts.count, by: 2).map {
+                (parts[$0].string ?? "", parts[$0 + 1].string ?? "")
+            })
+    }
+}
+
+extension Store.Settings {
+    /// Typing lasts longer than any test, however busy the machine.
+    static let patient = Store.Settings(typingExpiry: .seconds(60))
+}
+
+extension Timestamp {
+    /// Later than any test.
+    static let never = Timestamp(milliseconds: 9_999_999_999_999)
+}
