@@ -12,7 +12,8 @@ import Testing
         #expect(Hiredis.version == environment["ROLLCALL_HIREDIS_VERSION"])
         #if os(Linux)
             let folder = try #require(environment["ROLLCALL_HIREDIS_FOLDER"])
-            let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+            let handle = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
+            let maps = String(decoding: try #require(try handle.readToEnd()), as: UTF8.self)
             let loaded = Set(
                 maps.split(separator: "\n").compactMap { $0.split(separator: " ").last }
                     .filter { $0.contains("/libhiredis.") })

@@ -81,7 +81,14 @@ extension ReplyDecoder {
     }
 
     static func createNull(_ task: Task) -> Object {
-        create(task, cost: 0) { state, _ in state.decoder.null() }
+        create(task, cost: 0) { state, type in
+            switch type {
+            case REDIS_REPLY_STRING: return state.decoder.null()
+            case REDIS_REPLY_ARRAY where depth(of: task) <= maximumDepth: return state.decoder.null()
+            case REDIS_REPLY_ARRAY: return state.refuse("arrays nested too deep")
+            default: return state.refuse("a value that only RESP3 has")
+            }
+        }
     }
 
     private static func create(
