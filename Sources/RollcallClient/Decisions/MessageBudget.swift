@@ -1,5 +1,5 @@
-// A worker closes a session that sends too much (4103), so the client spends less than it is allowed: half of the
-// burst, and nine tenths of the rate, since a network may bunch what was sent evenly.
+// A worker closes a session that sends too much (4103), so the client spends less than it is allowed: three quarters
+// of the burst and nine tenths of the rate, since a network may bunch what was sent evenly.
 
 /// How many messages may be sent now.
 struct MessageBudget {
@@ -19,7 +19,7 @@ struct MessageBudget {
     mutating func limitsLearnt(_ limits: ServerMessage.Limits, at now: ContinuousClock.Instant) {
         let spent = capacity - available(at: now)
         perSecond = max(1, Double(limits.messageRate) * 0.9)
-        capacity = max(1, Double(limits.messageBurst / 2))
+        capacity = max(1, Double(limits.messageBurst) * 0.75)
         tokens = max(0, capacity - spent)
     }
 

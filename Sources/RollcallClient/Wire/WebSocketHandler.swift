@@ -51,12 +51,18 @@ final class WebSocketHandler: ChannelInboundHandler {
             flush()
         case .connectionClose:
             closeReceived(frame.unmaskedData, context: context)
+        case .pong, .binary, .continuation:
+            break  // An answer to nothing, or what no worker says: it does no harm.
         default:
-            break  // A pong, or what is not for us; the decoder has let through nothing that breaks the protocol.
+            errorCaught(context: context, error: ReservedOpcode())
         }
     }
 
+    /// A frame of a kind that RFC 6455 does not know; it asks for the connection to be failed.
+    struct ReservedOpcode: Error {}
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        sendClose(.protocolError)
         wire?.ended(.lost(error))
         context.close(promise: nil)
     }

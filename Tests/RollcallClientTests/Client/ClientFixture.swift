@@ -1,0 +1,63 @@
+// A client in a test, impatient where an app would not be.
+
+import NIOConcurrencyHelpers
+import RollcallModel
+import TestSupport
+
+@testable import RollcallClient
+
+extension RollcallClient {
+    /// A client of `alice`'s phone.
+    static func phone(_ url: String, _ adjust: (inout ClientOptions) -> Void = { _ in }) -> RollcallClient {
+        phone(url, token: { "alice" }, adjust)
+    }
+
+    static func phone(
+        _ url: String, token: @escaping @Sendable () async throws -> String,
+        _ adjust: (inout ClientOptions) -> Void = { _ in }
+    ) -> RollcallClient {
+        var options = ClientOptions()
+        options.firstPause = .milliseconds(20)
+        options.longestPause = .milliseconds(100)
+        adjust(&options)
+        return RollcallClient(url: url, device: "phone", options: options, token: token)
+    }
+
+    func isConnected() async throws {
+        try await eventually("the client is connected") { connectionState.isConnected }
+    }
+
+    func hasFailed() async throws -> RollcallError {
+        let found = NIOLockedValueBox<RollcallError?>(nil)
+        try await eventually("the client gives up") {
+            guard case .failed(let error) = connectionState else { return false }
+            found.withLockedValue { $0 = error }
+            return true
+        }
+        return found.withLockedValue { $0! }
+    }
+
+    /// Looks at the engine on its loop, after all that was asked of it before.
+    func inspect<Value: Sendable>(_ look: @escaping @Sendable (Engine) -> Value) async -> Value {
+        await withCheckedContinuation { found in engine.run { found.resume(returning: look($0)) } }
+    }
+}
+
+extension ScriptedWorker.Connection {
+    /// Waits until the client has said these things, among others, in this order.
+    func hears(_ messages: ClientMessage...) async throws {
+        try await eventually("the worker hears \(messages), having heard \(self.messages)") {
+            var rest = messages[...]
+            for message in self.messages where message == rest.first { rest.removeFirst() }
+            return rest.isEmpty
+        }
+    }
+
+    func count(_ matches: (ClientMessage) -> Bool) -> Int { messages.count(where: matches) }
+}
+
+extension ClientMessage {
+    var isTyping: Bool {
+        if case .typing = self { true } else { false }
+    }
+}

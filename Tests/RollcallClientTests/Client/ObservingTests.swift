@@ -1,0 +1,295 @@
+// Streams of typing and presence, and presence once, over real sockets.
+
+import NIOConcurrencyHelpers
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct ObservingTests {
+    @Test("C1: from import to text on the screen, on the main actor")
+    @MainActor func tenLines() async throws {
+        let worker = try await ScriptedWorker { request, connection in
+            connection.behave(request)
+            if case .join = request.message {
+                connection.send(
+                    .typing(.init(conversation: "c42", users: [Typist(user: "bob", name: "Bob")], count: 1)))
+            }
+        }
+        var label = ""
+        let rollcall = RollcallClient(url: worker.url, device: "iphone") { "alice" }
+        rollcall.connect()
+        for await typing in rollcall.typing(in: "c42") {
+            label = TypingText.english.text(for: typing)
+            if !typing.isEmpty { break }
+        }
+        #expect(label == "Bob is typing…")
+    }
+
+    @Test("P6: ten observers of one user cost one watch, each has the latest first, the last to go ends it")
+    func multicast() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let observers = (0..<10).map { _ in Collected(client.presence(of: "bob")) }
+        let connection = try await worker.connection()
+        for observer in observers { try await observer.latest("bob is offline") { $0.status == .offline } }
+        connection.send(.presence([.of("bob", .online)]))
+        for observer in observers { try await observer.latest("bob is online") { $0.status == .online } }
+        let late = Collected(client.presence(of: "bob"))
+        try await late.latest("bob is online for a late observer") { $0.status == .online }
+        #expect(late.values.count == 1)
+        for observer in observers { observer.cancel() }
+        try await eventually("they end") { observers.allSatisfy(\.hasEnded) }
+        connection.send(.presence([.of("bob", .away)]))
+        try await late.latest("bob is away") { $0.status == .away }
+        late.cancel()
+        try await connection.hears(.watch(["bob"]), .unwatch(["bob"]))
+        #expect(connection.messages.count == 3, "hello, watch, unwatch")
+    }
+
+    @Test("P6: several users as one value")
+    func group() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let users = (0..<1000).map { try! UserID("user\($0)") }
+        let group = Collected(client.presence(of: users))
+        try await group.latest("all are known") { $0.count == 1000 }
+        #expect(group.values.count < 100, "a snapshot of many is few values")
+        try await worker.connection().send(.presence([.of(users[7], .online)]))
+        try await group.latest("one came") { GroupCount(of: $0.values, total: 1000).online == 1 }
+    }
+
+    @Test("T4: a set that the worker repeats is told once")
+    func noFlicker() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let typing = Collected(client.typing(in: "c42"))
+        let connection = try await worker.connection()
+        try await connection.hears(.join("c42", presence: false))
+        try await typing.latest("nobody types") { $0.isEmpty }
+        for count in [1, 1, 1, 2, 1] {
+            let users = ["bob", "carol"].prefix(count).map { Typist(user: try! UserID($0)) }
+            connection.send(.typing(.init(conversation: "c42", users: users, count: count)))
+            try await typing.latest("\(count) type") { $0.count == count }
+        }
+        #expect(typing.values.map(\.count) == [0, 1, 2, 1])
+    }
+
+    @Test("T14: a worker that falls silent about a conversation does not leave anybody typing for ever")
+    func silentWorker() async throws {
+        let worker = try await ScriptedWorker { request, connection in
+            guard case .hello = request.message else { return }
+            connection.send(
+                .welcome(
+                    .init(
+                        user: "alice", device: "phone", session: "s", worker: "w", time: Timestamp(milliseconds: 0),
+                        ping: 10_000, typing: .init(expiry: -1500, throttle: 0), limits: .standard)))
+        }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let typing = Collected(client.typing(in: "c42"))
+        let connection = try await worker.connection()
+        try await connection.hears(.join("c42", presence: false))
+        connection.send(.typing(.init(conversation: "c42", users: [Typist(user: "bob")], count: 1)))
+        try await typing.latest("bob types") { $0.count == 1 }
+        try await typing.latest("bob is gone") { $0.isEmpty }
+    }
+
+    @Test("C2, T16: a new connection is asked for everything at once, and observers see what differs")
+    func reconnect() async throws {
+        let isLater = NIOLockedValueBox(false)
+        let worker = try await ScriptedWorker { request, connection in
+            guard isLater.withLockedValue({ $0 }), case .watch(let users) = request.message else {
+                return connection.behave(request)
+            }
+            connection.send(.presence(users.map { .of($0, $0 == "bob" ? .online : .offline) }))
+        }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let bob = Collected(client.presence(of: "bob"))
+        let carol = Collected(client.presence(of: "carol"))
+        let typing = Collected(client.typing(in: "c42"))
+        try await bob.latest("bob is offline") { $0.status == .offline }
+        try await carol.latest("carol is offline") { $0.status == .offline }
+        try await typing.latest("nobody types") { $0.isEmpty }
+        let first = try await worker.connection()
+        first.send(.typing(.init(conversation: "c42", users: [Typist(user: "bob")], count: 1)))
+        try await typing.latest("bob types") { $0.count == 1 }
+        isLater.withLockedValue { $0 = true }
+        first.drop()
+        try await bob.latest("bob is online") { $0.status == .online }
+        try await typing.latest("nobody types any more") { $0.isEmpty }
+        let second = try await worker.connection(1)
+        #expect(
+            second.messages == [
+                .hello(.init(token: "alice", device: "phone", state: .active)), .join("c42", presence: false),
+                .watch(["bob", "carol"]),
+            ])
+        #expect(carol.values.count == 1, "nothing about carol has changed")
+    }
+
+    @Test("T13: who is removed, or was never let in, sees nobody, and why")
+    func refused() async throws {
+        let worker = try await ScriptedWorker { request, connection in
+            if case .join("closed", _) = request.message {
+                connection.send(.error(MessageError(code: .notAMember, id: request.id, message: "members only")))
+            } else {
+                connection.behave(request)
+            }
+        }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let closed = Collected(client.typing(in: "closed"))
+        try await closed.latest("it is refused") { $0.refusal == RollcallError(.notAMember, "members only") }
+        let open = Collected(client.typing(in: "open"))
+        let connection = try await worker.connection()
+        try await connection.hears(.join("open", presence: false))
+        connection.send(.typing(.init(conversation: "open", users: [Typist(user: "bob")], count: 1)))
+        try await open.latest("bob types") { $0.count == 1 }
+        connection.send(.removed("open"))
+        try await open.latest("removed") { $0.isEmpty && $0.refusal?.code == .notAMember }
+        open.cancel()
+        closed.cancel()
+        try await eventually("nothing is left") { await client.inspect { $0.rooms.isEmpty } }
+        #expect(connection.count { if case .leave = $0 { true } else { false } } == 0, "it had left us already")
+    }
+
+    @Test("more than a session may watch is a problem that is told, and does no harm")
+    func limit() async throws {
+        let limits = ServerMessage.Limits(
+            watchedUsers: 2, joinedConversations: 9, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
+        let worker = try await ScriptedWorker { $1.behave($0, limits: limits) }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        try await client.isConnected()
+        let problems = Collected(client.problems)
+        let observers = ["a", "b", "c"].map { Collected(client.presence(of: try! UserID($0))) }
+        try await problems.latest("the limit is told") { $0.code == .limit }
+        #expect(observers[2].values.isEmpty)
+        observers[0].cancel()
+        try await observers[2].latest("there is room now") { $0.status == .offline }
+    }
+
+    @Test("a refused message that had no other owner is a problem that is told; weather is not")
+    func problems() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        let problems = Collected(client.problems)
+        client.connect()
+        try await client.isConnected()
+        let connection = try await worker.connection()
+        connection.send(.error(MessageError(code: .unavailable, id: nil, message: "later")))
+        connection.send(.error(MessageError(code: .badRequest, id: nil, message: "what?")))
+        try await problems.latest("it is told") { $0 == RollcallError(.badRequest, "what?") }
+        #expect(problems.values.count == 1)
+    }
+
+    @Test("X4: the app's names are asked for once each, and shown when they come")
+    func names() async throws {
+        let worker = try await ScriptedWorker()
+        let asked = NIOLockedValueBox<[UserID]>([])
+        let isKnown = NIOLockedValueBox(false)
+        let client = RollcallClient.phone(worker.url) {
+            $0.names = { user in
+                asked.withLockedValue { $0.append(user) }
+                try? await eventually("the name is known") { isKnown.withLockedValue { $0 } }
+                return user == "bob" ? "Bobby" : nil
+            }
+        }
+        client.connect()
+        let typing = Collected(client.typing(in: "c42"))
+        let connection = try await worker.connection()
+        try await connection.hears(.join("c42", presence: false))
+        let users = [Typist(user: "bob", name: "Bob"), Typist(user: "carol", name: "Carol")]
+        connection.send(.typing(.init(conversation: "c42", users: users, count: 2)))
+        try await typing.latest("the members' names first") { $0.typists.map(\.name) == ["Bob", "Carol"] }
+        isKnown.withLockedValue { $0 = true }
+        try await typing.latest("then the app's") { $0.typists.map(\.name) == ["Bobby", "Carol"] }
+        connection.send(.typing(.init(conversation: "c42", users: [users[0]], count: 1)))
+        try await typing.latest("and at once from then on") { $0.typists.map(\.name) == ["Bobby"] }
+        #expect(asked.withLockedValue { $0.sorted() } == ["bob", "carol"])
+    }
+
+    @Test("P6: one user, or a thousand in one call")
+    func fetch() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        async let early = client.currentPresence(of: "bob")
+        client.connect()
+        let answer = await early
+        #expect(answer?.status == .away, "asked before the connection stood")
+        let users = (0..<1000).map { try! UserID("user\($0)") }
+        let presences = await client.currentPresence(of: users)
+        #expect(presences.count == 1000)
+        #expect(await client.currentPresence(of: []).isEmpty)
+        #expect(await client.inspect { $0.fetches.isEmpty })
+    }
+
+    @Test("C4: no answer in time is no error but an unknown presence; a cancelled task does not wait")
+    func fetchUnanswered() async throws {
+        let worker = try await ScriptedWorker { request, connection in
+            guard case .get = request.message else { return connection.behave(request) }
+            connection.send(.presence([.of("bob", .online)], id: request.id))
+        }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        try await client.isConnected()
+        let found = await client.currentPresence(of: ["bob", "carol"], within: .seconds(1))
+        #expect(found == ["bob": .of("bob", .online)])
+        let task = Task { await client.currentPresence(of: "carol", within: .seconds(3600)) }
+        try await eventually("it is asked") { await client.inspect { !$0.fetches.isEmpty } }
+        task.cancel()
+        #expect(await task.value == nil)
+        #expect(await client.inspect { $0.fetches.isEmpty })
+    }
+
+    @Test("what Redis could not answer is asked again, and what a lost connection took is too")
+    func fetchAgain() async throws {
+        let asked = NIOLockedValueBox(0)
+        let worker = try await ScriptedWorker { request, connection in
+            guard case .get = request.message else { return connection.behave(request) }
+            switch asked.withLockedValue({
+                $0 += 1; return $0
+            }) {
+            case 1: connection.send(.error(MessageError(code: .unavailable, id: request.id, message: "later")))
+            case 2: connection.drop()
+            default: connection.behave(request)
+            }
+        }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        #expect(await client.currentPresence(of: "bob")?.status == .away)
+        #expect(asked.withLockedValue { $0 } == 3)
+    }
+
+    @Test("C3: ten thousand streams, inputs and fetches opened and closed leave nothing")
+    func noLeaks() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        try await client.isConnected()
+        for round in 0..<10_000 {
+            let user = try UserID("user\(round % 7)")
+            let conversation = try ConversationID("c\(round % 5)")
+            var presence: Updates<Presence>.Iterator? = client.presence(of: user).makeAsyncIterator()
+            var typing: Updates<Typing>.Iterator? = client.typing(in: conversation).makeAsyncIterator()
+            var connection: Updates<ConnectionState>.Iterator? = client.connection.makeAsyncIterator()
+            let input = client.typingInput(in: conversation)
+            input.edited("x")
+            if round % 1000 == 0 { #expect(await connection?.next() != nil) }
+            (presence, typing, connection) = (nil, nil, nil)
+            _ = (presence, typing)
+        }
+        try await eventually("everything has gone") {
+            await client.inspect {
+                $0.observers.isEmpty && $0.presences.isEmpty && $0.rooms.isEmpty && $0.fields.isEmpty
+                    && $0.fetches.isEmpty && $0.stops.isEmpty && $0.problems.isEmpty && !$0.connection.isObserved
+                    && !$0.agenda.hasMore
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// wss: the connection is encrypted, and only with whom the client trusts.
+
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct SecureConnectionTests {
+    @Test("a worker is reached over TLS if its certificate is trusted, and not otherwise")
+    func tls() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (certificate, key) = (folder.appending(path: "cert.pem").path, folder.appending(path: "key.pem").path)
+        let openssl = try ChildProcess([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
+            "-out", certificate,
+        ])
+        #expect(try await openssl.exitCode() == 0)
+
+        let tls = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+                privateKey: .privateKey(NIOSSLPrivateKey(file: key, format: .pem))))
+        let worker = try await ScriptedWorker(tls: tls)
+        for host in ["localhost", "127.0.0.1"] {
+            let client = RollcallClient.phone("wss://\(host):\(worker.port)/v1/connect") {
+                $0.trustedCertificates = certificate
+            }
+            client.connect()
+            try await client.isConnected()
+        }
+        let distrustful = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect")
+        distrustful.connect()
+        try await eventually("it waits") {
+            if case .waiting(_, let error) = distrustful.connectionState { error.code == .unreachable } else { false }
+        }
+        #expect(worker.connections.count == 2)
+    }
+}

@@ -1,0 +1,178 @@
+// What the worker is told, and in which order.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct AgendaTests {
+    private var agenda = Agenda()
+
+    private mutating func take(_ count: Int = 100) -> [ClientMessage] { agenda.take(count).map(\.message) }
+
+    @Test("what is wanted is asked for once, in one message for many users")
+    mutating func asked() {
+        for user in ["carol", "bob", "bob"] as [UserID] { agenda.users.want(user) }
+        agenda.conversations.want("c42")
+        #expect(take() == [.join("c42", presence: false), .watch(["bob", "carol"])])
+        #expect(take().isEmpty)
+        #expect(!agenda.hasMore)
+    }
+
+    @Test("what one tick undoes is never sent")
+    mutating func undone() {
+        agenda.users.want("bob")
+        agenda.users.unwant("bob")
+        #expect(take().isEmpty)
+        agenda.users.want("bob")
+        _ = take()
+        agenda.users.unwant("bob")
+        agenda.users.want("bob")
+        #expect(take().isEmpty)
+        agenda.users.unwant("bob")
+        #expect(take() == [.unwatch(["bob"])])
+    }
+
+    @Test("a new connection is told everything wanted, and nothing of old typing (T9)")
+    mutating func reconnect() {
+        agenda.users.want("bob")
+        agenda.users.want("carol")
+        agenda.conversations.want("c42")
+        _ = take()
+        agenda.users.unwant("carol")
+        agenda.signalled(true, in: "c42")
+        agenda.stateChanged(to: .idle)
+        agenda.connectionLost()
+        #expect(take() == [.join("c42", presence: false), .watch(["bob"])])
+    }
+
+    @Test("typing follows its join, goes before all else later, and only the latest signal is sent")
+    mutating func typing() {
+        agenda.signalled(true, in: "c42")
+        agenda.conversations.want("c42")
+        agenda.users.want("bob")
+        #expect(take(2) == [.join("c42", presence: false), .typing("c42", true)])
+        agenda.stateChanged(to: .background)
+        agenda.signalled(true, in: "c42")
+        agenda.signalled(false, in: "c42")
+        #expect(take() == [.typing("c42", false), .state(.background), .watch(["bob"])])
+    }
+
+    @Test("typing where the worker lets nobody in is not sent")
+    mutating func typingRefused() {
+        agenda.conversations.want("c42")
+        _ = take()
+        agenda.conversations.refused("c42")
+        agenda.signalled(true, in: "c42")
+        #expect(take().isEmpty)
+        #expect(!agenda.hasMore)
+    }
+
+    @Test("a stop that somebody awaits is sent under an id, whatever comes after it")
+    mutating func awaitedStop() {
+        let stop = StopID()
+        agenda.conversations.want("c42")
+        _ = take()
+        agenda.signalled(true, in: "c42")
+        agenda.signalled(false, in: "c42", awaited: stop)
+        agenda.signalled(true, in: "c42")
+        let requests = agenda.take(10)
+        #expect(requests.map(\.message) == [.typing("c42", false), .typing("c42", true)])
+        #expect(agenda.answered(requests[0].id!) == .stop(stop))
+        #expect(agenda.answered(requests[0].id!) == nil, "each is answered once")
+    }
+
+    @Test("messages are cut to what the worker reads, and sessions to what it serves")
+    mutating func limits() {
+        agenda.limitsLearnt(
+            .init(watchedUsers: 5, joinedConversations: 1, messageBytes: 128 + 2 * 260, messageRate: 1, messageBurst: 1)
+        )
+        for user in ["a", "b", "c", "d", "e", "f"] as [UserID] { agenda.users.want(user) }
+        for conversation in ["c1", "c2"] as [ConversationID] { agenda.conversations.want(conversation) }
+        #expect(
+            take() == [.join("c1", presence: false), .watch(["a", "b"]), .watch(["c", "d"]), .watch(["e"])])
+        #expect(agenda.isBeyondLimits)
+        #expect(!agenda.hasMore, "what cannot be sent is not waited for")
+        agenda.users.unwant("a")
+        agenda.conversations.unwant("c1")
+        #expect(
+            take() == [.leave("c1"), .unwatch(["a"]), .join("c2", presence: false), .watch(["f"])])
+        #expect(!agenda.isBeyondLimits)
+    }
+
+    @Test("a budget of a few messages is kept, and the rest follows")
+    mutating func budget() {
+        for number in 0..<7 { agenda.conversations.want(try! ConversationID("c\(number)")) }
+        #expect(take(3).count == 3)
+        #expect(agenda.hasMore)
+        #expect(take(3).count == 3)
+        #expect(take(3).count == 1)
+        #expect(take(0).isEmpty)
+    }
+
+    @Test("many are fetched in several messages of one call")
+    mutating func fetches() {
+        let users = (0..<70).map { try! UserID("u\($0)") }
+        let fetch = FetchID()
+        agenda.fetchWanted(fetch, of: users)
+        let requests = agenda.take(100)
+        #expect(requests.count == 3)
+        #expect(
+            requests.flatMap { request -> [UserID] in
+                guard case .get(let some) = request.message else { return [] }
+                return some
+            } == users)
+        for request in requests { #expect(agenda.subject(of: request.id!) == .get(fetch)) }
+        agenda.fetchEnded(fetch)
+        #expect(agenda.subject(of: requests[0].id!) == nil)
+    }
+
+    @Test("the longest names fit into one message as the worker limits it")
+    mutating func longestNames() {
+        agenda.limitsLearnt(.standard)
+        for number in 0..<1000 {
+            agenda.users.want(try! UserID(String(repeating: "\"", count: 124) + "\(1000 + number)"))
+        }
+        for request in agenda.take(100) {
+            #expect(MessageCodec().json(of: request).count <= 65_536)
+        }
+    }
+
+    @Test("whatever is wanted and lost, the worker ends up knowing what is wanted")
+    func randomised() {
+        let seed = UInt64.random(in: 0...(.max))
+        var random = SeededGenerator(seed: seed)
+        var agenda = Agenda()
+        var wanted: Set<UserID> = []
+        var worker: Set<UserID> = []
+        for _ in 0..<5_000 {
+            let user = try! UserID("u\(Int.random(in: 0..<40, using: &random))")
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                agenda.users.want(user)
+                wanted.insert(user)
+            case 4..<8:
+                agenda.users.unwant(user)
+                wanted.remove(user)
+            case 8:
+                for message in agenda.take(Int.random(in: 0...2, using: &random)).map(\.message) {
+                    if case .watch(let users) = message { worker.formUnion(users) }
+                    if case .unwatch(let users) = message { worker.subtract(users) }
+                }
+            default:
+                if Int.random(in: 0..<10, using: &random) == 0 {
+                    agenda.connectionLost()
+                    worker = []
+                }
+            }
+            for message in agenda.hasMore ? [] : agenda.take(9).map(\.message) {
+                Issue.record("\(message), seed \(seed)")
+            }
+        }
+        for message in agenda.take(100).map(\.message) {
+            if case .watch(let users) = message { worker.formUnion(users) }
+            if case .unwatch(let users) = message { worker.subtract(users) }
+        }
+        #expect(worker == wanted, "seed \(seed)")
+    }
+}

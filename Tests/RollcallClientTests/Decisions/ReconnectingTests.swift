@@ -1,0 +1,161 @@
+// What follows each way in which a connection can end.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct ReconnectingTests {
+    private var random = SeededGenerator(seed: 7)
+    private var reconnecting = Reconnecting(
+        home: WorkerAddress("wss://home/v1/connect")!,
+        backoff: Backoff(first: .milliseconds(250), longest: .milliseconds(1500)))
+
+    private mutating func end(_ ending: Ending, held: Duration = .zero) -> Reconnecting.Next {
+        reconnecting.ended(ending, held: held, using: &random)
+    }
+
+    private mutating func pause(_ ending: Ending, held: Duration = .zero) throws -> Duration {
+        guard case .retry(let pause, false, _) = end(ending, held: held) else { throw Unexpected() }
+        return pause
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("weather is tried again for ever, with pauses that grow to a ceiling and no further")
+    mutating func backoff() throws {
+        var longest = Duration.zero
+        for attempt in 0..<200 {
+            let pause = try pause(attempt % 2 == 0 ? .lost(nil) : .notReached(nil))
+            #expect(pause <= min(.milliseconds(250) * (1 << min(attempt, 10)), .milliseconds(1500)))
+            longest = max(longest, pause)
+        }
+        #expect(longest > .milliseconds(1200), "full jitter reaches its ceiling")
+    }
+
+    @Test("pauses are jittered fully, so that a fallen worker's clients do not come back in step")
+    func jitter() {
+        var pauses: Set<Duration> = []
+        for seed in 0..<200 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var backoff = Backoff(first: .milliseconds(250), longest: .seconds(2))
+            pauses.insert(backoff.failed(using: &random))
+        }
+        #expect(pauses.count > 100)
+        #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
+    }
+
+    @Test("only a connection that held begins the pauses anew")
+    mutating func held() throws {
+        for _ in 0..<20 { _ = try pause(.lost(nil), held: .milliseconds(10)) }
+        #expect(try (0..<20).map { _ in try pause(.lost(nil), held: .milliseconds(10)) }.max()! > .milliseconds(250))
+        for _ in 0..<20 { #expect(try pause(.lost(nil), held: .seconds(5)) <= .milliseconds(250)) }
+    }
+
+    @Test("the worker says when and where to come back")
+    mutating func goodbye() throws {
+        reconnecting.goodbyeReceived(
+            .init(reason: .draining, reconnect: true, after: 1200, to: "wss://other:9/v1/connect"))
+        #expect(try pause(.closed(.draining)) == .milliseconds(1200))
+        #expect(reconnecting.address == WorkerAddress("wss://other:9/v1/connect"))
+        _ = try pause(.notReached(nil))
+        #expect(reconnecting.address == WorkerAddress("wss://home/v1/connect"), "if nobody is there, home again")
+    }
+
+    @Test("a wait that no sane worker asks for is cut")
+    mutating func absurdWait() throws {
+        reconnecting.goodbyeReceived(.init(reason: .busy, reconnect: true, after: .max))
+        #expect(try pause(.closed(.busy)) == Reconnecting.longestWait)
+        reconnecting.goodbyeReceived(.init(reason: .busy, reconnect: true, after: -5))
+        #expect(try pause(.closed(.busy)) == .zero)
+    }
+
+    @Test(
+        "a token is not carried from TLS to plain text, nor to what is no address",
+        arguments: ["ws://other", "nowhere"])
+    mutating func untrusted(to: String) throws {
+        reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        _ = try pause(.closed(.draining))
+        #expect(reconnecting.address == WorkerAddress("wss://home/v1/connect"))
+    }
+
+    @Test(
+        "codes from 4100 to 4199 end the trying",
+        arguments: [
+            (.badToken, .badToken), (.badMessage, .protocolError), (.tooManyMessages, .tooManyMessages),
+            (.replaced, .replaced), (.tooManySessions, .tooManySessions), (.sentAway, .sentAway),
+            (CloseCode(rawValue: 4150), .refused),
+        ] as [(CloseCode, RollcallError.Code)])
+    mutating func mistakes(closed: CloseCode, code: RollcallError.Code) {
+        guard case .giveUp(let error) = end(.closed(closed)) else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == code)
+        #expect(error.closeCode == closed)
+        #expect(!error.retry)
+    }
+
+    @Test(
+        "any other code is weather",
+        arguments: [CloseCode.normal, .tooBig, .draining, .tooSlow, .busy, .late, CloseCode(rawValue: 4200)])
+    mutating func weather(code: CloseCode) throws {
+        _ = try pause(.closed(code))
+    }
+
+    @Test("a goodbye without a way back ends the trying, though its close frame was lost")
+    mutating func goodbyeForGood() {
+        reconnecting.goodbyeReceived(.init(reason: .replaced, reconnect: false))
+        guard case .giveUp(let error) = end(.lost(nil)) else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == .replaced)
+    }
+
+    @Test("an expired token is fetched anew, at once and once; a welcome makes room for the next time")
+    mutating func tokenExpired() {
+        func isFresh(_ next: Reconnecting.Next) -> Bool {
+            if case .retry(.zero, true, _) = next { true } else { false }
+        }
+        #expect(isFresh(end(.closed(.tokenExpired))))
+        guard case .giveUp(let error) = end(.closed(.tokenExpired)) else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == .tokenExpired)
+        reconnecting.welcomed()
+        #expect(isFresh(end(.closed(.tokenExpired))))
+    }
+
+    @Test("a token callback that throws is weather, unless it says otherwise")
+    mutating func tokenFailed() {
+        guard case .retry(_, true, let reason) = reconnecting.tokenFailed(Unexpected(), using: &random) else {
+            return #expect(Bool(false), "it gives up")
+        }
+        #expect(reason.code == .tokenUnavailable)
+        let mistake = RollcallError(.badToken, "signed out")
+        #expect(reconnecting.tokenFailed(mistake, using: &random) == .giveUp(mistake))
+    }
+}
+
+@Suite struct WorkerAddressTests {
+    @Test(
+        "a URL is taken apart",
+        arguments: [
+            ("ws://127.0.0.1:8080/v1/connect", false, "127.0.0.1", 8080, "/v1/connect", "127.0.0.1:8080"),
+            ("wss://chat.example", true, "chat.example", 443, "/v1/connect", "chat.example"),
+            ("WSS://h/p/q?a=b%20c&d", true, "h", 443, "/p/q?a=b%20c&d", "h"),
+            ("ws://[::1]:9/x", false, "::1", 9, "/x", "[::1]:9"),
+            ("ws://h:80", false, "h", 80, "/v1/connect", "h"),
+        ])
+    func parts(url: String, isSecure: Bool, host: String, port: Int, target: String, authority: String) throws {
+        let address = try #require(WorkerAddress(url))
+        #expect(address.isSecure == isSecure)
+        #expect(address.host == host)
+        #expect(address.port == port)
+        #expect(address.target == target)
+        #expect(address.authority == authority)
+    }
+
+    @Test(
+        "what is no such URL is none",
+        arguments: [
+            "", "h", "http://h", "ws://", "ws:///v1", "ws://h:0", "ws://h:70000", "ws://u:p@h", "ws://h#x", "wss//h",
+            "ws://a b",
+        ])
+    func none(url: String) {
+        #expect(WorkerAddress(url) == nil)
+    }
+}

@@ -1,0 +1,163 @@
+// The budget of messages, the connection's liveness, the person's attention, the server's clock, one fetch.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct MessageBudgetTests {
+    private let start = ContinuousClock.now
+
+    @Test("a worker's own bucket never overflows, from the first message on")
+    func neverTooMany() {
+        var budget = MessageBudget(at: start)
+        budget.limitsLearnt(.standard, at: start)
+        var bucket = 200.0
+        for millisecond in 0..<20_000 {
+            bucket = min(200, bucket + 0.05)
+            let sent = budget.allowance(at: start + .milliseconds(millisecond))
+            budget.spend(sent)
+            bucket -= Double(sent)
+            #expect(bucket >= 0)
+        }
+    }
+
+    @Test("what is spent comes back at the worker's rate, less a tenth")
+    func refills() {
+        var budget = MessageBudget(at: start)
+        budget.limitsLearnt(.standard, at: start)
+        budget.spend(budget.allowance(at: start))
+        #expect(budget.allowance(at: start) == 0)
+        let next = budget.nextRoom()
+        #expect(next > start && next < start + .milliseconds(30))
+        #expect(budget.allowance(at: next + .milliseconds(1)) == 1)
+        #expect(budget.allowance(at: start + .seconds(1)) == 45)
+        #expect(budget.allowance(at: start + .seconds(60)) == 150)
+    }
+
+    @Test("what was sent before the worker named its limits counts against them")
+    func limitsLearntLater() {
+        var budget = MessageBudget(at: start)
+        budget.spend(15)
+        budget.limitsLearnt(
+            .init(watchedUsers: 1, joinedConversations: 1, messageBytes: 1, messageRate: 1, messageBurst: 24), at: start
+        )
+        #expect(budget.allowance(at: start) == 3)
+    }
+}
+
+@Suite struct LivenessTests {
+    private let start = ContinuousClock.now
+    private var liveness: Liveness
+
+    init() {
+        liveness = Liveness(ping: .seconds(10), slack: .seconds(2), at: start)
+    }
+
+    @Test("a connection lives while anything comes within two pings and some slack")
+    mutating func lives() {
+        liveness.heard(at: start + .seconds(20))
+        #expect(liveness.deadlinePassed(at: start + .seconds(22)) == .alive)
+        #expect(liveness.deadline == start + .seconds(42))
+        #expect(liveness.deadlinePassed(at: start + .seconds(42)) == .dead)
+    }
+
+    @Test("who was asleep asks first, and judges by the answer")
+    mutating func asleep() {
+        #expect(liveness.deadlinePassed(at: start + .seconds(600)) == .ask)
+        #expect(liveness.deadlinePassed(at: start + .seconds(602)) == .alive)
+        #expect(liveness.deadlinePassed(at: start + .seconds(603)) == .dead)
+        liveness.heard(at: start + .seconds(602))
+        #expect(liveness.deadline == start + .seconds(624))
+    }
+
+    @Test("a doubt is asked once, however often it is raised")
+    mutating func doubted() {
+        #expect(liveness.doubted(at: start) == .ask)
+        #expect(liveness.doubted(at: start + .seconds(1)) == .alive)
+        #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .dead)
+    }
+}
+
+@Suite struct AttentionTests {
+    private let start = ContinuousClock.now
+    private var attention = Attention(idleAfter: .seconds(300))
+
+    @Test("P3: a glance elsewhere changes nothing, the background does")
+    mutating func phases() {
+        #expect(attention.state == .active)
+        attention.phaseChanged(to: .inactive, at: start)
+        #expect(attention.state == .active)
+        attention.phaseChanged(to: .background, at: start)
+        attention.phaseChanged(to: .inactive, at: start)
+        #expect(attention.state == .background)
+        attention.phaseChanged(to: .active, at: start)
+        #expect(attention.state == .active)
+    }
+
+    @Test("P4: a device is idle when reported input has stayed away, and active at the next")
+    mutating func idle() {
+        attention.inputHappened(at: start)
+        #expect(attention.deadline == start + .seconds(300))
+        attention.deadlinePassed(at: start + .seconds(299))
+        #expect(attention.state == .active)
+        attention.deadlinePassed(at: start + .seconds(300))
+        #expect(attention.state == .idle)
+        #expect(attention.deadline == nil)
+        attention.edited(at: start + .seconds(301))
+        #expect(attention.state == .active)
+        #expect(attention.deadline == start + .seconds(601))
+    }
+
+    @Test("P4: an app that reports no input says nothing by its silence")
+    mutating func noReports() {
+        attention.edited(at: start)
+        #expect(attention.deadline == nil)
+    }
+
+    @Test("coming back to the front is input")
+    mutating func back() {
+        attention.inputHappened(at: start)
+        attention.phaseChanged(to: .background, at: start)
+        #expect(attention.deadline == nil)
+        attention.phaseChanged(to: .active, at: start + .seconds(1000))
+        #expect(attention.deadline == start + .seconds(1300))
+    }
+
+    @Test("a state set outright stands until a phase or input says otherwise")
+    mutating func outright() {
+        attention.stateSet(.idle, at: start)
+        #expect(attention.state == .idle)
+        attention.inputHappened(at: start)
+        #expect(attention.state == .active)
+        attention.stateSet(.background, at: start)
+        #expect(attention.state == .background)
+        attention.stateSet(.active, at: start)
+        #expect(attention.state == .active)
+    }
+}
+
+@Suite struct ServerClockTests {
+    @Test("P7: server time goes on with this device's steady clock")
+    func goesOn() {
+        let start = ContinuousClock.now
+        var clock = ServerClock()
+        #expect(clock.time(at: start) == nil)
+        clock.timeHeard(Timestamp(milliseconds: 5000), at: start)
+        #expect(clock.time(at: start + .milliseconds(250)) == Timestamp(milliseconds: 5250))
+    }
+}
+
+@Suite struct FetchTests {
+    @Test("P6: an answer may come in parts, and what nobody asked for is no part of it")
+    func parts() {
+        var fetch = Fetch(of: ["bob", "carol", "bob"])
+        #expect(fetch.missing == ["bob", "carol"])
+        fetch.heard([.of("carol", .away), .of("dave", .online)])
+        #expect(fetch.missing == ["bob"])
+        #expect(!fetch.isComplete)
+        fetch.heard([.of("bob", .online)])
+        #expect(fetch.isComplete)
+        #expect(fetch.found == ["carol": .of("carol", .away), "bob": .of("bob", .online)])
+    }
+}

@@ -1,0 +1,45 @@
+// What the client's tests share.
+
+import RollcallModel
+
+@testable import RollcallClient
+
+/// A generator that a seed repeats.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension ServerMessage.Limits {
+    static let standard = Self(
+        watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50, messageBurst: 200)
+}
+
+extension Presence {
+    static func of(_ user: UserID, _ status: PresenceStatus, lastSeen: Int64? = nil, version: Int64 = 1) -> Presence {
+        Presence(
+            user: user, status: status, lastSeen: lastSeen.map { Timestamp(milliseconds: $0) }, updatedAt: nil,
+            version: version)
+    }
+}
+
+extension Typing {
+    /// Typists named as their user ids say, all of them known by name.
+    static func of(_ names: String..., count: Int? = nil) -> Typing {
+        Typing(
+            conversation: "c42", typists: names.map { Typist(user: try! UserID($0.lowercased()), name: $0) },
+            count: count)
+    }
+}

@@ -1,0 +1,244 @@
+// A worker for tests: a real WebSocket server on a real socket, which speaks the protocol's frames and does what the
+// test says, also what no worker should do.
+
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import NIOWebSocket
+import RollcallClient
+import RollcallModel
+import TestSupport
+import Testing
+
+/// A scripted worker, listening on loopback.
+final class ScriptedWorker: Sendable {
+    /// What it does with each request; the default is to welcome, to acknowledge and to send empty snapshots.
+    typealias Script = @Sendable (ClientRequest, Connection) -> Void
+
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let channel: any Channel
+    private let state: NIOLockedValueBox<State>
+
+    private struct State {
+        var connections: [Connection] = []
+        var attempts = 0
+        var refusesUpgrades = false
+    }
+
+    var port: Int { channel.localAddress!.port! }
+    var url: String { "ws://127.0.0.1:\(port)/v1/connect" }
+    /// Every connection so far, the gone ones too.
+    var connections: [Connection] { state.withLockedValue { $0.connections } }
+    /// How many handshakes were asked for.
+    var attempts: Int { state.withLockedValue { $0.attempts } }
+
+    init(port: Int = 0, tls: NIOSSLContext? = nil, script: @escaping Script = { $1.behave($0) }) async throws {
+        let state = NIOLockedValueBox(State())
+        self.state = state
+        let upgrader = NIOWebSocketServerUpgrader(
+            shouldUpgrade: { channel, head in
+                let isRefused = state.withLockedValue {
+                    $0.attempts += 1
+                    return $0.refusesUpgrades || head.uri != "/v1/connect"
+                }
+                return channel.eventLoop.makeSucceededFuture(isRefused ? nil : HTTPHeaders())
+            },
+            upgradePipelineHandler: { channel, _ in
+                let connection = Connection(channel: channel, script: script)
+                state.withLockedValue { $0.connections.append(connection) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(FrameHandler(connection: connection))
+                }
+            })
+        channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.configureHTTPServerPipeline(
+                        withServerUpgrade: (
+                            upgraders: [upgrader],
+                            completionHandler: { context in
+                                let pipeline = context.pipeline.syncOperations
+                                if let refuser = try? pipeline.handler(type: Refuser.self) {
+                                    pipeline.removeHandler(refuser, promise: nil)
+                                }
+                            }
+                        ))
+                    try pipeline.addHandler(Refuser())
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
+    }
+
+    deinit {
+        let group = self.group
+        channel.close(promise: nil)
+        for connection in connections { connection.drop() }
+        group.shutdownGracefully { _ in }
+    }
+
+    func refuseUpgrades(_ refuses: Bool) {
+        state.withLockedValue { $0.refusesUpgrades = refuses }
+    }
+
+    /// Stops listening and drops every connection, as a killed worker does.
+    func kill() async throws {
+        try await channel.close()
+        for connection in connections { connection.drop() }
+    }
+
+    /// The connection that came `number`th, once it has said hello.
+    func connection(_ number: Int = 0) async throws -> Connection {
+        try await eventually("connection \(number) says hello") {
+            connections.count > number && !connections[number].received.isEmpty
+        }
+        return connections[number]
+    }
+
+    /// One client's connection.
+    final class Connection: Sendable {
+        private let channel: any Channel
+        private let script: Script
+        private let log = NIOLockedValueBox(Log())
+
+        private struct Log {
+            var requests: [ClientRequest] = []
+            var others: [[UInt8]] = []
+            var closed: CloseCode?
+        }
+
+        fileprivate init(channel: any Channel, script: @escaping Script) {
+            self.channel = channel
+            self.script = script
+        }
+
+        /// What the client said, in order.
+        var received: [ClientRequest] { log.withLockedValue { $0.requests } }
+        var messages: [ClientMessage] { received.map(\.message) }
+        /// Answers to pings, and other frames that carry no text.
+        var otherFrames: [[UInt8]] { log.withLockedValue { $0.others } }
+        /// The code of the client's close frame.
+        var closeCode: CloseCode? { log.withLockedValue { $0.closed } }
+        var isOpen: Bool { channel.isActive }
+
+        func behave(_ request: ClientRequest, ping: Int64 = 10_000, limits: ServerMessage.Limits = .standard) {
+            switch request.message {
+            case .hello(let hello):
+                send(
+                    .welcome(
+                        .init(
+                            user: "alice", device: hello.device ?? "device", session: "s1", worker: "w1.abc",
+                            time: Timestamp(milliseconds: 1_753_600_000_000), ping: ping,
+                            typing: .init(expiry: 3000, throttle: 1000), limits: limits)))
+            case .join(let conversation, _):
+                send(.typing(.init(conversation: conversation, users: [], count: 0)))
+            case .watch(let users):
+                send(.presence(users.map { .of($0, .offline) }))
+            case .get(let users):
+                send(.presence(users.map { .of($0, .away) }, id: request.id))
+            case .ping:
+                send(.pong(time: Timestamp(milliseconds: 1_753_600_000_000)))
+            case .goodbye:
+                close(.normal)
+            case .token, .state, .unwatch, .leave, .typing:
+                break
+            }
+            if let id = request.id { send(.ack(id)) }
+        }
+
+        func send(_ message: ServerMessage) {
+            send(text: String(decoding: MessageCodec().json(of: message), as: UTF8.self))
+        }
+
+        func send(text: String) {
+            write(WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: text)))
+        }
+
+        func send(opcode: WebSocketOpcode, fin: Bool = true, _ bytes: [UInt8]) {
+            write(WebSocketFrame(fin: fin, opcode: opcode, data: ByteBuffer(bytes: bytes)))
+        }
+
+        func close(_ code: CloseCode) {
+            write(
+                WebSocketFrame(fin: true, opcode: .connectionClose, data: ByteBuffer(integer: code.rawValue)))
+        }
+
+        /// Pings `count` times, evenly, without the test's help.
+        func ping(_ count: Int, every pause: Duration) {
+            for number in 0..<count {
+                channel.eventLoop.scheduleTask(in: TimeAmount(pause * number)) { self.send(opcode: .ping, []) }
+            }
+        }
+
+        /// Ends the connection without a word.
+        func drop() {
+            channel.close(promise: nil)
+        }
+
+        fileprivate func received(_ text: ByteBuffer) {
+            do {
+                let request = try MessageCodec().request(from: Data(text.readableBytesView))
+                log.withLockedValue { $0.requests.append(request) }
+                script(request, self)
+            } catch {
+                Issue.record("the client sent \(String(buffer: text)): \(error)")
+            }
+        }
+
+        fileprivate func received(other bytes: [UInt8]) {
+            log.withLockedValue { $0.others.append(bytes) }
+        }
+
+        fileprivate func closed(_ code: CloseCode) {
+            log.withLockedValue { $0.closed = code }
+            channel.close(promise: nil)
+        }
+
+        private func write(_ frame: WebSocketFrame) {
+            channel.writeAndFlush(frame, promise: nil)
+        }
+    }
+
+    /// Answers a handshake that is not upgraded.
+    private final class Refuser: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .end = unwrapInboundIn(data) else { return }
+            let head = HTTPResponseHead(
+                version: .http1_1, status: .serviceUnavailable, headers: ["Content-Length": "0"])
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
+    }
+
+    private final class FrameHandler: ChannelInboundHandler {
+        typealias InboundIn = WebSocketFrame
+        typealias OutboundOut = WebSocketFrame
+        private let connection: Connection
+
+        init(connection: Connection) {
+            self.connection = connection
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let frame = unwrapInboundIn(data)
+            #expect(frame.maskKey != nil, "a client masks its frames")
+            switch frame.opcode {
+            case .text:
+                connection.received(frame.unmaskedData)
+            case .connectionClose:
+                var data = frame.unmaskedData
+                connection.closed(CloseCode(rawValue: data.readInteger() ?? 1005))
+            default:
+                connection.received(other: Array(frame.unmaskedData.readableBytesView))
+            }
+        }
+    }
+}

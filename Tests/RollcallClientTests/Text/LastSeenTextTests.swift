@@ -1,0 +1,95 @@
+// Last seen, the dot, the count and the dots that move.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct LastSeenTextTests {
+    private let seen: Int64 = 1_753_600_000_000
+
+    private func text(_ style: LastSeenText.Style = .discreet, after age: Duration) -> String {
+        LastSeenText(style: style).text(
+            for: .of("bob", .offline, lastSeen: seen), at: Timestamp(milliseconds: seen).advanced(by: age))
+    }
+
+    @Test(
+        "P7: discreet, by how long ago it was",
+        arguments: [
+            (.zero, "Active now"), (.milliseconds(59_999), "Active now"), (.seconds(60), "1m ago"),
+            (.seconds(3 * 60 + 59), "3m ago"), (.milliseconds(299_999), "4m ago"), (.seconds(300), "Active recently"),
+            (.milliseconds(3_599_999), "Active recently"), (.seconds(3600), "Last seen today"),
+            (.milliseconds(86_399_999), "Last seen today"), (.seconds(86_400), "Last seen recently"),
+            (.seconds(86_400 * 400), "Last seen recently"), (.seconds(-5), "Active now"),
+        ] as [(Duration, String)])
+    func discreet(age: Duration, expected: String) {
+        #expect(text(after: age) == expected)
+    }
+
+    @Test(
+        "P7: exact",
+        arguments: [
+            (.seconds(59), "Active now"), (.seconds(60), "Last seen 1 minute ago"),
+            (.seconds(3599), "Last seen 59 minutes ago"),
+            (.seconds(3600), "Last seen 1 hour ago"), (.seconds(86_399), "Last seen 23 hours ago"),
+            (.seconds(86_400), "Last seen 1 day ago"), (.seconds(86_400 * 9), "Last seen 9 days ago"),
+        ] as [(Duration, String)])
+    func exact(age: Duration, expected: String) {
+        #expect(text(.exact, after: age) == expected)
+    }
+
+    @Test("P7: who is here is active now, whatever was last seen; who was never seen has no line")
+    func present() {
+        let now = Timestamp(milliseconds: seen)
+        #expect(LastSeenText.english.text(for: .of("b", .online, lastSeen: 1), at: now) == "Active now")
+        #expect(LastSeenText.english.text(for: .of("b", .away, lastSeen: nil), at: now) == "Active now")
+        #expect(LastSeenText.english.text(for: .of("b", .offline), at: now) == "")
+        #expect(LastSeenText.english.text(for: nil, at: now) == "")
+    }
+
+    @Test("P7: the line says how long it is right, and is another just then", arguments: LastSeenText.Style.allCases)
+    func validity(style: LastSeenText.Style) {
+        let english = LastSeenText(style: style)
+        let bob = Presence.of("bob", .offline, lastSeen: seen)
+        var now = Timestamp(milliseconds: seen - 1500)
+        var lines: [String] = []
+        while let validity = english.validity(for: bob, at: now), lines.count < 100 {
+            let line = english.text(for: bob, at: now)
+            #expect(lines.last != line)
+            #expect(english.text(for: bob, at: now.advanced(by: validity - .milliseconds(1))) == line)
+            lines.append(line)
+            now = now.advanced(by: validity)
+            #expect(english.text(for: bob, at: now) != line)
+        }
+        #expect(lines.count == (style == .discreet ? 7 : 100))
+        #expect(english.validity(for: .of("bob", .online, lastSeen: seen), at: now) == nil)
+        #expect(english.validity(for: nil, at: now) == nil)
+    }
+
+    @Test("P8: the dot's colour role")
+    func dot() {
+        #expect(PresenceDot(.of("b", .online)) == .green)
+        #expect(PresenceDot(.of("b", .away)) == .amber)
+        #expect(PresenceDot(.of("b", .offline)) == .grey)
+        #expect(PresenceDot(nil) == PresenceDot.none)
+    }
+
+    @Test("P9: how many of a group are online")
+    func group() {
+        let group = [Presence.of("a", .online), .of("b", .away), .of("c", .online), .of("d", .online)]
+        #expect(GroupCount(of: group, total: 5).description == "3 of 5 online")
+    }
+
+    @Test("X7: three dots in turn, each for 0.4 s; still when motion is to be reduced")
+    func dots() {
+        for (milliseconds, phase) in [(0, 0), (399, 0), (400, 1), (800, 2), (1199, 2), (1200, 0), (120_400, 1)] {
+            let dots = TypingDots(after: .milliseconds(milliseconds))
+            #expect(dots.phase == phase)
+            #expect(dots.opacities.allSatisfy { (0.3...1).contains($0) })
+        }
+        #expect(TypingDots(after: .milliseconds(600)).opacities == [0.3, 1, 0.3])
+        #expect(
+            TypingDots(after: .milliseconds(600), reducesMotion: true) == TypingDots(after: .zero, reducesMotion: true))
+        #expect(TypingDots(after: .seconds(-1)).phase == 0)
+    }
+}
