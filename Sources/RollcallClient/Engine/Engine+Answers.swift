@@ -51,6 +51,8 @@ extension Engine {
     }
 
     func acknowledged(_ id: MessageID) {
+        // A fetch is answered by presence, which may come after its acknowledgement.
+        if case .get = agenda.subject(of: id) { return }
         switch agenda.answered(id) {
         case .stop(let stop): endStop(stop, published: true)
         case .get, .watch, .join, nil: break

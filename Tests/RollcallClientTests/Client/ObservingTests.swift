@@ -229,6 +229,19 @@ import Testing
         #expect(await client.inspect { $0.fetches.isEmpty })
     }
 
+    @Test("P6: an answer may come in parts, and after its acknowledgement")
+    func fetchInParts() async throws {
+        let worker = try await ScriptedWorker { request, connection in
+            guard case .get(let users) = request.message, let id = request.id else { return connection.behave(request) }
+            connection.send(.ack(id))
+            for user in users { connection.send(.presence([.of(user, .online)], id: id)) }
+        }
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let presences = await client.currentPresence(of: ["bob", "carol"])
+        #expect(presences == ["bob": .of("bob", .online), "carol": .of("carol", .online)])
+    }
+
     @Test("C4: no answer in time is no error but an unknown presence; a cancelled task does not wait")
     func fetchUnanswered() async throws {
         let worker = try await ScriptedWorker { request, connection in
