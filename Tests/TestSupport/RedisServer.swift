@@ -15,23 +15,34 @@ public final class RedisServer: Sendable {
     ///   - port: where to listen; `nil` picks a free one.
     ///   - options: further configuration, such as `["--requirepass", "secret"]`.
     public init(port: Int? = nil, options: [String] = []) async throws {
-        let port = try port ?? freePort()
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-redis-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        self.port = port
         self.folder = folder
-        process = try ChildProcess(
+        // A free port may be taken by somebody else, be it the near end of a connection, before Redis listens there.
+        for _ in 0..<5 where port == nil {
+            let free = try freePort()
+            if let process = try? await Self.start(port: free, folder: folder, options: options) {
+                (self.port, self.process) = (free, process)
+                return
+            }
+        }
+        self.port = try port ?? freePort()
+        process = try await Self.start(port: self.port, folder: folder, options: options)
+    }
+
+    private static func start(port: Int, folder: URL, options: [String]) async throws -> ChildProcess {
+        let process = try ChildProcess(
             [
                 "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
                 "--dir", folder.path, "--unixsocket", folder.appending(path: "redis.sock").path,
                 "--enable-debug-command", "yes",
             ] + options)
-        let process = process
         try await eventually("redis-server on port \(port) is ready") {
             guard process.isRunning else { throw Timeout(description: "redis-server ended: \(process.output)") }
             return process.output.contains("Ready to accept connections")
         }
+        return process
     }
 
     deinit {

@@ -2,6 +2,7 @@
 
 import RollcallModel
 import RollcallRedis
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct StorePresenceTests {
@@ -203,6 +204,24 @@ import Testing
         let store = try await StoreUnderTest()
         let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: [], reply: $1) }
         #expect(snapshot.records.isEmpty)
+    }
+
+    /// Were it answered for each of its commands, the promise behind ``StoreUnderTest/call(_:)`` would trap.
+    @Test func aReadWithoutRedisFailsOnce() async throws {
+        let store = try await StoreUnderTest()
+        store.redis.process.kill()
+        try await eventually("the loss is noticed") {
+            do {
+                try await store.command("PING")
+                return false
+            } catch {
+                return true
+            }
+        }
+        let error = await #expect(throws: RedisError.self) {
+            let _: PresenceSnapshot = try await store.call { $0.presence(of: [alice, bob], reply: $1) }
+        }
+        #expect(error?.retry == true)
     }
 
     @Test func theOldWorkerHearsOfATakeover() async throws {
