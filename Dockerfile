@@ -11,12 +11,13 @@ COPY Package.* ./
 RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
+# Names of functions stay in, for readable backtraces; what only debuggers read goes.
 RUN swift build -c release --product rollcall --static-swift-stdlib -Xlinker --strip-debug \
     && install -D "$(swift build -c release --show-bin-path)/rollcall" /out/rollcall
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates libhiredis0.14 \
+    && apt-get install -y -qq --no-install-recommends ca-certificates libhiredis0.14 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin rollcall
 COPY --from=build /out/rollcall /usr/local/bin/rollcall

@@ -8,18 +8,30 @@ import Synchronization
 /// A running child process.
 final class Child: Sendable {
     let name: String
+    let pid: pid_t
     /// What the child prints, line by line, until it ends. For one reader.
     let lines: AsyncStream<String>
 
-    private let process = Process()
-    private let lifeline = Pipe()
+    private let lifeline: FileHandle
     private let ended = Eventual<Ending>()
-    private let stopped = Mutex(false)
+    private let state = Mutex(State())
+
+    private struct State {
+        var wasStopped = false
+        /// Its process id means nothing any more.
+        var wasReaped = false
+    }
 
     /// How a child ended.
     enum Ending: Hashable, Sendable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
+
+        /// Reads what `waitpid` said.
+        init(status: Int32) {
+            let signal = status & 0x7F
+            self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+        }
 
         var description: String {
             switch self {
@@ -31,31 +43,22 @@ final class Child: Sendable {
 
     /// Starts a program.
     ///
-    /// - Parameter errors: where its standard error goes; by default its lines are among ``lines``.
+    /// - Parameter errors: where the lines of its standard error go; by default they are among ``lines``.
     init(_ name: String, program: URL, arguments: [String], errors: (@Sendable (String) -> Void)? = nil) throws {
+        let (input, output, errorOutput) = (Pipe(), Pipe(), Pipe())
         self.name = name
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardInput = lifeline
-        let output = Pipe()
-        process.standardOutput = output
+        lifeline = input.fileHandleForWriting
+        pid = try Spawn.start(
+            program, arguments, input: input.fileHandleForReading.fileDescriptor,
+            output: output.fileHandleForWriting.fileDescriptor,
+            errors: (errors == nil ? output : errorOutput).fileHandleForWriting.fileDescriptor)
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
+        try errorOutput.fileHandleForWriting.close()
         lines = Self.lines(of: output)
-        if let errors {
-            let pipe = Pipe()
-            process.standardError = pipe
-            LineReader.read(pipe.fileHandleForReading, line: errors, end: {})
-        } else {
-            process.standardError = output
-        }
-        let ended = ended
-        process.terminationHandler = { process in
-            let status = process.terminationStatus
-            ended.settle(process.terminationReason == .exit ? .exited(status) : .signalled(status))
-        }
-        try process.run()
+        if let errors { LineReader.read(errorOutput, line: errors, end: {}) }
+        awaitEnd()
     }
-
-    var pid: Int32 { process.processIdentifier }
 
     /// Waits until the child has ended.
     var ending: Ending {
@@ -63,12 +66,12 @@ final class Child: Sendable {
     }
 
     /// Whether ``stop(patience:)`` was called: the end was wanted.
-    var wasStopped: Bool { stopped.withLock { $0 } }
+    var wasStopped: Bool { state.withLock(\.wasStopped) }
 
     /// Asks the child to end, insists after `patience`, and waits until it is gone. Goes through under cancellation,
     /// since that is when it is needed.
     func stop(patience: DispatchTimeInterval = .seconds(10)) async {
-        stopped.withLock { $0 = true }
+        state.withLock { $0.wasStopped = true }
         signal(SIGTERM)
         let insist = DispatchWorkItem { self.signal(SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: insist)
@@ -78,40 +81,31 @@ final class Child: Sendable {
 
     /// Says something to the child, if it still listens.
     func say(_ line: String) {
-        try? lifeline.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        try? lifeline.write(contentsOf: Data((line + "\n").utf8))
     }
 
     private func signal(_ number: Int32) {
-        if process.isRunning { kill(pid, number) }
+        state.withLock { if !$0.wasReaped { kill(pid, number) } }
+    }
+
+    private func awaitEnd() {
+        Thread.detachNewThread { [self] in
+            // Its number stays taken until it is reaped, which no signal may overlap: another process could have it.
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+            var status: Int32 = 0
+            state.withLock {
+                waitpid(pid, &status, 0)
+                $0.wasReaped = true
+            }
+            ended.settle(Ending(status: status))
+        }
     }
 
     private static func lines(of output: Pipe) -> AsyncStream<String> {
         // Who does not read loses the oldest lines, rather than making the child wait.
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { lines in
-            LineReader.read(output.fileHandleForReading, line: { lines.yield($0) }, end: { lines.finish() })
-        }
-    }
-}
-
-/// Cuts what comes out of a pipe into lines.
-private enum LineReader {
-    static func read(
-        _ handle: FileHandle, line: @escaping @Sendable (String) -> Void, end: @escaping @Sendable () -> Void
-    ) {
-        let rest = Mutex(Data())
-        handle.readabilityHandler = { handle in
-            let bytes = handle.availableData
-            guard !bytes.isEmpty else {
-                handle.readabilityHandler = nil
-                return end()
-            }
-            rest.withLock { rest in
-                rest.append(bytes)
-                while let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    line(String(decoding: rest[..<newline], as: UTF8.self))
-                    rest.removeSubrange(...newline)
-                }
-            }
+            LineReader.read(output, line: { lines.yield($0) }, end: { lines.finish() })
         }
     }
 }

@@ -1,0 +1,86 @@
+// Starting a program. Foundation's `Process` hands down the signal mask of the thread that happens to call it, and the
+// threads of Swift's executors block all signals: its children would be deaf to SIGTERM.
+
+import Foundation
+
+/// Starts programs.
+enum Spawn {
+    /// Signals that a parent may have ignored and a child wants at their defaults.
+    private static let usualSignals = [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM]
+
+    /// Starts a program in a process group of its own, with no signal blocked, and with these as its standard streams
+    /// and no other open file.
+    ///
+    /// - Returns: the child's process id, to be waited for by the caller.
+    /// - Throws: `POSIXError`.
+    static func start(
+        _ program: URL, _ arguments: [String], input: Int32, output: Int32, errors: Int32
+    ) throws -> pid_t {
+        var actions = noFileActions
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (stream, descriptor) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+        }
+        for descriptor in try openDescriptors() where descriptor > STDERR_FILENO {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+        var attributes = noAttributes
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        setSignals(of: &attributes)
+
+        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        var pid = pid_t()
+        let result = withCStrings([program.path] + arguments) { arguments in
+            withCStrings(environment) { environment in
+                posix_spawn(&pid, program.path, &actions, &attributes, arguments, environment)
+            }
+        }
+        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EINVAL) }
+        return pid
+    }
+
+    /// Not all that is open is marked to be closed by itself; a child that held another's lifeline would keep it alive.
+    private static func openDescriptors() throws -> [Int32] {
+        #if canImport(Darwin)
+            []  // POSIX_SPAWN_CLOEXEC_DEFAULT sees to it.
+        #else
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        #endif
+    }
+
+    #if canImport(Darwin)
+        private static var noFileActions: posix_spawn_file_actions_t? { nil }
+        private static var noAttributes: posix_spawnattr_t? { nil }
+        private typealias Attributes = posix_spawnattr_t?
+        private static let flags =
+            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+            | POSIX_SPAWN_CLOEXEC_DEFAULT
+    #else
+        private static var noFileActions: posix_spawn_file_actions_t { posix_spawn_file_actions_t() }
+        private static var noAttributes: posix_spawnattr_t { posix_spawnattr_t() }
+        private typealias Attributes = posix_spawnattr_t
+        private static let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+    #endif
+
+    private static func setSignals(of attributes: inout Attributes) {
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var usual = sigset_t()
+        sigemptyset(&usual)
+        for signal in usualSignals { sigaddset(&usual, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &usual)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+
+    /// Lends texts as C has them: an array of pointers that ends with a null pointer.
+    private static func withCStrings<Result>(
+        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let pointers = texts.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        return body(pointers + [nil])
+    }
+}
