@@ -167,6 +167,11 @@ public struct LeaseSnapshot: Hashable, Sendable {
     public var time: Timestamp
     public var leases: [Incarnation: Timestamp]
 
+    /// The incarnations whose lease had passed when this was read, by name.
+    public var passed: [Incarnation] {
+        leases.filter { $0.value < time }.map(\.key).sorted { $0.name < $1.name }
+    }
+
     public init(held: Bool, time: Timestamp, leases: [Incarnation: Timestamp]) {
         self.held = held
         self.time = time

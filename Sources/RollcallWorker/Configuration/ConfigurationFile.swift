@@ -42,7 +42,7 @@ struct ConfigurationFile {
         problems.append(ConfigurationProblem(.unusableFile, "config", value: path, message))
     }
 
-    private mutating func flatten(_ root: Node?) {
+    private mutating func flatten(_ root: Yams.Node?) {
         guard let root, root != "" else { return }
         guard let mapping = root.mapping else {
             let message = "the file must consist of sections with keys, like Config/worker.yaml"
@@ -52,7 +52,7 @@ struct ConfigurationFile {
         flatten(mapping, under: "")
     }
 
-    private mutating func flatten(_ mapping: Node.Mapping, under section: String) {
+    private mutating func flatten(_ mapping: Yams.Node.Mapping, under section: String) {
         for (name, value) in mapping {
             let key = section + (name.scalar?.string ?? "?")
             switch value {
@@ -65,7 +65,7 @@ struct ConfigurationFile {
     }
 
     /// The same key can be said twice, nested and dotted, which the parser does not see.
-    private mutating func add(_ text: String, _ node: Node, _ key: String) {
+    private mutating func add(_ text: String, _ node: Yams.Node, _ key: String) {
         let line = node.mark?.line ?? 1
         if let first = values[key] {
             let message = "the key stands in line \(first.line) already"

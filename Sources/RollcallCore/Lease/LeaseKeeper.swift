@@ -1,0 +1,138 @@
+// A worker's own lease: claimed at the start, renewed by heartbeats, and never revived once it may have been lost.
+
+public import RollcallModel
+
+/// The life of one worker's lease, incarnation after incarnation.
+public struct LeaseKeeper: Sendable {
+    /// What a heartbeat asks for.
+    public enum Beat: Hashable, Sendable {
+        /// A lease under a new incarnation.
+        case begin(Incarnation)
+        /// More time for the present one.
+        case renew(Incarnation)
+        /// The last one: the lease ends `after` from now.
+        case end(Incarnation, after: Duration)
+    }
+
+    public enum Action: Hashable, Sendable {
+        case beat(Beat)
+        /// A new incarnation stands; all sessions are asserted under it. The first is the process's first.
+        case began(Incarnation, first: Bool)
+    }
+
+    private enum State: Hashable, Sendable {
+        /// Claiming a lease under this name.
+        case beginning(Incarnation)
+        case held(Incarnation)
+        case ended
+    }
+
+    private let worker: String
+    private let lease: Duration
+    private let heartbeat: Duration
+    private var state: State
+    private var awaiting: (beat: Beat, sent: Instant)?
+    private var isFirst = true
+    /// Since when heartbeats have followed each other under one incarnation without a gap over two of them.
+    private var steadySince: Instant?
+    private var lastRenewed: Instant?
+
+    /// Later than this, by Redis time, no write of the worker's sessions may take effect.
+    public private(set) var until = Timestamp(milliseconds: 0)
+
+    /// A script may run this much after its `until` on another host's clock and still be before the lease's end.
+    public static let clockTolerance = Duration.milliseconds(500)
+
+    public init(
+        worker: String, lease: Duration, heartbeat: Duration, using random: inout some RandomNumberGenerator
+    ) {
+        self.worker = worker
+        self.lease = lease
+        self.heartbeat = heartbeat
+        state = .beginning(Incarnation(worker: worker, using: &random))
+    }
+
+    /// The incarnation that holds a lease, as far as the worker knows.
+    public var incarnation: Incarnation? {
+        if case .held(let incarnation) = state { return incarnation }
+        return nil
+    }
+
+    /// Whether the worker has watched leases long enough to sweep those that passed: just started, or back from a
+    /// pause, it might take a worker for dead that only it has not heard.
+    public func maySweep(at now: Instant) -> Bool {
+        guard let steadySince, incarnation != nil else { return false }
+        return now - steadySince >= lease
+    }
+
+    /// The heartbeat that is due; `nil` while one is under way or after the end.
+    public mutating func heartbeatDue(at now: Instant) -> Beat? {
+        guard awaiting == nil else { return nil }
+        let beat: Beat
+        switch state {
+        case .beginning(let incarnation): beat = .begin(incarnation)
+        case .held(let incarnation): beat = .renew(incarnation)
+        case .ended: return nil
+        }
+        awaiting = (beat, now)
+        return beat
+    }
+
+    public mutating func heartbeatAnswered(
+        _ snapshot: LeaseSnapshot, at now: Instant, using random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        guard let (beat, sent) = awaiting else { return [] }
+        awaiting = nil
+        switch (state, beat) {
+        case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
+            renewed(at: sent, time: snapshot.time)
+            state = .held(incarnation)
+            defer { isFirst = false }
+            return [.began(incarnation, first: isFirst)]
+        case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
+            renewed(at: sent, time: snapshot.time)
+            return []
+        case (.beginning, _), (.held, _):
+            return startOver(at: now, using: &random)
+        case (.ended, _):
+            return []
+        }
+    }
+
+    /// The heartbeat's reply will not come. The next one asks again.
+    public mutating func heartbeatFailed() {
+        awaiting = nil
+    }
+
+    /// A connection was lost, or Redis said that it is another primary: what it holds may not be what was written, so
+    /// that everything is said again under a new name.
+    public mutating func redisChanged(at now: Instant, using random: inout some RandomNumberGenerator) {
+        guard state != .ended else { return }
+        awaiting = nil
+        steadySince = nil
+        state = .beginning(Incarnation(worker: worker, using: &random))
+    }
+
+    /// The worker leaves in good order.
+    ///
+    /// - Returns: the last heartbeat; `nil` if there is no lease to end.
+    public mutating func ending(after: Duration) -> Beat? {
+        defer { state = .ended }
+        guard case .held(let incarnation) = state else { return nil }
+        return .end(incarnation, after: after)
+    }
+
+    private mutating func startOver(
+        at now: Instant, using random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        redisChanged(at: now, using: &random)
+        return heartbeatDue(at: now).map { [.beat($0)] } ?? []
+    }
+
+    private mutating func renewed(at sent: Instant, time: Timestamp) {
+        until = time.advanced(by: lease - Self.clockTolerance)
+        if let lastRenewed, sent - lastRenewed > heartbeat * 2 { steadySince = nil }
+        steadySince = steadySince ?? sent
+        lastRenewed = sent
+    }
+}

@@ -1,0 +1,152 @@
+// How one session's decisions come to stand in Redis, in order, once each, whatever fails in between.
+
+public import RollcallModel
+
+/// Brings a device's record to what its session last decided: lists the session under the worker's incarnation,
+/// writes the latest decision, and takes the session off the list when the device is gone.
+///
+/// One step is under way at a time. A decision taken meanwhile is written next; those in between are skipped, since
+/// the record holds a state and not a history.
+public struct DeviceRecorder: Hashable, Sendable {
+    public enum Step: Hashable, Sendable {
+        case list(SessionName, under: Incarnation)
+        case write(DeviceWrite)
+        case unlist(SessionName, under: Incarnation)
+    }
+
+    /// What a written decision means for the session.
+    public enum Verdict: Hashable, Sendable {
+        case goOn
+        /// A newer session of the device stands; this one ends.
+        case replaced
+    }
+
+    private enum UnderWay: Hashable, Sendable {
+        case listing(Incarnation)
+        case writing(sequence: Int64)
+        case unlisting
+    }
+
+    public let name: SessionName
+    /// What was last decided: the state (`nil` is gone), and since when the connection is lost.
+    public private(set) var state: DeviceState?
+    public private(set) var lost: Timestamp?
+    /// How many decisions were taken: the SEQ of the latest.
+    public private(set) var sequence: Int64 = 0
+    private let hello: Instant
+    private var began: Timestamp?
+    private var writtenSequence: Int64 = 0
+    private var listedUnder: Incarnation?
+    private var underWay: UnderWay?
+    /// A step failed: nothing is tried again before ``retry()``.
+    private var isBlocked = false
+    /// The session ended without its device: nothing more is written.
+    private var isAbandoned = false
+
+    public init(name: SessionName, hello: Instant) {
+        self.name = name
+        self.hello = hello
+    }
+
+    /// Takes a decision.
+    ///
+    /// - Returns: its number; the decision stands once ``isWritten(_:)`` says so of it.
+    @discardableResult
+    public mutating func decided(state: DeviceState?, lost: Timestamp? = nil) -> Int64 {
+        if sequence == 0 || state != self.state || lost != self.lost {
+            self.state = state
+            self.lost = lost
+            sequence += 1
+        }
+        return sequence
+    }
+
+    /// A new incarnation stands: what the session holds is said again under it.
+    public mutating func asserted() {
+        isBlocked = false
+        underWay = nil
+        listedUnder = nil
+        if sequence > 0 { sequence += 1 }
+    }
+
+    /// The session ends here and its device is another's: only the list is still put right.
+    public mutating func abandoned() {
+        isAbandoned = true
+    }
+
+    public func isWritten(_ sequence: Int64) -> Bool { writtenSequence >= sequence }
+
+    /// Whether nothing is left to do for a session that ended.
+    public var isFinished: Bool {
+        underWay == nil && listedUnder == nil && (isAbandoned || (state == nil && isWritten(sequence)))
+    }
+
+    /// What to do next; `nil` while a step is under way, blocked, or all is done.
+    ///
+    /// - Parameters:
+    ///   - until: the write deadline of the worker's lease.
+    ///   - time: Redis time now. A first write counts for one second only: its age would be wrong later.
+    public mutating func nextStep(
+        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
+    ) -> Step? {
+        guard underWay == nil, !isBlocked else { return nil }
+        if isAbandoned || (state == nil && isWritten(sequence)) {
+            guard let listedUnder else { return nil }
+            underWay = .unlisting
+            return .unlist(name, under: listedUnder)
+        }
+        guard !isWritten(sequence) else { return nil }
+        guard listedUnder == incarnation else {
+            underWay = .listing(incarnation)
+            return .list(name, under: incarnation)
+        }
+        underWay = .writing(sequence: sequence)
+        return .write(
+            DeviceWrite(
+                name: name, state: state, incarnation: incarnation, began: began, age: now - hello,
+                sequence: sequence, lost: lost,
+                until: began == nil ? min(until, time.advanced(by: .seconds(1))) : until))
+    }
+
+    public mutating func listed(under incarnation: Incarnation) {
+        guard underWay == .listing(incarnation) else { return }
+        underWay = nil
+        listedUnder = incarnation
+    }
+
+    public mutating func unlisted() {
+        guard underWay == .unlisting else { return }
+        underWay = nil
+        listedUnder = nil
+    }
+
+    public mutating func written(_ written: DeviceWritten, sequence: Int64) -> Verdict {
+        guard underWay == .writing(sequence: sequence) else { return .goOn }
+        underWay = nil
+        began = written.began ?? began
+        switch written.outcome {
+        case .written, .done, .late:
+            writtenSequence = max(writtenSequence, sequence)
+            return .goOn
+        case .expired:
+            // A first write that took over a second is sent again with its new age. Any other deadline passes only
+            // with the lease, and the next heartbeat brings a new one.
+            isBlocked = began != nil
+            return .goOn
+        case .replaced:
+            isAbandoned = true
+            return .replaced
+        }
+    }
+
+    /// The step under way failed.
+    public mutating func failed() {
+        underWay = nil
+        isBlocked = true
+    }
+
+    /// A heartbeat was answered: what failed may be tried again.
+    public mutating func retry() {
+        isBlocked = false
+    }
+}

@@ -1,0 +1,57 @@
+// One connection, and the device behind it once it has said hello.
+
+internal import RollcallModel
+
+/// A session of a shard, from its connection to the last write about its device.
+public struct Session: Sendable {
+    enum Phase: Hashable, Sendable {
+        /// Connected; no hello yet.
+        case greeting
+        /// Its token is being looked at; what it says meanwhile waits.
+        case authenticating(ClientMessage.Hello, id: MessageID?, since: Instant)
+        /// Welcomed.
+        case open
+        /// The connection was lost; the device keeps its presence until this moment.
+        case inGrace(until: Instant)
+        /// Only its record is still to be put right.
+        case ending
+    }
+
+    /// A conversation that the session has joined.
+    struct Joined: Hashable, Sendable {
+        var room: RoomKey
+        var withPresence: Bool
+        var typing: TypingSender
+    }
+
+    var phase = Phase.greeting
+    let connected: Instant
+    var bucket: TokenBucket
+    var waiting: [ClientRequest] = []
+    /// Who is calling, and how their device's record follows; from the hello on.
+    var recorder: DeviceRecorder?
+    var joined: [Joined] = []
+    /// Rooms whose read a join of this session waits for.
+    var joining: [RoomKey] = []
+    /// Whom the client asked to watch; members of joined conversations are watched beside them.
+    var watched: Set<UserID> = []
+    /// When the worker, draining, sends the client elsewhere.
+    var leaves: Instant?
+    /// Messages to acknowledge once a decision stands in Redis.
+    var acks: [(sequence: Int64, id: MessageID)] = []
+
+    init(now: Instant, limits: ServerMessage.Limits) {
+        connected = now
+        bucket = TokenBucket(rate: limits.messageRate, burst: limits.messageBurst, now: now)
+    }
+
+    /// Whether there is a connection to send to.
+    var isConnected: Bool {
+        switch phase {
+        case .greeting, .authenticating, .open: true
+        case .inGrace, .ending: false
+        }
+    }
+
+    var user: UserID? { recorder?.name.user }
+}

@@ -1,0 +1,75 @@
+// What clients say, message by message.
+
+public import RollcallModel
+
+extension Shard {
+    /// A client's message arrived whole.
+    public mutating func received(_ request: ClientRequest, on key: SessionKey, at now: Instant) -> [ShardAction] {
+        if admit(key, at: now) { handle(request, on: key, at: now) }
+        return take()
+    }
+
+    /// A client's message was no message of this protocol; the session goes on.
+    public mutating func received(_ error: MessageError, on key: SessionKey, at now: Instant) -> [ShardAction] {
+        guard admit(key, at: now) else { return take() }
+        if case .open = sessions[key]?.phase {
+            actions.append(.send(.error(error), to: [key]))
+        } else {
+            close(key, .badMessage, at: now)
+        }
+        return take()
+    }
+
+    /// A text frame held no JSON object.
+    public mutating func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
+        if sessions[key]?.isConnected == true { close(key, .badMessage, at: now) }
+        return take()
+    }
+
+    mutating func handle(_ request: ClientRequest, on key: SessionKey, at now: Instant) {
+        guard let session = sessions[key] else { return }
+        switch (session.phase, request.message) {
+        case (.greeting, .hello(let hello)):
+            sessions[key]?.phase = .authenticating(hello, id: request.id, since: now)
+            actions.append(.authenticate(key, token: hello.token, device: hello.device, id: request.id))
+        case (.greeting, _), (.open, .hello), (.authenticating, .hello):
+            close(key, .badMessage, at: now)
+        case (.authenticating, _):
+            guard session.waiting.count < ShardSettings.waitingMessages else {
+                return close(key, .tooManyMessages, at: now)
+            }
+            sessions[key]?.waiting.append(request)
+        case (.open, let message):
+            handle(message, id: request.id, on: key, at: now)
+        case (.inGrace, _), (.ending, _):
+            break
+        }
+    }
+
+    private mutating func handle(_ message: ClientMessage, id: MessageID?, on key: SessionKey, at now: Instant) {
+        switch message {
+        case .hello: break
+        case .token(let token):
+            let device = sessions[key]?.recorder?.name.device
+            actions.append(.authenticate(key, token: token, device: device, id: id))
+        case .state(let state): stateChanged(key, to: state, id: id, at: now)
+        case .watch(let users): watch(users, id: id, on: key)
+        case .unwatch(let users): unwatch(users, id: id, on: key)
+        case .get(let users): get(users, id: id, on: key)
+        case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key)
+        case .leave(let conversation): leave(conversation, id: id, on: key, at: now)
+        case .typing(let conversation, let typing): typed(typing, in: conversation, id: id, on: key, at: now)
+        case .ping: actions.append(.send(.pong(time: redisTime(at: now)), to: [key]))
+        case .goodbye: goodbye(key, id: id, at: now)
+        }
+    }
+
+    /// Counts a message against the session's rate; over it, the session ends.
+    private mutating func admit(_ key: SessionKey, at now: Instant) -> Bool {
+        guard sessions[key]?.isConnected == true else { return false }
+        if sessions[key]?.bucket.take(at: now) == true { return true }
+        actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [key]))
+        close(key, .tooManyMessages, at: now)
+        return false
+    }
+}

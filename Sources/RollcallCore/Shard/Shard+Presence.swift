@@ -1,0 +1,168 @@
+// Presence as it comes in: whom sessions watch, and what they are shown.
+
+public import RollcallModel
+
+extension Shard {
+    /// A user's presence was published.
+    public mutating func presenceChanged(_ presence: Presence) {
+        guard let key = watchKeys[presence.user] else { return }
+        watches[key]?.changed(presence)
+        changedWatches.insert(key)
+    }
+
+    /// Watched users were read.
+    public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
+        var snapshots: [SessionKey: [Presence]] = [:]
+        var acks: [Int] = []
+        for record in snapshot.records {
+            guard let key = watchKeys[record.user] else { continue }
+            let read = judged(record)
+            watches[key]?.read(read, isAuthoritative: isAuthoritative)
+            guard let watch = watches[key], let presence = watch.presence else { continue }
+            for newcomer in watch.newcomers { snapshots[newcomer, default: []].append(presence) }
+            acks += watch.acks
+            watches[key]?.newcomers = []
+            watches[key]?.acks = []
+            if watch.shown == nil { watches[key]?.snapshotShown() }
+            changedWatches.insert(key)
+        }
+        for (session, presences) in snapshots.sorted(by: { $0.key.index < $1.key.index }) {
+            show(presences, to: session)
+        }
+        for ack in acks { snapshotArrived(for: ack) }
+        return take()
+    }
+
+    /// A read of watched users failed; they are read again when Redis is back.
+    public mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
+        usersToRead.formUnion(users)
+        readsAreAuthoritative = readsAreAuthoritative || isAuthoritative
+    }
+
+    /// A `get` was read; `nil` if Redis could not be asked.
+    public mutating func gotPresence(
+        _ snapshot: PresenceSnapshot?, for key: SessionKey, id: MessageID?
+    ) -> [ShardAction] {
+        if let snapshot {
+            actions.append(.sendSnapshot(.presence(presences(in: snapshot), id: id), to: key))
+        } else {
+            answerUnavailable(key, id: id)
+        }
+        return take()
+    }
+
+    /// What may be shown of a read: past dead workers.
+    public mutating func presences(in snapshot: PresenceSnapshot) -> [Presence] {
+        snapshot.records.map { judged($0) }
+    }
+
+    mutating func watch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+        guard let session = sessions[key] else { return }
+        guard session.watched.union(users).count <= settings.limits.watchedUsers else {
+            return answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
+        }
+        var known: [Presence] = []
+        var missing: [WatchKey] = []
+        for user in Set(users).sorted() {
+            if sessions[key]?.watched.insert(user).inserted == true { addWatcher(key, of: user, isNewcomer: false) }
+            guard let watchKey = watchKeys[user] else { continue }
+            if let presence = watches[watchKey]?.shown {
+                known.append(presence)
+            } else {
+                missing.append(watchKey)
+                watches[watchKey]?.newcomers.append(key)
+            }
+        }
+        show(known, to: key)
+        awaitSnapshots(of: missing, id: id, on: key)
+    }
+
+    mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+        for user in users where sessions[key]?.watched.remove(user) != nil { removeWatcher(key, of: user) }
+        acknowledge(id, to: key)
+    }
+
+    mutating func get(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+        guard users.count <= settings.limits.watchedUsers else {
+            return answer(key, .limit, id: id, "a get names at most \(settings.limits.watchedUsers) users")
+        }
+        guard isRedisAvailable else { return answerUnavailable(key, id: id) }
+        actions.append(.getPresence(users, for: key, id: id))
+    }
+
+    /// Gives a session a reason to watch a user, and shows it what is known.
+    mutating func addWatcher(_ key: SessionKey, of user: UserID, isNewcomer: Bool = true) {
+        let watchKey = watchKeys[user] ?? openWatch(user)
+        let isNew = watches[watchKey]?.watchers[key] == nil
+        watches[watchKey]?.watchers[key, default: 0] += 1
+        guard isNew, isNewcomer else { return }
+        if let shown = watches[watchKey]?.shown {
+            show([shown], to: key)
+        } else {
+            watches[watchKey]?.newcomers.append(key)
+        }
+    }
+
+    /// Takes one reason away; the last watcher to go ends the subscription.
+    mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
+        guard let watchKey = watchKeys[user], let count = watches[watchKey]?.watchers[key] else { return }
+        guard count == 1 else {
+            watches[watchKey]?.watchers[key] = count - 1
+            return
+        }
+        watches[watchKey]?.watchers[key] = nil
+        watches[watchKey]?.newcomers.removeAll { $0 == key }
+        guard watches[watchKey]?.watchers.isEmpty == true else { return }
+        for ack in watches[watchKey]?.acks ?? [] { snapshotArrived(for: ack) }
+        watches.remove(watchKey)
+        watchKeys[user] = nil
+        actions.append(.unsubscribe(.presence(user)))
+    }
+
+    mutating func tellWatchers() {
+        for key in changedWatches.sorted(by: { $0.index < $1.index }) {
+            guard let news = watches[key]?.news(), let watchers = watches[key]?.watchers.keys else { continue }
+            actions.append(.send(.presence([news]), to: watchers.sorted { $0.index < $1.index }))
+        }
+        changedWatches = []
+    }
+
+    /// Reads a record past dead workers, and takes note of workers it names.
+    private mutating func judged(_ record: PresenceRecord) -> Presence {
+        leases.noticed(record.incarnations)
+        return record.presence(masking: leases.isDead)
+    }
+
+    private mutating func openWatch(_ user: UserID) -> WatchKey {
+        let key = watches.insert(Watch(user: user))
+        watchKeys[user] = key
+        actions.append(.subscribe(.presence(user)))
+        return key
+    }
+
+    private mutating func show(_ presences: [Presence], to key: SessionKey) {
+        for start in stride(from: 0, to: presences.count, by: ShardSettings.presenceBatch) {
+            let batch = presences[start..<min(start + ShardSettings.presenceBatch, presences.count)]
+            actions.append(.sendSnapshot(.presence(Array(batch)), to: key))
+        }
+    }
+
+    private mutating func awaitSnapshots(of missing: [WatchKey], id: MessageID?, on key: SessionKey) {
+        guard let id else { return }
+        guard !missing.isEmpty else { return acknowledge(id, to: key) }
+        let number = nextWatchAck
+        nextWatchAck += 1
+        watchAcks[number] = (key, id, missing.count)
+        for watchKey in missing { watches[watchKey]?.acks.append(number) }
+    }
+
+    private mutating func snapshotArrived(for ack: Int) {
+        guard let waiting = watchAcks[ack] else { return }
+        guard waiting.missing == 1 else {
+            watchAcks[ack]?.missing -= 1
+            return
+        }
+        watchAcks[ack] = nil
+        acknowledge(waiting.id, to: waiting.session)
+    }
+}

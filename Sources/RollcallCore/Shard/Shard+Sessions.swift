@@ -1,0 +1,244 @@
+// Sessions: from the connection over the hello to the last write about the device.
+
+public import RollcallModel
+
+extension Shard {
+    /// A connection was opened.
+    public mutating func connected(at now: Instant) -> SessionKey {
+        let key = sessions.insert(Session(now: now, limits: settings.limits))
+        timers.remind(.session(key), at: now + settings.hello)
+        return key
+    }
+
+    /// The token stands for this user and device.
+    public mutating func authenticated(
+        _ key: SessionKey, user: UserID, device: DeviceID, id: MessageID?, at now: Instant
+    ) -> [ShardAction] {
+        guard let session = sessions[key] else { return [] }
+        switch session.phase {
+        case .authenticating(let hello, let id, let since):
+            welcome(key, user: user, device: device, hello: hello, id: id, since: since, at: now)
+        case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
+            acknowledge(id, to: key)
+        case .open:
+            actions.append(.close(key, .badToken))
+        case .greeting, .inGrace, .ending:
+            break
+        }
+        return take()
+    }
+
+    /// The token is not good: fix it first.
+    public mutating func refused(_ key: SessionKey, _ code: CloseCode, at now: Instant) -> [ShardAction] {
+        guard sessions[key]?.isConnected == true else { return [] }
+        if code == .tokenExpired {
+            actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
+        }
+        close(key, code, at: now)
+        return take()
+    }
+
+    /// The connection is gone, by whatever cause but a goodbye.
+    ///
+    /// - Parameter silence: how long ago its last byte came: that is when the device was last known to be there.
+    public mutating func disconnected(_ key: SessionKey, silence: Duration, at now: Instant) -> [ShardAction] {
+        guard sessions[key]?.isConnected == true else { return [] }
+        connectionEnded(key, lost: redisTime(at: now).advanced(by: .zero - silence), at: now)
+        return take()
+    }
+
+    /// Another worker, or another session here, holds the device now.
+    public mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
+        guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
+        sessions[key]?.recorder?.abandoned()
+        dropReplaced(key, at: now)
+        return take()
+    }
+
+    public mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+        sessions[key]?.recorder?.listed(under: incarnation)
+        advance(key, at: now)
+        return take()
+    }
+
+    public mutating func unlisted(_ key: SessionKey, at now: Instant) -> [ShardAction] {
+        sessions[key]?.recorder?.unlisted()
+        advance(key, at: now)
+        return take()
+    }
+
+    public mutating func written(
+        _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
+    ) -> [ShardAction] {
+        if let previous = written.previous, written.outcome == .written {
+            actions.append(.announceReplaced(write.name, previous: previous))
+        }
+        let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
+        if written.outcome == .expired { blocked.append(key) }
+        if verdict == .replaced { dropReplaced(key, at: now) }
+        advance(key, at: now)
+        return take()
+    }
+
+    /// Listing, writing or unlisting failed; the next heartbeat, or the next incarnation, tries again.
+    public mutating func stepFailed(_ key: SessionKey) {
+        sessions[key]?.recorder?.failed()
+        blocked.append(key)
+    }
+
+    /// The worker is about to stop: each device is sent elsewhere at its own moment within `spread`.
+    public mutating func drain(over spread: Duration, at now: Instant) -> [ShardAction] {
+        for key in sessions.keys where sessions[key]?.isConnected == true {
+            let part = Double.random(in: 0..<1, using: &random)
+            sessions[key]?.leaves = now + spread * part
+            timers.remind(.session(key), at: now + spread * part)
+        }
+        return take()
+    }
+
+    /// Whether no device is connected any more and every record says what was decided.
+    public var isDrained: Bool {
+        sessions.keys.allSatisfy { key in
+            guard let session = sessions[key] else { return true }
+            return !session.isConnected && session.recorder.map { $0.isWritten($0.sequence) } ?? true
+        }
+    }
+
+    /// Takes the next step of a session's record, acknowledges what now stands, and forgets a session that is over.
+    mutating func advance(_ key: SessionKey, at now: Instant) {
+        guard let recorder = sessions[key]?.recorder else { return }
+        acknowledgeWritten(key)
+        if sessions[key]?.phase == .ending, recorder.isFinished {
+            sessionKeys[recorder.name.session] = nil
+            sessions.remove(key)
+            return
+        }
+        guard let incarnation else { return }
+        let (until, time) = (writesUntil, redisTime(at: now))
+        switch sessions[key]?.recorder?.nextStep(under: incarnation, until: until, time: time, at: now) {
+        case .list(let name, let incarnation): actions.append(.list(name, under: incarnation, for: key))
+        case .write(let write): actions.append(.write(write, for: key))
+        case .unlist(let name, let incarnation): actions.append(.unlist(name, under: incarnation, for: key))
+        case nil: break
+        }
+    }
+
+    /// A session's moment has come: its hello is late, its grace is over, or it is to leave.
+    mutating func sessionDue(_ key: SessionKey, at now: Instant) {
+        guard let session = sessions[key] else { return }
+        switch session.phase {
+        case .greeting, .authenticating:
+            guard now >= session.connected + settings.hello || session.leaves != nil else { return }
+            actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [key]))
+            close(key, .late, at: now)
+        case .open:
+            guard let leaves = session.leaves, now >= leaves else { return }
+            actions.append(.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0)), to: [key]))
+            close(key, .draining, at: now)
+        case .inGrace(let until):
+            guard now >= until else {
+                timers.remind(.session(key), at: until)
+                return
+            }
+            sessions[key]?.recorder?.decided(state: nil)
+            sessions[key]?.phase = .ending
+            advance(key, at: now)
+        case .ending:
+            break
+        }
+    }
+
+    /// Closes the connection; the device keeps its presence through the grace period, as after any loss.
+    mutating func close(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
+        actions.append(.close(key, code))
+        connectionEnded(key, lost: redisTime(at: now), at: now)
+    }
+
+    /// A clean end: the device is gone at once.
+    mutating func goodbye(_ key: SessionKey, id: MessageID?, at now: Instant) {
+        acknowledge(id, to: key)
+        actions.append(.close(key, .normal))
+        leaveEverything(key, at: now)
+        sessions[key]?.recorder?.decided(state: nil)
+        sessions[key]?.phase = .ending
+        advance(key, at: now)
+    }
+
+    mutating func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
+        if state == .background { stopTypingEverywhere(key, at: now) }
+        guard let sequence = sessions[key]?.recorder?.decided(state: state) else { return }
+        if let id { sessions[key]?.acks.append((sequence, id)) }
+        advance(key, at: now)
+    }
+
+    private mutating func connectionEnded(_ key: SessionKey, lost: Timestamp, at now: Instant) {
+        guard let session = sessions[key] else { return }
+        guard session.phase == .open else {
+            sessions.remove(key)
+            return
+        }
+        leaveEverything(key, at: now)
+        let state = session.recorder?.state
+        sessions[key]?.recorder?.decided(state: state, lost: lost)
+        let graceEnd = now + settings.grace
+        sessions[key]?.phase = .inGrace(until: graceEnd)
+        timers.remind(.session(key), at: graceEnd)
+        advance(key, at: now)
+    }
+
+    /// Ends a session whose device is another's by now; its record is not touched.
+    private mutating func dropReplaced(_ key: SessionKey, at now: Instant) {
+        if sessions[key]?.isConnected == true {
+            actions.append(.send(.goodbye(.init(reason: .replaced, reconnect: false)), to: [key]))
+            actions.append(.close(key, .replaced))
+            leaveEverything(key, at: now)
+        }
+        sessions[key]?.phase = .ending
+        advance(key, at: now)
+    }
+
+    private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
+        stopTypingEverywhere(key, at: now)
+        for joined in sessions[key]?.joined ?? [] { depart(key, from: joined.room) }
+        for room in sessions[key]?.joining ?? [] { stopWaiting(key, in: room) }
+        for user in sessions[key]?.watched ?? [] { removeWatcher(key, of: user) }
+        sessions[key]?.joined = []
+        sessions[key]?.joining = []
+        sessions[key]?.watched = []
+        sessions[key]?.waiting = []
+        sessions[key]?.acks = []
+    }
+
+    private mutating func acknowledgeWritten(_ key: SessionKey) {
+        while let session = sessions[key], let first = session.acks.first,
+            session.recorder?.isWritten(first.sequence) == true
+        {
+            sessions[key]?.acks.removeFirst()
+            acknowledge(first.id, to: key)
+        }
+    }
+
+    private mutating func welcome(
+        _ key: SessionKey, user: UserID, device: DeviceID, hello: ClientMessage.Hello, id: MessageID?, since: Instant,
+        at now: Instant
+    ) {
+        let name = SessionName(user: user, device: device, session: SessionID(using: &random))
+        var recorder = DeviceRecorder(name: name, hello: since)
+        let sequence = recorder.decided(state: hello.state)
+        sessionKeys[name.session] = key
+        sessions[key]?.recorder = recorder
+        sessions[key]?.phase = .open
+        if let id { sessions[key]?.acks.append((sequence, id)) }
+        let welcome = ServerMessage.Welcome(
+            user: user, device: device, session: name.session.random, worker: workerName, time: redisTime(at: now),
+            ping: settings.ping.milliseconds,
+            typing: .init(
+                expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),
+            limits: settings.limits)
+        actions.append(.send(.welcome(welcome), to: [key]))
+        advance(key, at: now)
+        let waiting = sessions[key]?.waiting ?? []
+        sessions[key]?.waiting = []
+        for request in waiting { handle(request, on: key, at: now) }
+    }
+}

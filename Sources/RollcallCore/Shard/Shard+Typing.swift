@@ -1,0 +1,118 @@
+// Typing as it goes out: one device's signals, throttled, to Redis.
+
+public import RollcallModel
+
+extension Shard {
+    /// A signal was answered by Redis.
+    public mutating func typingSignalled(
+        _ outcome: TypingOutcome, _ signal: TypingSignal, for key: SessionKey, id: MessageID?
+    ) -> [ShardAction] {
+        switch outcome {
+        case .typing, .late:
+            acknowledge(id, to: key)
+        case .notAMember:
+            withSender(of: key, in: signal.conversation) { $0.refused() }
+            answer(key, .notAMember, id: id, "you are not a member of this conversation")
+        }
+        return take()
+    }
+
+    /// A stop was published, or was late.
+    public mutating func typingStopped(for key: SessionKey, id: MessageID?) -> [ShardAction] {
+        acknowledge(id, to: key)
+        return take()
+    }
+
+    /// A signal did not reach Redis. Typing is weather: the person's next keystrokes say it again.
+    public mutating func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
+        if let id { answerUnavailable(key, id: id) }
+        return take()
+    }
+
+    /// A stop did not reach Redis; it is owed until its expiry.
+    public mutating func stopFailed(_ stop: TypingSignal, for key: SessionKey?, id: MessageID?) -> [ShardAction] {
+        owedStops.append(stop)
+        if let key, let id { answerUnavailable(key, id: id) }
+        return take()
+    }
+
+    mutating func typed(
+        _ typing: Bool, in conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant
+    ) {
+        guard let room = roomKeys[conversation],
+            let index = sessions[key]?.joined.firstIndex(where: { $0.room == room })
+        else {
+            if let room = roomKeys[conversation], typedWhileJoining(typing, id: id, on: key, room: room) { return }
+            return answer(key, .notJoined, id: id, "join the conversation first")
+        }
+        guard isRedisAvailable else { return answerUnavailable(key, id: id) }
+        let time = redisTime(at: now)
+        let decision =
+            typing
+            ? sessions[key]?.joined[index].typing.signalled(at: now, time: time)
+            : sessions[key]?.joined[index].typing.stopped()
+        if let decision {
+            carryOut(decision, in: conversation, for: key, id: id)
+        } else {
+            acknowledge(id, to: key)
+        }
+        remindOfTyping(key)
+    }
+
+    mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
+        for index in (sessions[key]?.joined ?? []).indices { stopTyping(key, joined: index) }
+    }
+
+    mutating func stopTyping(_ key: SessionKey, joined index: Int) {
+        guard let room = sessions[key]?.joined[index].room, let conversation = rooms[room]?.conversation,
+            let decision = sessions[key]?.joined[index].typing.stopped()
+        else { return }
+        carryOut(decision, in: conversation, for: key, id: nil)
+    }
+
+    /// A deferred signal may go on, or a typing that was not renewed ends.
+    mutating func typingDue(_ key: SessionKey, at now: Instant) {
+        for index in (sessions[key]?.joined ?? []).indices {
+            guard let room = sessions[key]?.joined[index].room, let conversation = rooms[room]?.conversation
+            else { continue }
+            while let decision = sessions[key]?.joined[index].typing.due(at: now) {
+                carryOut(decision, in: conversation, for: key, id: nil)
+            }
+        }
+        remindOfTyping(key)
+    }
+
+    mutating func withSender(
+        of key: SessionKey, in conversation: ConversationID, _ change: (inout TypingSender) -> Void
+    ) {
+        guard let room = roomKeys[conversation],
+            let index = sessions[key]?.joined.firstIndex(where: { $0.room == room })
+        else { return }
+        change(&sessions[key]!.joined[index].typing)
+    }
+
+    private mutating func carryOut(
+        _ decision: TypingSender.Decision, in conversation: ConversationID, for key: SessionKey, id: MessageID?
+    ) {
+        guard let name = sessions[key]?.recorder?.name else { return }
+        switch decision {
+        case .signal(let expiry):
+            let signal = TypingSignal(
+                user: name.user, device: name.device, conversation: conversation, expiry: expiry)
+            actions.append(.signalTyping(signal, for: key, id: id))
+        case .stop(let expiry):
+            let stop = TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry)
+            actions.append(.stopTyping(stop, for: key, id: id))
+        }
+    }
+
+    private mutating func remindOfTyping(_ key: SessionKey) {
+        if let next = sessions[key]?.joined.compactMap(\.typing.nextDue).min() {
+            timers.remind(.typing(key), at: next)
+        }
+    }
+
+    mutating func answerUnavailable(_ key: SessionKey, id: MessageID?) {
+        answer(key, .unavailable, id: id, "Redis is away; try again in a moment")
+    }
+}

@@ -1,0 +1,103 @@
+// Everything that one event loop of a worker decides. Events go in, each with the moment at which it happened;
+// actions come out, to be carried out in order. The shard itself does no I/O and reads no clock, so that a test, or a
+// simulation of many workers, drives it as well as a worker does.
+
+internal import RollcallModel
+
+/// The decisions of one shard: its sessions, the rooms they have joined, and the users they watch.
+///
+/// After each event the caller carries out the returned actions, and at the end of the same event-loop tick those of
+/// ``tickEnded(at:)``, where what belongs together is joined.
+public struct Shard: Sendable {
+    enum Reminder: Hashable, Sendable {
+        case session(SessionKey)
+        case typing(SessionKey)
+        case room(RoomKey)
+        /// Under an incarnation that is not the first, everything is read again after one lease.
+        case authoritativeRead
+    }
+
+    let settings: ShardSettings
+    var random: any RandomNumberGenerator & Sendable
+    var clock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
+    var leases = Leases()
+    /// The incarnation under which sessions are written; `nil` while the worker holds no lease or Redis is away.
+    var incarnation: Incarnation?
+    /// The worker's name in `welcome`, which stays while Redis is away.
+    var workerName: String
+    var writesUntil = Timestamp(milliseconds: 0)
+
+    var sessions = SlotMap<Session>()
+    var sessionKeys: [SessionID: SessionKey] = [:]
+    var rooms = SlotMap<Room>()
+    var roomKeys: [ConversationID: RoomKey] = [:]
+    var watches = SlotMap<Watch>()
+    var watchKeys: [UserID: WatchKey] = [:]
+
+    var timers = Timers<Reminder>()
+    var actions: [ShardAction] = []
+    /// Sessions whose last step failed; the next heartbeat tries again.
+    var blocked: [SessionKey] = []
+    /// Stops that did not reach Redis; owed until their expiry, when the typing ends by itself.
+    var owedStops: [TypingSignal] = []
+    var changedRooms: Set<RoomKey> = []
+    var changedWatches: Set<WatchKey> = []
+    var usersToRead: Set<UserID> = []
+    /// Whether the next reads count whatever their version.
+    var readsAreAuthoritative = false
+    /// `watch` messages that wait for snapshots: who is to be told, and how many snapshots are missing.
+    var watchAcks: [Int: (session: SessionKey, id: MessageID, missing: Int)] = [:]
+    var nextWatchAck = 0
+
+    /// - Parameter worker: how the worker is called in `welcome` before it holds a lease.
+    public init(settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable) {
+        self.settings = settings
+        self.random = random
+        workerName = worker
+    }
+
+    /// How many sessions there are, those in grace included.
+    public var sessionCount: Int { sessions.count }
+
+    /// Whether Redis is there and the worker may write.
+    public var isRedisAvailable: Bool { incarnation != nil }
+
+    /// When ``timePassed(at:)`` next has something to do.
+    public var nextDeadline: Instant? { timers.next }
+
+    mutating func take() -> [ShardAction] {
+        defer { actions = [] }
+        return actions
+    }
+
+    func redisTime(at now: Instant) -> Timestamp { clock.time(at: now) }
+
+    /// Time has passed: whatever is due by now happens.
+    public mutating func timePassed(at now: Instant) -> [ShardAction] {
+        while let reminder = timers.popDue(at: now) {
+            switch reminder {
+            case .session(let key): sessionDue(key, at: now)
+            case .typing(let key): typingDue(key, at: now)
+            case .room(let key): roomDue(key, at: now)
+            case .authoritativeRead: readAllAgain(authoritatively: true)
+            }
+        }
+        return take()
+    }
+
+    /// The event-loop tick ends: changes that came together are told together, and reads are asked for in batches.
+    public mutating func tickEnded(at now: Instant) -> [ShardAction] {
+        tellRooms(at: now)
+        tellWatchers()
+        askForReads()
+        return take()
+    }
+
+    mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {
+        if let id { actions.append(.send(.ack(id), to: [key])) }
+    }
+
+    mutating func answer(_ key: SessionKey, _ code: MessageError.Code, id: MessageID?, _ message: String) {
+        actions.append(.send(.error(MessageError(code: code, id: id, message: message)), to: [key]))
+    }
+}

@@ -1,0 +1,35 @@
+// What the configuration decides for a shard.
+
+public import RollcallModel
+
+/// The settings of a worker's decisions. Defaults are the configuration's.
+public struct ShardSettings: Hashable, Sendable {
+    public struct Typing: Hashable, Sendable {
+        public var expiry = Duration.seconds(3)
+        public var throttle = Duration.seconds(1)
+        /// The least time between two messages to a room in which more than ``names`` people type.
+        public var coalesce = Duration.milliseconds(250)
+        /// How many typists a message names at most.
+        public var names = 10
+    }
+
+    public var typing = Typing()
+    /// How long a device whose connection was lost keeps its presence.
+    public var grace = Duration.seconds(5)
+    /// How long a new connection may take until its hello.
+    public var hello = Duration.seconds(5)
+    /// How often connections are pinged: told to clients only, the edge does it.
+    public var ping = Duration.seconds(10)
+    public var lease = Duration.seconds(5)
+    public var limits = ServerMessage.Limits(
+        watchedUsers: 2000, joinedConversations: 500, messageBytes: 65536, messageRate: 50, messageBurst: 200)
+
+    public init() {}
+
+    /// The most users whose records one read asks for.
+    public static let readBatch = 500
+    /// The most users one `presence` message carries.
+    public static let presenceBatch = 200
+    /// The most messages that wait while a session's token is looked at.
+    public static let waitingMessages = 100
+}

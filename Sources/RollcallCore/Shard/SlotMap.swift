@@ -1,0 +1,62 @@
+// Compact storage for what comes and goes: values in one array, named by keys that are never mistaken for a later
+// tenant of the same slot.
+
+/// The name of a value in a ``SlotMap``.
+public struct SlotKey<Value>: Hashable, Sendable {
+    /// Where the value stands; a later value may stand there under another generation.
+    public let index: Int32
+    let generation: UInt32
+}
+
+/// An array whose places are used again.
+struct SlotMap<Value: Sendable>: Sendable {
+    typealias Key = SlotKey<Value>
+
+    private struct Slot: Sendable {
+        var generation: UInt32
+        var value: Value?
+    }
+
+    private var slots: [Slot] = []
+    private var free: [Int32] = []
+
+    var count: Int { slots.count - free.count }
+
+    mutating func insert(_ value: Value) -> Key {
+        if let index = free.popLast() {
+            slots[Int(index)].value = value
+            return Key(index: index, generation: slots[Int(index)].generation)
+        }
+        slots.append(Slot(generation: 0, value: value))
+        return Key(index: Int32(slots.count - 1), generation: 0)
+    }
+
+    /// The value of this name; `nil` once it has been removed. Mutating through it is in place.
+    subscript(key: Key) -> Value? {
+        get { slots[Int(key.index)].generation == key.generation ? slots[Int(key.index)].value : nil }
+        _modify {
+            if slots[Int(key.index)].generation == key.generation {
+                yield &slots[Int(key.index)].value
+            } else {
+                var absent: Value?
+                yield &absent
+            }
+        }
+    }
+
+    @discardableResult
+    mutating func remove(_ key: Key) -> Value? {
+        guard let value = self[key] else { return nil }
+        slots[Int(key.index)].value = nil
+        slots[Int(key.index)].generation &+= 1
+        free.append(key.index)
+        return value
+    }
+
+    /// The names of all values, in the order of their slots.
+    var keys: [Key] {
+        slots.indices.compactMap { index in
+            slots[index].value == nil ? nil : Key(index: Int32(index), generation: slots[index].generation)
+        }
+    }
+}

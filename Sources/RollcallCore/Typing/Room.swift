@@ -1,0 +1,70 @@
+// A conversation as one shard follows it: who has joined, who types, and what the joined were last told.
+
+internal import RollcallModel
+
+/// A conversation that sessions of this shard have joined.
+public struct Room: Sendable {
+    enum Phase: Hashable, Sendable {
+        /// Waiting for these channels to be confirmed.
+        case subscribing(missing: Set<Topic>)
+        /// Subscribed; the first snapshot is being read.
+        case reading
+        case live
+    }
+
+    struct Waiting: Hashable, Sendable {
+        var session: SessionKey
+        var user: UserID
+        var withPresence: Bool
+        var id: MessageID?
+        /// Whether its membership is being read.
+        var isRead = false
+        /// The last typing signal that came while the join waited, with its id.
+        var typing: Signal?
+    }
+
+    struct Signal: Hashable, Sendable {
+        var typing: Bool
+        var id: MessageID?
+    }
+
+    let conversation: ConversationID
+    var phase: Phase
+    var sessions: [SessionKey] = []
+    var waiting: [Waiting] = []
+    /// Sessions that watch the members too; and the members, once read.
+    var presenceSessions: Set<SessionKey> = []
+    var members: Set<UserID>?
+    var typists = TypistSet()
+    /// What the joined were last told, and when.
+    var told: [Typist] = []
+    var lastTold: Instant?
+
+    init(conversation: ConversationID) {
+        self.conversation = conversation
+        phase = .subscribing(missing: [.typing(conversation), .members(conversation)])
+    }
+
+    var topics: [Topic] { [.typing(conversation), .members(conversation)] }
+    var isDeserted: Bool { sessions.isEmpty && waiting.isEmpty }
+
+    /// When the present set is to be told again although nothing changed, so that observers may distrust silence.
+    func nextRepeat(after expiry: Duration) -> Instant? {
+        told.isEmpty ? nil : lastTold.map { $0 + expiry }
+    }
+
+    /// When a change may be told: at once, or in a room where many type, once the last message is old enough.
+    func mayTell(at now: Instant, settings: ShardSettings.Typing) -> Instant {
+        guard max(typists.entries.count, told.count) > settings.names, let lastTold else { return now }
+        return max(now, lastTold + settings.coalesce)
+    }
+}
+
+extension ServerMessage {
+    /// The `typing` message for a receiver: everybody but the receiver's user, at most `names` of them named.
+    static func typing(in conversation: ConversationID, of typists: [Typist], but user: UserID?, names: Int) -> Self {
+        let others = typists.filter { $0.user != user }
+        return .typing(
+            Typing(conversation: conversation, users: Array(others.prefix(names)), count: others.count))
+    }
+}

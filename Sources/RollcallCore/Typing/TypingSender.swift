@@ -1,0 +1,80 @@
+// One device's typing in one conversation, from its client's signals to what goes on to Redis.
+
+public import RollcallModel
+
+/// Throttles a device's typing signals and ends the typing when they cease.
+///
+/// At most one start or renewal goes on per throttle; what comes sooner is deferred, not lost. A stop goes at once,
+/// cancels what is deferred, and is not sent for a start that never went on.
+public struct TypingSender: Hashable, Sendable {
+    public enum Decision: Hashable, Sendable {
+        /// Goes on to Redis now, with this expiry.
+        case signal(expiry: Timestamp)
+        /// Ends what was signalled until this expiry.
+        case stop(expiry: Timestamp)
+    }
+
+    private let expiry: Duration
+    private let throttle: Duration
+    private var lastSent: Instant?
+    /// The expiry of the signal that stands in Redis; `nil` when none does.
+    private var standing: Timestamp?
+    /// The expiry of a signal that waits for the throttle.
+    private var deferred: Timestamp?
+    /// When the typing ends unless a further signal comes.
+    private var end: Instant?
+
+    public init(expiry: Duration, throttle: Duration) {
+        self.expiry = expiry
+        self.throttle = throttle
+    }
+
+    public var isTyping: Bool { standing != nil || deferred != nil }
+
+    /// The client says that the person types.
+    ///
+    /// - Returns: what goes on now; `nil` if the signal is deferred.
+    public mutating func signalled(at now: Instant, time: Timestamp) -> Decision? {
+        let expiry = time.advanced(by: self.expiry)
+        end = now + self.expiry
+        guard let lastSent, now < lastSent + throttle else { return send(expiry, at: now) }
+        deferred = expiry
+        return nil
+    }
+
+    /// The client says that the person has stopped, or left, or is gone.
+    public mutating func stopped() -> Decision? {
+        deferred = nil
+        end = nil
+        defer { standing = nil }
+        return standing.map { .stop(expiry: $0) }
+    }
+
+    /// Redis did not take the typing: the user is no member.
+    public mutating func refused() {
+        standing = nil
+        deferred = nil
+        end = nil
+    }
+
+    /// When ``due(at:)`` next has something to say.
+    public var nextDue: Instant? {
+        let send = deferred == nil ? nil : lastSent.map { $0 + throttle }
+        guard let send, let end else { return send ?? end }
+        return min(send, end)
+    }
+
+    /// Time has passed: the end is due, or a deferred signal.
+    public mutating func due(at now: Instant) -> Decision? {
+        if let end, now >= end { return stopped() }
+        if let deferred, let lastSent, now >= lastSent + throttle { return send(deferred, at: now) }
+        return nil
+    }
+
+    private mutating func send(_ expiry: Timestamp, at now: Instant) -> Decision {
+        lastSent = now
+        standing = expiry
+        deferred = nil
+        return .signal(expiry: expiry)
+    }
+}

@@ -1,0 +1,81 @@
+// Who types in a conversation, as an observer learns it: from a snapshot, from changes, and from silence.
+
+public import RollcallModel
+
+/// The users who type, in the order in which they became known, each until their expiry.
+public struct TypistSet: Hashable, Sendable {
+    struct Entry: Hashable, Sendable {
+        var typist: Typist
+        var expires: Instant
+        /// By Redis time, when this was true: an older word changes nothing.
+        var at: Timestamp
+    }
+
+    private(set) var entries: [Entry] = []
+    /// When users who do not type were last heard of, while a snapshot is being read that may be older.
+    private var stopped: [UserID: Timestamp] = [:]
+    private var isReading = false
+
+    public init() {}
+
+    public var typists: [Typist] { entries.map(\.typist) }
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// When the next typist expires.
+    public var nextExpiry: Instant? { entries.map(\.expires).min() }
+
+    /// A snapshot is about to be read: what is heard until it comes may be newer than it.
+    public mutating func readBegan() {
+        isReading = true
+    }
+
+    /// A snapshot came. Users of whom a change was heard since it was read stay as that change left them.
+    public mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock) {
+        let snapshotTypists = Set(snapshot.typists.map(\.user))
+        entries.removeAll { $0.at < snapshot.time && !snapshotTypists.contains($0.typist.user) }
+        for typist in snapshot.typists {
+            if let stop = stopped[typist.user], stop >= snapshot.time { continue }
+            set(
+                Typist(user: typist.user, name: typist.name), expires: clock.instant(of: typist.expiry),
+                at: snapshot.time)
+        }
+        stopped = [:]
+        isReading = false
+    }
+
+    /// A change was published.
+    public mutating func changed(_ change: TypingChange, clock: RedisClock) {
+        if change.typing, let expiresIn = change.expiresIn {
+            let end = clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn)))
+            set(Typist(user: change.user, name: change.name), expires: end, at: change.at)
+        } else {
+            if isReading { stopped[change.user] = change.at }
+            entries.removeAll { $0.typist.user == change.user && $0.at <= change.at }
+        }
+    }
+
+    /// A member's name changed.
+    public mutating func renamed(_ user: UserID, to name: String?) {
+        for index in entries.indices where entries[index].typist.user == user {
+            entries[index].typist.name = name
+        }
+    }
+
+    public mutating func removed(_ user: UserID) {
+        entries.removeAll { $0.typist.user == user }
+    }
+
+    /// Time has passed: those whose typing was not renewed are out.
+    public mutating func expired(at now: Instant) {
+        entries.removeAll { $0.expires <= now }
+    }
+
+    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp) {
+        guard let index = entries.firstIndex(where: { $0.typist.user == typist.user }) else {
+            entries.append(Entry(typist: typist, expires: expires, at: at))
+            return
+        }
+        guard at >= entries[index].at else { return }
+        entries[index] = Entry(typist: typist, expires: expires, at: at)
+    }
+}

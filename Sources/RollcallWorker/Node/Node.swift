@@ -1,0 +1,201 @@
+// A worker's inside: its shards, its lease, and what servers may ask of it. A server that embeds a node has presence
+// and typing in its own process.
+
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import RollcallCore
+internal import RollcallModel
+internal import RollcallRedis
+
+/// The shards of one worker and the lease that they share.
+final class Node: Sendable {
+    private let settings: NodeSettings
+    private let loops: [any EventLoop]
+    private let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
+    private let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
+    private let state = NIOLockedValueBox(State())
+    private let logger: Logger
+
+    private struct State {
+        var isReady = false
+        var incarnation: Incarnation?
+        var started: EventLoopPromise<Void>?
+    }
+
+    /// Prepares a shard for each event loop of the group; nothing is connected yet.
+    init(
+        _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger
+    ) async throws {
+        self.settings = settings
+        self.logger = logger
+        loops = Array(group.makeIterator())
+        var shards: [NIOLoopBound<ShardDriver>] = []
+        for loop in loops {
+            let shard = try await loop.submit {
+                NIOLoopBound(
+                    ShardDriver(settings, authenticator: authenticator, on: loop, logger: logger), eventLoop: loop)
+            }.get()
+            shards.append(shard)
+        }
+        self.shards = NIOLockedValueBox(shards)
+    }
+
+    /// The shard of an event loop; called on that loop.
+    func shard(on eventLoop: any EventLoop) -> ShardDriver {
+        guard let shard = shards.withLockedValue({ $0 }).first(where: { $0.eventLoop === eventLoop }) else {
+            preconditionFailure("a shard is asked for on an event loop of the node's group")
+        }
+        return shard.value
+    }
+
+    /// The name under which the worker holds its lease; the last one while it holds none.
+    var incarnation: Incarnation? { state.withLockedValue { $0.incarnation } }
+
+    /// Connects to Redis and claims a lease.
+    ///
+    /// - Parameters:
+    ///   - edge: where devices reach the worker.
+    ///   - sessions: how many there are, for those who look.
+    /// - Throws: ``CannotServe`` if no lease stands within the connect time-out.
+    func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
+        let started = loops[0].makePromise(of: Void.self)
+        state.withLockedValue { $0.started = started }
+        let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
+        try await first { [self] driver in
+            let keeper = LeaseDriver(
+                settings, on: driver, logger: logger, describe: heartbeat.heartbeat(for:),
+                tell: { [weak self] in self?.tell($0) })
+            lease.withLockedValue { $0 = NIOLoopBound(keeper, eventLoop: driver.eventLoop) }
+            driver.onRedisConnected = { [weak keeper] in keeper?.redisConnected() }
+            driver.onNotice = { [weak self] in self?.noticed($0) }
+            keeper.start()
+        }
+        try await onEachShard { [self] driver in
+            driver.onRedisLost = { [weak self] in self?.redisLost($0) }
+            driver.start()
+        }
+        let timeout = loops[0].scheduleTask(in: .nanoseconds(settings.connectTimeout.milliseconds * 1_000_000)) {
+            [self] in
+            let reason = shard(on: loops[0]).commands.lastError
+            started.fail(CannotServe.noRedis(settings.redis, reason: reason))
+        }
+        defer { timeout.cancel() }
+        try await started.futureResult.get()
+    }
+
+    /// Sends every device elsewhere, spread over the drain time, then ends the lease.
+    func drain() async throws {
+        state.withLockedValue { $0.isReady = false }
+        let spread = settings.drain
+        try await onEachShard { driver in driver.after { $0.drain(over: spread, at: $1) } }
+        let deadline = ContinuousClock.now + settings.drain + .seconds(2)
+        while ContinuousClock.now < deadline, try await !isDrained() {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let (grace, ended) = (settings.shard.grace, loops[0].makePromise(of: Void.self))
+        if let lease = lease.withLockedValue({ $0 }) {
+            loops[0].execute { lease.value.end(after: grace).cascade(to: ended) }
+        } else {
+            ended.succeed()
+        }
+        try await ended.futureResult.get()
+    }
+
+    func stop() async throws {
+        for shard in shards.withLockedValue({ $0 }) {
+            try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
+        }
+    }
+
+    private func isDrained() async throws -> Bool {
+        for shard in shards.withLockedValue({ $0 }) {
+            let isDrained = try await shard.eventLoop.submit { shard.value.shard.isDrained }.get()
+            guard isDrained else { return false }
+        }
+        return true
+    }
+
+    private func tell(_ news: LeaseDriver.News) {
+        switch news {
+        case .began(let incarnation, _, _, _):
+            state.withLockedValue {
+                $0.isReady = true
+                $0.incarnation = incarnation
+            }
+        case .heartbeat: break
+        case .lost: state.withLockedValue { $0.isReady = false }
+        }
+        for shard in shards.withLockedValue({ $0 }) {
+            shard.eventLoop.execute { shard.value.told(news) }
+        }
+        guard case .began = news else { return }
+        state.withLockedValue { $0.started }?.succeed()
+    }
+
+    private func noticed(_ notice: WorkerNotice) {
+        for shard in shards.withLockedValue({ $0 }) {
+            shard.eventLoop.execute { shard.value.noticed(notice) }
+        }
+    }
+
+    /// Any shard's loss is the worker's: what that shard wrote last may be gone.
+    private func redisLost(_ error: RedisError) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.redisChanged(error) }
+    }
+
+    func first<Value: Sendable>(_ body: @escaping @Sendable (ShardDriver) throws -> Value) async throws -> Value {
+        let shard = shards.withLockedValue { $0[0] }
+        return try await shard.eventLoop.submit { try body(shard.value) }.get()
+    }
+
+    private func onEachShard(_ body: @escaping @Sendable (ShardDriver) -> Void) async throws {
+        for shard in shards.withLockedValue({ $0 }) {
+            try await shard.eventLoop.submit { body(shard.value) }.get()
+        }
+    }
+
+    /// Asks the store on the first shard's connection.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (ShardDriver, @escaping (Result<Value, RedisError>) -> Void) -> Void
+    ) async throws -> Value {
+        guard isReady else { throw Unavailable() }
+        let shard = shards.withLockedValue { $0[0] }
+        let promise = shard.eventLoop.makePromise(of: Value.self)
+        shard.eventLoop.execute { body(shard.value) { promise.completeWith($0.mapError { $0 as any Error }) } }
+        do {
+            return try await promise.futureResult.get()
+        } catch is RedisError {
+            throw Unavailable()
+        }
+    }
+
+    /// How many typists are named at most.
+    var typingNames: Int { settings.shard.typing.names }
+
+    var isReady: Bool { state.withLockedValue { $0.isReady } }
+}
+
+extension ShardDriver {
+    fileprivate func told(_ news: LeaseDriver.News) {
+        switch news {
+        case .began(let incarnation, let isFirst, let until, let clock):
+            after { $0.incarnationBegan(incarnation, isFirst: isFirst, until: until, clock: clock, at: $1) }
+        case .heartbeat(let snapshot, let until, let clock):
+            after { $0.heartbeatAnswered(snapshot, until: until, clock: clock, at: $1) }
+        case .lost:
+            shard.redisLost()
+        }
+    }
+
+    fileprivate func noticed(_ notice: WorkerNotice) {
+        switch notice {
+        case .replaced(let user, let device, let session):
+            // `MS-RANDOM`: the shard knows its sessions by the second half.
+            guard let hyphen = session.firstIndex(of: "-") else { return }
+            let random = SessionID(random: String(session[session.index(after: hyphen)...]))
+            after { $0.replaced(SessionName(user: user, device: device, session: random), at: $1) }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// What a node takes from the worker's configuration.
+
+internal import RollcallCore
+internal import RollcallModel
+internal import RollcallRedis
+
+/// The settings of a node: where Redis is, and how the decisions are to be taken.
+struct NodeSettings: Sendable {
+    var redis: RedisLocation
+    var store: Store.Settings
+    var shard: ShardSettings
+    var worker: String
+    var lease: Duration
+    var heartbeat: Duration
+    var drain: Duration
+    /// How long Redis may take to be there at the start.
+    var connectTimeout: Duration
+
+    /// - Throws: `InvalidRedisURL` if `redis.url` names no Redis that we can use.
+    init(_ configuration: WorkerConfiguration) throws(InvalidRedisURL) {
+        redis = try RedisLocation(url: configuration.redis.url)
+        if let password = configuration.redis.password { redis.password = password.text }
+        store = Store.Settings(
+            names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
+            typingExpiry: configuration.typing.expiry, openByDefault: configuration.conversations.default == .open)
+        shard = ShardSettings()
+        shard.typing.expiry = configuration.typing.expiry
+        shard.typing.throttle = configuration.typing.throttle
+        shard.typing.coalesce = configuration.typing.coalesce
+        shard.typing.names = configuration.typing.names
+        shard.grace = configuration.presence.grace
+        shard.hello = configuration.limits.hello
+        shard.ping = configuration.edge.ping
+        shard.lease = configuration.worker.lease
+        shard.limits = ServerMessage.Limits(
+            watchedUsers: configuration.limits.watchedUsers,
+            joinedConversations: configuration.limits.joinedConversations,
+            messageBytes: configuration.limits.messageBytes, messageRate: configuration.limits.messageRate,
+            messageBurst: configuration.limits.messageBurst)
+        worker = configuration.worker.id
+        lease = configuration.worker.lease
+        heartbeat = configuration.worker.heartbeat
+        drain = configuration.worker.drain
+        connectTimeout = configuration.redis.connectTimeout
+    }
+}

@@ -1,0 +1,96 @@
+// What a shard asks of Redis, and how the answers come back to it.
+
+internal import NIOCore
+internal import RollcallCore
+internal import RollcallModel
+internal import RollcallRedis
+
+extension ShardDriver {
+    func ask(_ action: ShardAction) {
+        switch action {
+        case .list(let name, let incarnation, let key):
+            store.record([name], of: incarnation) { [self] result in
+                step(key, result) { shard, _, now in shard.listed(key, under: incarnation, at: now) }
+            }
+        case .unlist(let name, let incarnation, let key):
+            store.unrecord([name], of: incarnation) { [self] result in
+                step(key, result) { shard, _, now in shard.unlisted(key, at: now) }
+            }
+        case .write(let write, let key):
+            store.write(write) { [self] result in
+                step(key, result) { shard, written, now in shard.written(written, of: write, for: key, at: now) }
+            }
+        case .announceReplaced(let name, let previous):
+            store.announceReplaced(previous, user: name.user, device: name.device)
+        case .signalTyping(let signal, let key, let id):
+            store.signalTyping(signal) { [self] result in
+                after { shard, _ in
+                    switch result {
+                    case .success(let outcome): shard.typingSignalled(outcome, signal, for: key, id: id)
+                    case .failure: shard.signalFailed(for: key, id: id)
+                    }
+                }
+            }
+        case .stopTyping(let stop, let key, let id):
+            store.stopTyping(stop) { [self] result in
+                after { shard, _ in
+                    switch result {
+                    case .success: key.map { shard.typingStopped(for: $0, id: id) } ?? []
+                    case .failure: shard.stopFailed(stop, for: key, id: id)
+                    }
+                }
+            }
+        case .readRoom(let read, let key):
+            readRoom(read, for: key)
+        case .readPresence(let users, let isAuthoritative):
+            readPresence(users, isAuthoritative: isAuthoritative)
+        case .getPresence(let users, let key, let id):
+            store.presence(of: users) { [self] result in
+                after { shard, _ in shard.gotPresence(try? result.get(), for: key, id: id) }
+            }
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe:
+            preconditionFailure("not a matter of the store")
+        }
+    }
+
+    private func readRoom(_ read: RoomRead, for key: RoomKey) {
+        store.room(
+            read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers
+        ) { [self] result in
+            after { shard, now in
+                switch result {
+                case .success(let snapshot): return shard.roomRead(read, snapshot, for: key, at: now)
+                case .failure:
+                    shard.roomReadFailed(read, for: key)
+                    return []
+                }
+            }
+        }
+    }
+
+    private func readPresence(_ users: [UserID], isAuthoritative: Bool) {
+        store.presence(of: users) { [self] result in
+            switch result {
+            case .success(let snapshot):
+                after { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
+            case .failure:
+                // Not through a tick, which would ask again at once: the next heartbeat does.
+                shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
+            }
+        }
+    }
+
+    private func step<Value>(
+        _ key: SessionKey, _ result: Result<Value, RedisError>,
+        _ event: (inout Shard, Value, Instant) -> [ShardAction]
+    ) {
+        after { shard, now in
+            switch result {
+            case .success(let value): return event(&shard, value, now)
+            case .failure:
+                shard.stepFailed(key)
+                return []
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// One event loop of a worker: carries what happens there to the decisions, and carries out what they decide.
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import Logging
+internal import NIOCore
+internal import RollcallCore
+internal import RollcallModel
+internal import RollcallRedis
+
+/// The sessions of one event loop, with connections to Redis of their own. Made and used on that loop only.
+final class ShardDriver: EdgeShard {
+    /// Who is connected in a slot of the shard.
+    private struct Occupant {
+        let key: SessionKey
+        let connection: EdgeConnection
+    }
+
+    let eventLoop: any EventLoop
+    let commands: CommandConnection
+    let subscriber: SubscriberConnection
+    let store: Store
+    var shard: Shard
+    /// Told whenever a connection for commands was lost, and stands.
+    var onRedisLost: ((RedisError) -> Void)?
+    var onRedisConnected: (() -> Void)?
+    /// Told of messages to this worker.
+    var onNotice: ((WorkerNotice) -> Void)?
+
+    private let authenticator: Authenticator
+    private let logger: Logger
+    private let codec = MessageCodec()
+    private var occupants: [Occupant?] = []
+    private var isTickScheduled = false
+    private var timer: (at: Instant, task: Scheduled<Void>)?
+
+    init(
+        _ settings: NodeSettings, authenticator: Authenticator, on eventLoop: any EventLoop, logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.authenticator = authenticator
+        self.logger = logger
+        commands = CommandConnection(
+            to: settings.redis, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
+            scripts: Script.all)
+        subscriber = SubscriberConnection(
+            to: settings.redis, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
+        store = Store(on: commands, settings: settings.store)
+        shard = Shard(settings: settings.shard, worker: settings.worker, random: SystemRandomNumberGenerator())
+    }
+
+    func start() {
+        commands.onConnect = { [weak self] in self?.onRedisConnected?() }
+        commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
+        subscriber.onDisconnect = { [weak self] _ in self?.shard.subscriptionsLost() }
+        subscriber.onSubscribed = { [weak self] channel in self?.subscribed(channel) }
+        subscriber.onMessage = { [weak self] channel, payload in self?.heard(payload, on: channel) }
+        commands.start()
+        subscriber.start()
+    }
+
+    func stop() -> EventLoopFuture<Void> {
+        timer?.task.cancel()
+        timer = nil
+        return commands.close().and(subscriber.close()).map { _ in }
+    }
+
+    var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
+
+    /// Lets an event happen to the shard, and carries out what follows from it.
+    func after(_ event: (inout Shard, Instant) -> [ShardAction]) {
+        for action in event(&shard, now) { carryOut(action) }
+        scheduleTick()
+        rearm()
+    }
+
+    // MARK: The edge's side
+
+    func connected(_ connection: EdgeConnection) {
+        let key = shard.connected(at: now)
+        connection.slot = key.index
+        while occupants.count <= Int(key.index) { occupants.append(nil) }
+        occupants[Int(key.index)] = Occupant(key: key, connection: connection)
+        rearm()
+    }
+
+    func received(_ text: ByteBuffer, on connection: EdgeConnection) {
+        guard let key = key(of: connection) else { return }
+        after { shard, now in
+            do {
+                let request = try codec.request(from: .init(text.readableBytesView))
+                return shard.received(request, on: key, at: now)
+            } catch let error as MessageError {
+                return shard.received(error, on: key, at: now)
+            } catch {
+                return shard.receivedGarbage(on: key, at: now)
+            }
+        }
+    }
+
+    func disconnected(_ connection: EdgeConnection) {
+        guard let key = key(of: connection) else { return }
+        occupants[Int(key.index)] = nil
+        let silence = Duration.nanoseconds((NIODeadline.now() - connection.lastByte).nanoseconds)
+        after { $0.disconnected(key, silence: silence, at: $1) }
+    }
+
+    private func key(of connection: EdgeConnection) -> SessionKey? {
+        guard occupants.indices.contains(Int(connection.slot)), let occupant = occupants[Int(connection.slot)],
+            occupant.connection === connection
+        else { return nil }
+        return occupant.key
+    }
+
+    private func connection(of key: SessionKey) -> EdgeConnection? {
+        guard occupants.indices.contains(Int(key.index)), let occupant = occupants[Int(key.index)],
+            occupant.key == key
+        else { return nil }
+        return occupant.connection
+    }
+
+    // MARK: Carrying out
+
+    private func carryOut(_ action: ShardAction) {
+        switch action {
+        case .send(let message, let keys):
+            let frame = ServerFrame(text: codec.json(of: message))
+            for key in keys { connection(of: key)?.send(frame) }
+        case .sendSnapshot(let message, let key):
+            connection(of: key)?.send(ServerFrame(text: codec.json(of: message)), counting: false)
+        case .close(let key, let code):
+            guard let connection = connection(of: key) else { break }
+            occupants[Int(key.index)] = nil
+            connection.close(code)
+        case .authenticate(let key, let token, let device, let id):
+            authenticate(key, token: token, device: device, id: id)
+        case .subscribe(let topic):
+            let channel = store.names.channel(of: topic)
+            subscriber.subscribe(channel)
+            // Left and wanted again within one tick: the subscription stands, and no confirmation will come.
+            if subscriber.isConfirmed(channel) {
+                eventLoop.assumeIsolated().execute { [self] in subscribed(channel) }
+            }
+        case .unsubscribe(let topic):
+            subscriber.unsubscribe(store.names.channel(of: topic))
+        case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
+            .getPresence:
+            ask(action)
+        }
+    }
+
+    private func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
+        after { shard, now in
+            do throws(AuthenticationError) {
+                let identity = try authenticator.authenticate(token: token, device: device)
+                return shard.authenticated(key, user: identity.user, device: identity.device, id: id, at: now)
+            } catch {
+                logger.debug("token refused", metadata: ["reason": "\(error.message)"])
+                return shard.refused(key, error.closeCode, at: now)
+            }
+        }
+    }
+
+    // MARK: What is heard from Redis
+
+    private func subscribed(_ channel: String) {
+        guard let topic = store.names.topic(of: channel) else { return }
+        after { $0.subscribed(topic, at: $1) }
+    }
+
+    private func heard(_ payload: ByteBuffer, on channel: String) {
+        guard let topic = store.names.topic(of: channel) else { return }
+        switch topic {
+        case .typing(let conversation):
+            guard let change: TypingChange = decoded(payload) else { return }
+            after { shard, _ in
+                shard.typingChanged(change, in: conversation)
+                return []
+            }
+        case .presence:
+            guard let presence: Presence = decoded(payload) else { return }
+            after { shard, _ in
+                shard.presenceChanged(presence)
+                return []
+            }
+        case .members(let conversation):
+            guard let change: MemberChange = decoded(payload) else { return }
+            after { $0.memberChanged(change, in: conversation, at: $1) }
+        case .worker:
+            if let notice = WorkerNotice(payload: payload.readableBytesView) { onNotice?(notice) }
+        }
+    }
+
+    /// A payload that cannot be read is another version's, or nobody's: it changes nothing.
+    private func decoded<Change: Decodable>(_ payload: ByteBuffer) -> Change? {
+        do {
+            return try JSONDecoder().decode(Change.self, from: Data(payload.readableBytesView))
+        } catch {
+            logger.debug("a published change could not be read", metadata: ["type": "\(Change.self)"])
+            return nil
+        }
+    }
+
+    // MARK: Time
+
+    private func scheduleTick() {
+        guard !isTickScheduled else { return }
+        isTickScheduled = true
+        eventLoop.assumeIsolated().execute { [self] in
+            isTickScheduled = false
+            for action in shard.tickEnded(at: now) { carryOut(action) }
+            rearm()
+        }
+    }
+
+    private func rearm() {
+        guard let next = shard.nextDeadline else { return }
+        if let timer, timer.at <= next { return }
+        timer?.task.cancel()
+        let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, next.nanoseconds)))
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            timer = nil
+            after { $0.timePassed(at: $1) }
+        }
+        timer = (next, task)
+    }
+}

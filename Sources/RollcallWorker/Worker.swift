@@ -1,0 +1,112 @@
+// A worker: a node, the edge where devices connect, and the admin port, started in this order and stopped in the
+// other.
+
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+internal import RollcallModel
+public import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A worker that serves until its service group shuts down.
+///
+/// A graceful shutdown drains it: it stops accepting, sends each device elsewhere within `worker.drain`, and ends its
+/// lease so that devices which come back in time never appear offline.
+public struct Worker: Service {
+    /// Where a worker that is ready can be reached.
+    public struct Ready: Sendable, CustomStringConvertible {
+        public let incarnation: String
+        public let edge: String
+        public let admin: String
+
+        /// The line that tells whoever started the worker.
+        public var description: String { "ready worker=\(incarnation) edge=\(edge) admin=\(admin)" }
+    }
+
+    private let configuration: WorkerConfiguration
+    private let logger: Logger
+    private let onReady: @Sendable (Ready) -> Void
+
+    /// - Parameter onReady: called once, when devices can connect.
+    public init(_ configuration: WorkerConfiguration, onReady: @escaping @Sendable (Ready) -> Void) {
+        self.configuration = configuration
+        self.onReady = onReady
+        logger = Logger(label: "rollcall.worker")
+    }
+
+    /// Serves.
+    ///
+    /// - Throws: ``CannotServe`` if a port is taken or no Redis answers at the start; ``ConfigurationProblems``.
+    public func run() async throws {
+        OpenFileLimit.raise()
+        let authenticator = try await Authenticator(configuration.auth)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
+        do {
+            let node = try await Node(
+                NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger)
+            try await serve(node, group: group)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw Self.explained(error)
+        }
+        try await group.shutdownGracefully()
+    }
+
+    private func serve(_ node: Node, group: MultiThreadedEventLoopGroup) async throws {
+        let edge = EdgeServer(EdgeSettings(configuration), group: group, logger: logger) { node.shard(on: $0) }
+        do {
+            try await start(edge, with: node)
+            try await serveUntilShutdown(node, edge, group: group)
+        } catch {
+            await edge.stop()
+            try? await node.stop()
+            throw error
+        }
+        await edge.stop()
+        try await node.stop()
+    }
+
+    /// The port is taken first, so that a wrong one is told before anything is written to Redis, and the lease next:
+    /// devices that come meanwhile are welcomed, and written when it stands.
+    private func start(_ edge: EdgeServer, with node: Node) async throws {
+        let address = try await edge.start()
+        let host = configuration.edge.host.contains(":") ? "[\(configuration.edge.host)]" : configuration.edge.host
+        edgeURL.withLockedValue { $0 = "ws://\(host):\(address.port ?? 0)/v1/connect" }
+        let told = configuration.edge.publicURL ?? edgeURL.withLockedValue { $0 }
+        try await node.start(edge: told, host: ProcessInfo.processInfo.hostName) { edge.connections }
+    }
+
+    private let edgeURL = NIOLockedValueBox("")
+
+    private func serveUntilShutdown(
+        _ node: Node, _ edge: EdgeServer, group: MultiThreadedEventLoopGroup
+    ) async throws {
+        let admin = AdminServer(configuration.admin, node: node, group: group, logger: logger) { address in
+            let host =
+                configuration.admin.host.contains(":") ? "[\(configuration.admin.host)]" : configuration.admin.host
+            onReady(
+                Ready(
+                    incarnation: node.incarnation?.name ?? configuration.worker.id,
+                    edge: edgeURL.withLockedValue { $0 }, admin: "http://\(host):\(address.port ?? 0)"))
+        }
+        try await admin.run()
+        logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
+        await edge.stopAccepting()
+        try await node.drain()
+    }
+
+    /// What stands in the way, as one of the two things that a caller can do something about.
+    private static func explained(_ error: any Error) -> any Error {
+        switch error {
+        case let error as EdgeError: CannotServe(description: "\(error)")
+        case let error as AdminError: CannotServe(description: "\(error)")
+        default: error
+        }
+    }
+}

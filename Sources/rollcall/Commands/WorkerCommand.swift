@@ -1,0 +1,40 @@
+import ArgumentParser
+import Logging
+import RollcallWorker
+import ServiceLifecycle
+import UnixSignals
+
+/// `rollcall worker`: serves devices beside a Redis until it is told to stop.
+struct WorkerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "worker",
+        abstract: "Run a worker: devices connect to it, and it keeps their presence and typing in Redis.",
+        discussion: """
+            Prints one line to standard output when it is ready. SIGTERM and SIGINT drain it: devices are sent to other \
+            workers before it leaves. Exit codes: 0 after an orderly stop, 64 for wrong usage, 69 when it cannot serve \
+            (a port is taken, or there is no Redis), 78 for a wrong configuration.
+            """)
+
+    @OptionGroup(title: "Configuration")
+    var options: ConfigurationOptions
+
+    func run() async throws {
+        let configuration = try await options.load()
+        WorkerLog.bootstrap(configuration.log)
+        let worker = Worker(configuration) { ready in try? Output.line("\(ready)") }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: Logger(label: "rollcall.lifecycle") { _ in SwiftLogNoOpLogHandler() }))
+        do {
+            try await group.run()
+        } catch let error as CannotServe {
+            Output.log("worker: \(error)")
+            throw ExitCode.cannotServe
+        } catch let problems as ConfigurationProblems {
+            for problem in problems.problems { Output.log("configuration: \(problem)") }
+            throw ExitCode.wrongConfiguration
+        }
+    }
+}
