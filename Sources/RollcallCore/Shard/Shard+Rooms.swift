@@ -208,12 +208,8 @@ extension Shard {
     private mutating func joinedAgain(_ room: RoomKey, presence: Bool, id: MessageID?, on key: SessionKey) {
         sendSnapshot(of: room, to: key)
         if presence, rooms[room]?.presenceSessions.contains(key) == false, let user = sessions[key]?.user {
-            depart(key, from: room)
-            sessions[key]?.joined.removeAll { $0.room == room }
-            if let conversation = rooms[room]?.conversation {
-                return join(conversation, presence: true, id: id, on: key)
-            }
-            _ = user
+            rooms[room]?.waiting.append(Room.Waiting(session: key, user: user, withPresence: true, id: id))
+            return readForWaiting(room)
         }
         acknowledge(id, to: key)
     }
@@ -310,7 +306,8 @@ extension Shard {
         rooms[key]?.lastTold = now
     }
 
-    /// - Parameter before: what was told last; what looks the same to a receiver is not sent. `nil` sends to all.
+    /// - Parameter before: what was told last; what looks the same to a receiver is not sent. `nil` repeats the set to
+    ///   all for whom it is not empty.
     private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) {
         guard let room = rooms[key] else { return }
         let involved = Set(((before ?? []) + now).map(\.user))
@@ -335,7 +332,10 @@ extension Shard {
         guard !receivers.isEmpty else { return }
         let names = settings.typing.names
         let message = ServerMessage.typing(in: room.conversation, of: now, but: user, names: names)
-        if let before, ServerMessage.typing(in: room.conversation, of: before, but: user, names: names) == message {
+        if let before {
+            let told = ServerMessage.typing(in: room.conversation, of: before, but: user, names: names)
+            guard message != told else { return }
+        } else if now.allSatisfy({ $0.user == user }) {
             return
         }
         actions.append(.send(message, to: receivers))
