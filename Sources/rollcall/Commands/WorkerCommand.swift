@@ -18,7 +18,11 @@ struct WorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Configuration")
     var options: ConfigurationOptions
 
+    @Flag(help: .hidden)
+    var exitOnStdinEnd = false
+
     func run() async throws {
+        if exitOnStdinEnd { Lifeline.exitAtEnd() }
         let configuration = try await options.load()
         WorkerLog.bootstrap(configuration.log)
         let worker = Worker(configuration) { ready in try? Output.line("\(ready)") }

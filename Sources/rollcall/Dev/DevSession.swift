@@ -11,7 +11,7 @@ struct DevSession: Sendable {
 
     /// Runs until cancelled.
     ///
-    /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotServe`` or ``PortTaken`` if one cannot start.
+    /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotStart`` or ``PortTaken`` if one cannot start.
     func run() async throws {
         let page = DemoServer()
         try await page.during(port: port) { port in

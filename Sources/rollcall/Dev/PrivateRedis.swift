@@ -49,7 +49,7 @@ struct PrivateRedis: Sendable, Encodable {
             try Task.checkCancellation()
             guard output.contains(where: { $0.contains("Address already in use") }) else { break }
         }
-        throw CannotServe("redis-server did not start:\n" + output.suffix(5).joined(separator: "\n"))
+        throw CannotStart("redis-server did not start:\n" + output.suffix(5).joined(separator: "\n"))
     }
 
     /// Redis knows nothing of our lifeline, so a shell holds it: if we vanish without a word, it ends the server. It

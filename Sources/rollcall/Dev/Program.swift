@@ -6,12 +6,12 @@ import Foundation
 enum Program {
     /// The program of this name in `PATH`.
     ///
-    /// - Throws: ``CannotServe`` with what to do if it is not installed.
+    /// - Throws: ``CannotStart`` with what to do if it is not installed.
     static func find(_ name: String) throws -> URL {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let candidates = folders.map { URL(fileURLWithPath: String($0)).appending(path: name) }
         guard let program = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
-            throw CannotServe("\(name) is not installed: run `make setup`, or install Redis 6.2 or later")
+            throw CannotStart("\(name) is not installed: run `make setup`, or install Redis 6.2 or later")
         }
         return program
     }
@@ -23,7 +23,7 @@ enum Program {
 }
 
 /// Something that is needed is not there.
-struct CannotServe: Error, CustomStringConvertible {
+struct CannotStart: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {
