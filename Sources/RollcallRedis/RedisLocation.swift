@@ -72,7 +72,8 @@ public struct RedisLocation: Hashable, Sendable {
 
     private init(_ address: Address, _ parts: URLComponents, database text: String) throws(InvalidRedisURL) {
         guard let database = text.isEmpty ? 0 : Int(text), database >= 0 else {
-            throw InvalidRedisURL("the database \(text) is not a number")
+            // What stands there may be the rest of a password with a slash in it: it is not repeated.
+            throw InvalidRedisURL("what follows the host is not the number of a database (a / in a password is %2F)")
         }
         let username = parts.user.flatMap { $0.isEmpty ? nil : $0 }
         self.init(address, username: username, password: parts.password, database: database)
