@@ -46,7 +46,10 @@ struct Watch: AsyncParsableCommand {
                     conversation: conversation, users: typing.typists, count: typing.count)
                 try Output.json(["typing": line])
             } else {
-                let text = TypingText.english.text(for: typing)
+                // A terminal knows nobody's name but those that the members have; who has none goes by identifier.
+                let text = TypingText.english.text(for: typing) { user in
+                    typing.typists.first { $0.user == user }?.name ?? user.text
+                }
                 try Output.line("\(conversation)  \(text.isEmpty ? "nobody is typing" : text)")
             }
         }

@@ -41,6 +41,16 @@ function addCommand(command, explanation) {
   document.getElementById("commands").append(item);
 }
 
+/** Says so when devices look for a worker for longer than a reconnect takes. */
+function watchForTrouble() {
+  const trouble = document.getElementById("trouble");
+  let rounds = 0;
+  setInterval(() => {
+    rounds = document.querySelector('.device[data-connection="waiting"]') ? rounds + 1 : 0;
+    trouble.hidden = rounds < 3;
+  }, 1_000);
+}
+
 for (const user of asked ?? settings.people) addPane(user);
 
 document.getElementById("add-person").addEventListener("click", () => {
@@ -54,3 +64,5 @@ addCommand(`${cli} PSUBSCRIBE 'typing:*' 'presence:*'`, "every change, as it is 
 addCommand(`${cli} TTL 'typing:{${conversation}}:alice'`, "how long Alice's typing still lasts");
 addCommand(`${cli} HGETALL 'presence:{alice}'`, "Alice's presence, and her devices");
 addCommand(`${cli} ZRANGE '{workers}' 0 -1 WITHSCORES`, "the workers, and when their leases end");
+
+watchForTrouble();
