@@ -35,6 +35,8 @@ public struct Session: Sendable {
     var joining: [RoomKey] = []
     /// Whom the client asked to watch; members of joined conversations are watched beside them.
     var watched: Set<UserID> = []
+    /// When the token ends, and the session with it unless a fresh one comes.
+    var tokenExpires: Instant?
     /// When the worker, draining, sends the client elsewhere.
     var leaves: Instant?
     /// Messages to acknowledge once a decision stands in Redis.

@@ -11,10 +11,14 @@ extension Shard {
     }
 
     /// The token stands for this user and device.
+    ///
+    /// - Parameter lifetime: how long the token is good; the session ends with it. `nil` is for ever.
     public mutating func authenticated(
-        _ key: SessionKey, user: UserID, device: DeviceID, id: MessageID?, at now: Instant
+        _ key: SessionKey, user: UserID, device: DeviceID, lifetime: Duration? = nil, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         guard let session = sessions[key] else { return [] }
+        sessions[key]?.tokenExpires = lifetime.map { now + $0 }
+        if let lifetime { timers.remind(.session(key), at: now + lifetime) }
         switch session.phase {
         case .authenticating(let hello, let id, let since):
             welcome(key, user: user, device: device, hello: hello, id: id, since: since, at: now)
@@ -132,7 +136,13 @@ extension Shard {
             actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [key]))
             close(key, .late, at: now)
         case .open:
-            guard let leaves = session.leaves, now >= leaves else { return }
+            if let expires = session.tokenExpires, now >= expires {
+                actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
+                return close(key, .tokenExpired, at: now)
+            }
+            guard let leaves = session.leaves, now >= leaves else {
+                return remindOfEnd(key)
+            }
             actions.append(.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0)), to: [key]))
             close(key, .draining, at: now)
         case .inGrace(let until):
@@ -145,6 +155,13 @@ extension Shard {
             advance(key, at: now)
         case .ending:
             break
+        }
+    }
+
+    private mutating func remindOfEnd(_ key: SessionKey) {
+        guard let session = sessions[key] else { return }
+        if let next = [session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
+            timers.remind(.session(key), at: next)
         }
     }
 

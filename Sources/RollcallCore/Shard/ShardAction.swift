@@ -14,7 +14,7 @@ public enum ShardAction: Hashable, Sendable {
     case sendSnapshot(ServerMessage, to: SessionKey)
     /// Close the connection, after what was sent.
     case close(SessionKey, CloseCode)
-    /// Look at a token; ``Shard/authenticated(_:user:device:id:at:)`` or ``Shard/refused(_:_:at:)`` takes the answer.
+    /// Look at a token; ``Shard/authenticated(_:user:device:lifetime:id:at:)`` or ``Shard/refused(_:_:at:)`` takes the answer.
     case authenticate(SessionKey, token: String, device: DeviceID?, id: MessageID?)
 
     case subscribe(Topic)

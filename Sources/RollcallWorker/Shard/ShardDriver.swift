@@ -156,7 +156,9 @@ final class ShardDriver: EdgeShard {
         after { shard, now in
             do throws(AuthenticationError) {
                 let identity = try authenticator.authenticate(token: token, device: device)
-                return shard.authenticated(key, user: identity.user, device: identity.device, id: id, at: now)
+                let lifetime = identity.expires.map { Duration.seconds($0.timeIntervalSinceNow) }
+                return shard.authenticated(
+                    key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: now)
             } catch {
                 logger.debug("token refused", metadata: ["reason": "\(error.message)"])
                 return shard.refused(key, error.closeCode, at: now)
