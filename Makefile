@@ -1,7 +1,7 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format clean
+.PHONY: help setup run test bench lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Package.swift
@@ -22,6 +22,9 @@ run: setup ## a private Redis, two workers and the demo page
 
 test: setup ## build, and run all tests
 	$(SWIFT) test $(FLAGS)
+
+bench: setup ## measure typing from device to device, built for release
+	$(SWIFT) run $(FLAGS) -c release rollcall bench
 
 lint: ## check the formatting of Swift and the syntax of scripts
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import UnixSignals
 
 /// `rollcall dev`: everything on one machine, to try and to develop with.
 struct Dev: AsyncParsableCommand {
@@ -25,19 +24,6 @@ struct Dev: AsyncParsableCommand {
 
     func run() async throws {
         let session = DevSession(port: port, asJSON: json, opensBrowser: open)
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-        do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await session.run() }
-                group.addTask { for await _ in signals { return } }
-                defer { group.cancelAll() }
-                try await group.next()
-            }
-        } catch is CancellationError {
-            return
-        } catch let error as any CustomStringConvertible & Error {
-            Output.log("rollcall dev: \(error.description)")
-            throw ExitCode.cannotServe
-        }
+        try await Interruptible.run(as: "rollcall dev") { try await session.run() }
     }
 }

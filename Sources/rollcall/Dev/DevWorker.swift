@@ -31,9 +31,11 @@ struct DevWorker: Sendable, Encodable {
 
     /// Starts a worker, does `work` once it is ready, and stops it.
     ///
-    /// - Parameter origins: the web pages that may connect: without, any page in the browser could.
+    /// - Parameters:
+    ///   - origins: the web pages that may connect: without, any page in the browser could.
+    ///   - overrides: further `key=value` pairs of its configuration.
     static func during<Result: Sendable>(
-        id: String, redis: PrivateRedis, origins: [String],
+        id: String, redis: PrivateRedis, origins: [String], overrides: [String] = [],
         _ work: @escaping @Sendable (DevWorker) async throws -> Result
     ) async throws -> Result {
         let settings = [
@@ -42,7 +44,7 @@ struct DevWorker: Sendable, Encodable {
         ]
         let child = try Child(
             "worker \(id)", program: Program.own,
-            arguments: ["worker", "--exit-on-stdin-end"] + settings.flatMap { ["--set", $0] },
+            arguments: ["worker", "--exit-on-stdin-end"] + (settings + overrides).flatMap { ["--set", $0] },
             errors: { Output.log("\(id) | \($0)") })
         return try await child.during {
             for await line in child.lines {

@@ -1,0 +1,78 @@
+// A bench as nested scopes: Redis, two workers, and the measuring itself on a thread of its own, since it blocks.
+
+import Foundation
+import Synchronization
+
+/// One run of `rollcall bench`.
+struct BenchSession: Sendable {
+    /// How many signals are measured.
+    let signals: Int
+
+    /// Signals that go before and do not count: connections and caches are cold.
+    private static let warmUp = 100
+
+    /// Every signal goes on to Redis at once, and none is one too many.
+    private static let overrides = ["typing.throttle=0s", "limits.message_rate=100000", "limits.message_burst=1000000"]
+
+    /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotServe`` if one cannot start, ``BenchFailure``.
+    func run() async throws -> BenchReport {
+        try await PrivateRedis.during { redis in
+            try await DevWorker.during(id: "w1", redis: redis, origins: [], overrides: Self.overrides) { first in
+                try await DevWorker.during(id: "w2", redis: redis, origins: [], overrides: Self.overrides) { second in
+                    try await measure(redis, from: first, to: second)
+                }
+            }
+        }
+    }
+
+    private func measure(_ redis: PrivateRedis, from: DevWorker, to: DevWorker) async throws -> BenchReport {
+        let isCancelled = Flag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                Thread.detachNewThread {
+                    continuation.resume(
+                        with: Result { try measureInTurns(redis, from: from, to: to, isCancelled: isCancelled) })
+                }
+            }
+        } onCancel: {
+            isCancelled.raise()
+        }
+    }
+
+    /// Floor and subject in turns, so that whatever else the machine does in the meantime strikes both.
+    private func measureInTurns(
+        _ redis: PrivateRedis, from: DevWorker, to: DevWorker, isCancelled: Flag
+    ) throws -> BenchReport {
+        let floor = try PublishProbe(redis)
+        var typing = try TypingProbe(from: from, to: to)
+        var (floors, latencies) = ([Duration](), [Duration]())
+        for _ in 0..<Self.warmUp {
+            _ = try floor.measure()
+            _ = try typing.measure()
+        }
+        for _ in 0..<signals {
+            if isCancelled.isRaised { throw CancellationError() }
+            floors.append(try floor.measure())
+            latencies.append(try typing.measure())
+        }
+        return BenchReport(signals: signals, typing: Latencies(latencies), publish: Latencies(floors))
+    }
+}
+
+/// Something that is said once, to a thread that looks.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isRaised: Bool { value.load(ordering: .relaxed) }
+
+    func raise() { value.store(true, ordering: .relaxed) }
+}
+
+/// A peer of the bench did not do what it was to do.
+struct BenchFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

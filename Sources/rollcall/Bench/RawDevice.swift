@@ -1,0 +1,68 @@
+// A device's side of the protocol over a blocking socket: the fewest instructions between the kernel and a message.
+
+import Foundation
+import RollcallClient
+import RollcallModel
+
+/// A device that has said hello and joined a conversation.
+struct RawDevice {
+    let socket: BlockingSocket
+
+    private enum Opcode {
+        static let text: UInt8 = 1
+        static let ping: UInt8 = 9
+        static let pong: UInt8 = 10
+    }
+
+    /// - Parameter user: also the token, for a worker in insecure mode.
+    init(_ user: String, at worker: DevWorker, in conversation: ConversationID) throws {
+        guard let port = URLComponents(string: worker.edge)?.port else { throw BenchFailure("no edge: \(worker.edge)") }
+        socket = try BlockingSocket(port: port)
+        let lines = [
+            "GET /v1/connect HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: Upgrade", "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "", "",
+        ]
+        try socket.write(Array(lines.joined(separator: "\r\n").utf8))
+        let answer = try socket.read(through: "\r\n\r\n")
+        guard answer.hasPrefix("HTTP/1.1 101 ") else { throw BenchFailure("the worker opened no WebSocket: \(answer)") }
+        try socket.write(Self.frame(.hello(.init(token: user, device: "bench"))))
+        let joined = MessageID.integer(1)
+        try socket.write(Self.frame(.join(conversation, presence: false), id: joined))
+        while case (let message, _) = try receive(), message != .ack(joined) {}
+    }
+
+    /// A message as a finished frame. Its mask is all zeros (RFC 6455 asks for one, and the worker cannot tell).
+    static func frame(_ message: ClientMessage, id: MessageID? = nil) -> [UInt8] {
+        frame(Opcode.text, Array(MessageCodec().json(of: ClientRequest(message, id: id))))
+    }
+
+    /// The next message, and when the last byte of its frame had come.
+    func receive() throws -> (ServerMessage, ContinuousClock.Instant) {
+        while true {
+            let head = try socket.read(2)
+            let payload = try socket.read(length(head[1]))
+            let arrival = ContinuousClock.now
+            switch head[0] & 0x0F {
+            case Opcode.text: return (try MessageCodec().message(from: Data(payload)), arrival)
+            case Opcode.ping: try socket.write(Self.frame(Opcode.pong, payload))
+            case let opcode: throw BenchFailure("the worker ended the connection, or sent opcode \(opcode)")
+            }
+        }
+    }
+
+    /// The rest of a frame's length. Nothing here needs the form of eight bytes.
+    private func length(_ short: UInt8) throws -> Int {
+        guard short == 126 else { return Int(short) }
+        return try socket.read(2).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let mask: [UInt8] = [0, 0, 0, 0]
+        let length = payload.count
+        let head: [UInt8] =
+            length < 126
+            ? [0x80 | opcode, 0x80 | UInt8(length)]
+            : [0x80 | opcode, 0x80 | 126, UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
+        return head + mask + payload
+    }
+}

@@ -1,0 +1,27 @@
+// Commands that start processes of their own, and so have something to put away when they are interrupted.
+
+import ArgumentParser
+import UnixSignals
+
+/// Work that Ctrl-C, SIGTERM and the end of the terminal cancel.
+enum Interruptible {
+    /// Does `work`, or returns once it is interrupted and has put its things away.
+    ///
+    /// - Throws: the exit code for what was missing or broke, which is told on standard error.
+    static func run(as name: String, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await work() }
+                group.addTask { for await _ in signals { return } }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch is CancellationError {
+            return
+        } catch let error as any CustomStringConvertible & Error {
+            Output.log("\(name): \(error.description)")
+            throw ExitCode.cannotServe
+        }
+    }
+}
