@@ -84,6 +84,11 @@ final class Child: Sendable {
         try? lifeline.write(contentsOf: Data((line + "\n").utf8))
     }
 
+    /// Lets go of the child's lifeline: it reads the end of its standard input.
+    func letGo() {
+        try? lifeline.close()
+    }
+
     private func signal(_ number: Int32) {
         state.withLock { if !$0.wasReaped { kill(pid, number) } }
     }

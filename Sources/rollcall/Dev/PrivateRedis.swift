@@ -16,11 +16,9 @@ struct PrivateRedis: Sendable, Encodable {
     ) async throws -> Result {
         let program = try Program.find("redis-server")
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-dev-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        let (server, port) = try await start(program, in: folder)
-        let watcher = try watch(server, in: folder)
+        let watcher = try await watch(folder)
         do {
+            let (server, port) = try await start(program, in: folder, watchedBy: watcher)
             let result = try await server.during { try await work(PrivateRedis(port: port, pid: server.pid)) }
             await dismiss(watcher)
             return result
@@ -30,7 +28,9 @@ struct PrivateRedis: Sendable, Encodable {
         }
     }
 
-    private static func start(_ program: URL, in folder: URL) async throws -> (Child, port: Int) {
+    private static func start(
+        _ program: URL, in folder: URL, watchedBy watcher: Child
+    ) async throws -> (Child, port: Int) {
         let ports = [preferredPort] + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
         var output: [String] = []
         for port in ports {
@@ -40,6 +40,7 @@ struct PrivateRedis: Sendable, Encodable {
                     "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
                     folder.path,
                 ])
+            watcher.say("\(server.pid)")
             output = []
             for await line in server.lines {
                 if line.contains("Ready to accept connections") { return (server, port) }
@@ -52,17 +53,31 @@ struct PrivateRedis: Sendable, Encodable {
         throw CannotStart("redis-server did not start:\n" + output.suffix(5).joined(separator: "\n"))
     }
 
-    /// Redis knows nothing of our lifeline, so a shell holds it: if we vanish without a word, it ends the server. It
-    /// removes the folder in any case.
-    private static func watch(_ server: Child, in folder: URL) throws -> Child {
-        let script = "trap '' INT TERM HUP; read -r word || kill -9 \"$1\"; rm -rf -- \"$2\""
-        return try Child(
+    /// Redis knows nothing of our lifeline, so a shell holds it, and is told which process to end if we vanish without
+    /// a word. The folder is its too, from beginning to end.
+    private static func watch(_ folder: URL) async throws -> Child {
+        let script = """
+            trap '' INT TERM HUP PIPE
+            pid=none
+            mkdir -m 700 -- "$1" || exit 1
+            echo made
+            while read -r word; do pid=$word; done
+            [ "$pid" = none ] || kill -9 "$pid"
+            rm -rf -- "$1"
+            """
+        let watcher = try Child(
             "watcher", program: URL(fileURLWithPath: "/bin/sh"),
-            arguments: ["-c", script, "rollcall-dev-watcher", "\(server.pid)", folder.path])
+            arguments: ["-c", script, "rollcall-dev-watcher", folder.path])
+        for await line in watcher.lines {
+            guard line == "made" else { throw CannotStart(line) }
+            return watcher
+        }
+        throw CancellationError()
     }
 
     private static func dismiss(_ watcher: Child) async {
-        watcher.say("done")
+        watcher.say("none")
+        watcher.letGo()
         _ = await watcher.ending
     }
 }
