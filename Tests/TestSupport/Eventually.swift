@@ -3,6 +3,10 @@
 /// A condition that did not come true in time.
 public struct Timeout: Error, CustomStringConvertible {
     public let description: String
+
+    public init(description: String) {
+        self.description = description
+    }
 }
 
 /// Waits until `condition` is true.

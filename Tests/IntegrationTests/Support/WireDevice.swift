@@ -1,0 +1,107 @@
+// A device that speaks the protocol and nothing else: no reconnecting, no debounce, no timers of its own.
+
+import Foundation
+import RollcallModel
+import TestSupport
+
+/// One WebSocket session, read when it is looked at.
+final class WireDevice {
+    private let socket: RawWebSocket
+    private let codec = MessageCodec()
+    private var lastID: Int64 = 0
+    /// All that has come.
+    private(set) var messages: [ServerMessage] = []
+    /// How the worker ended the session, if it did; the code is absent where the connection just ended.
+    private(set) var close: Close?
+
+    struct Close: Hashable {
+        var code: CloseCode?
+    }
+
+    init(port: Int) async throws {
+        socket = try await RawWebSocket(port: port)
+    }
+
+    /// Says hello and waits for the welcome.
+    func hello(token: String, device: String, state: DeviceState = .active) async throws {
+        let device = try DeviceID(device)
+        try await send(.hello(.init(token: token, device: device, state: state)))
+        try await eventually("\(token)'s \(device) is welcomed, having heard \(messages)") {
+            try await welcome() != nil
+        }
+    }
+
+    /// Sends a message under a new id.
+    @discardableResult
+    func send(_ message: ClientMessage) async throws -> MessageID {
+        lastID += 1
+        let request = ClientRequest(message, id: .integer(lastID))
+        try await socket.send(String(decoding: codec.json(of: request), as: UTF8.self))
+        return .integer(lastID)
+    }
+
+    /// Sends a message and waits until it has taken effect.
+    ///
+    /// - Returns: the error, if it had none.
+    @discardableResult
+    func ask(_ message: ClientMessage) async throws -> MessageError? {
+        let id = try await send(message)
+        var error: MessageError?
+        try await eventually("\(message) is answered, having heard \(messages)") {
+            try await look()
+            return messages.contains {
+                if case .error(let found) = $0, found.id == id { error = found }
+                return $0 == .ack(id) || error != nil
+            }
+        }
+        return error
+    }
+
+    func send(text: String) async throws { try await socket.send(text) }
+    func send(opcode: UInt8, _ payload: [UInt8]) async throws { try await socket.send(opcode: opcode, payload) }
+
+    /// Ends the connection without a word.
+    func drop() {
+        socket.drop()
+    }
+
+    /// Takes in what has come since the last look.
+    ///
+    /// - Returns: it.
+    @discardableResult
+    func look() async throws -> [ServerMessage] {
+        var news: [ServerMessage] = []
+        for event in try await socket.events() {
+            switch event {
+            case .text(let text): news.append(try codec.message(from: Data(text.utf8)))
+            case .closed(let code): close = close ?? Close(code: code.map { CloseCode(rawValue: UInt16($0)) })
+            }
+        }
+        messages += news
+        return news
+    }
+
+    /// Waits for the worker to end the session.
+    ///
+    /// - Returns: the close code.
+    func closed(within limit: Duration = .seconds(10)) async throws -> CloseCode? {
+        try await eventually("the worker closes, having said \(messages)", within: limit) {
+            try await look()
+            return close != nil
+        }
+        return close?.code
+    }
+
+    func welcome() async throws -> ServerMessage.Welcome? {
+        try await look()
+        return messages.lazy.compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
+    }
+
+    /// The last that was said of who types in a conversation.
+    func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing? {
+        try await look()
+        return messages.reversed().lazy.compactMap {
+            if case .typing(let typing) = $0, typing.conversation == conversation { typing } else { nil }
+        }.first
+    }
+}

@@ -1,0 +1,131 @@
+// People on different workers see each other: the apps are real clients, the workers real processes.
+
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("Two workers, one Redis")
+struct TwoWorkersTests {
+    @Test("typing shows on the other worker and goes with the stop")
+    func typingShowsAndGoes() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let alice = try await deployment.client("alice", "phone", on: 0)
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.typing(in: "c42"))
+        try await seen.sees(typing: [])
+
+        let input = alice.typingInput(in: "c42")
+        input.edited("h")
+        try await seen.sees(typing: ["alice"], within: .seconds(1))
+        #expect(await input.sendConfirmed())
+        try await seen.sees(typing: [], within: .seconds(1))
+        #expect(seen.all.count == 3, "each change once: \(seen.all)")
+    }
+
+    @Test("typing goes three seconds after the last signal of a device that stays and says no more")
+    func typingExpires() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.typing(in: "c42"))
+        try await alice.ask(.join("c42", presence: false))
+
+        let signalled = ContinuousClock.now
+        try await alice.ask(.typing("c42", true))
+        try await seen.sees(typing: ["alice"], within: .seconds(1))
+        let gone = try await seen.sees(typing: [], within: .seconds(5))
+        #expect((.milliseconds(2900)...(.milliseconds(3600))).contains(gone - signalled), "\(gone - signalled)")
+    }
+
+    @Test("typing goes within three seconds of the last signal when its worker is killed")
+    func typingEndsWithItsWorker() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.typing(in: "c42"))
+        try await alice.ask(.join("c42", presence: false))
+
+        let signalled = ContinuousClock.now
+        try await alice.ask(.typing("c42", true))
+        try await seen.sees(typing: ["alice"], within: .seconds(1))
+        deployment.workers[0].crash()
+        let gone = try await seen.sees(typing: [], within: .seconds(5))
+        #expect(gone - signalled < .milliseconds(3600), "\(gone - signalled)")
+        #expect(try await deployment.redis.cli("EXISTS", "typing:{c42}:alice") == "0")
+    }
+
+    @Test("nobody sees themselves typing, on whichever device and worker")
+    func ownTypingIsNotShown() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let phone = try await deployment.client("alice", "phone", on: 0)
+        let laptop = try await deployment.client("alice", "laptop", on: 1)
+        let bob = try await deployment.client("bob", "phone", on: 1)
+        let own = Observer(laptop.typing(in: "c42"))
+        let others = Observer(bob.typing(in: "c42"))
+        try await own.sees(typing: [])
+
+        let input = phone.typingInput(in: "c42")
+        input.edited("h")
+        try await others.sees(typing: ["alice"], within: .seconds(1))
+        // What the worker tells the laptop of others comes after anything that it would have told of alice.
+        let reply = bob.typingInput(in: "c42")
+        reply.edited("y")
+        try await own.sees(typing: ["bob"], within: .seconds(1))
+        #expect(own.all.allSatisfy { typing in !typing.typists.contains { $0.user == "alice" } }, "\(own.all)")
+        #expect(own.all.allSatisfy { $0.count <= 1 }, "\(own.all)")
+    }
+
+    @Test("a user is online while any device is, away while the best is idle, offline with the last")
+    func presenceOverTwoDevices() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.presence(of: "alice"))
+        try await seen.sees(.offline)
+
+        let phone = try await deployment.client("alice", "phone", on: 0)
+        try await seen.sees(.online)
+        let laptop = try await deployment.client("alice", "laptop", on: 1)
+        phone.setState(.idle)
+        laptop.setState(.background)
+        try await seen.sees(.away)
+        laptop.setState(.active)
+        try await seen.sees(.online)
+        await laptop.shutdown()
+        try await seen.sees(.away)
+        await phone.shutdown()
+        try await seen.sees(.offline)
+
+        let statuses = seen.all.map(\.status)
+        #expect(statuses == [.offline, .online, .away, .online, .away, .offline])
+        let lastSeen = try #require(seen.last?.lastSeen)
+        let now = try #require(bob.serverTime)
+        #expect(now.since(lastSeen) < .seconds(2))
+    }
+
+    @Test("a goodbye counts at once, a lost connection after the grace, a return within it not at all")
+    func graceAfterLoss() async throws {
+        let deployment = try await Deployment(
+            workers: 2, settings: ["presence.grace": "2s", "worker.drain": "1s"])
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.presence(of: "alice"))
+        let first = try await deployment.workers[0].device("alice", "phone")
+        try await seen.sees(.online)
+
+        first.drop()
+        let second = try await deployment.workers[1].device("alice", "phone")
+        try await second.ask(.state(.idle))
+        try await seen.sees(.away)
+        try await second.ask(.state(.active))
+        try await seen.sees(.online)
+        let lost = ContinuousClock.now
+        second.drop()
+        let offline = try await seen.sees(.offline, within: .seconds(5))
+        #expect((.milliseconds(1900)...(.milliseconds(3000))).contains(offline - lost), "\(offline - lost)")
+        #expect(seen.all.map(\.status).suffix(4) == [.online, .away, .online, .offline])
+
+        let third = try await deployment.workers[0].device("alice", "phone")
+        try await seen.sees(.online)
+        try await third.send(.goodbye)
+        try await seen.sees(.offline, within: .seconds(1))
+    }
+}
