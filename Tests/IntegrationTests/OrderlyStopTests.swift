@@ -1,0 +1,52 @@
+// A worker that is told to stop sends its devices elsewhere and leaves nothing in doubt.
+
+import Foundation
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("A worker that is told to stop")
+struct OrderlyStopTests {
+    @Test("says goodbye to every device, ends its lease at the grace and exits with 0", arguments: [SIGTERM, SIGINT])
+    func drains(on signal: Int32) async throws {
+        let deployment = try await Deployment(
+            workers: 1, settings: ["presence.grace": "3s", "worker.drain": "1s"])
+        let worker = deployment.workers[0]
+        let alice = try await worker.device("alice", "phone")
+        let bob = try await worker.device("bob", "phone")
+        let stranger = try await WireDevice(port: worker.port)
+
+        worker.process.signal(signal)
+        for device in [alice, bob] {
+            #expect(try await device.closed() == .draining)
+            #expect(device.messages.contains(.goodbye(.init(reason: .draining, reconnect: true, after: 0))))
+        }
+        _ = try await stranger.closed()
+        #expect(try await worker.process.exitCode() == 0)
+        let end = try #require(Int(try await deployment.redis.cli("ZSCORE", "{workers}", worker.incarnation)))
+        let ahead = end - Int(Date().timeIntervalSince1970 * 1000)
+        #expect((1000...3000).contains(ahead), "the lease ends in \(ahead) ms")
+    }
+
+    @Test("is not seen by those who look: its devices go on elsewhere")
+    func drainIsNotSeen() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.presence(of: "alice"))
+        let first = try await deployment.workers[0].device("alice", "phone")
+        try await seen.sees(.online)
+
+        deployment.workers[0].process.signal(SIGTERM)
+        #expect(try await first.closed() == .draining)
+        let second = try await deployment.workers[1].device("alice", "phone")
+        #expect(try await deployment.workers[0].process.exitCode() == 0)
+        // The lease of the one that left has passed for sure when a change made after that is seen.
+        try await eventually("the drained worker's lease is over") {
+            let worker = deployment.workers[0].incarnation
+            return try await deployment.redis.cli("ZSCORE", "{workers}", worker).isEmpty
+        }
+        try await second.ask(.state(.idle))
+        try await seen.sees(.away)
+        #expect(!seen.all.map(\.status).dropFirst().contains(.offline), "\(seen.all)")
+    }
+}

@@ -1,0 +1,79 @@
+// What a person did wrong is told to them in a sentence, and to a program by the exit code.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A worker that cannot or must not start")
+struct WrongUsageTests {
+    @Test("names the taken port", arguments: ["edge", "admin"])
+    func portTaken(of part: String) async throws {
+        let deployment = try await Deployment(workers: 1)
+        let first = deployment.workers[0]
+        let taken = try #require(URL(string: part == "edge" ? first.edge : first.admin)?.port)
+        let second = try WorkerProcess.start(["redis.url": deployment.redis.url, "\(part).port": "\(taken)"])
+        try await expect(second, endsWith: 69, saying: ["The \(part)", "127.0.0.1:\(taken)", "another program"])
+        if part == "edge" {
+            #expect(try await deployment.redis.cli("ZCARD", "{workers}") == "1", "it was told before any lease")
+        }
+    }
+
+    @Test("names the Redis that is not there, within the time it may take to connect")
+    func noRedis() async throws {
+        let port = try freePort()
+        let started = ContinuousClock.now
+        let worker = try WorkerProcess.start([
+            "redis.url": "redis://:secret@127.0.0.1:\(port)", "redis.connect_timeout": "1s",
+        ])
+        try await expect(worker, endsWith: 69, saying: ["no Redis", "127.0.0.1:\(port)", "redis.url"])
+        #expect(ContinuousClock.now - started < .seconds(4))
+        #expect(!worker.errors.contains("secret"))
+    }
+
+    @Test("lists every problem of its configuration at once")
+    func wrongConfiguration() async throws {
+        let worker = try WorkerProcess.start([
+            "redis.ulr": "redis://10.0.0.7", "worker.heartbeat": "soon", "typing.expiry": "1h",
+            "auth.mode": "open", "presence.grace": "1s",
+        ])
+        try await expect(
+            worker, endsWith: 78,
+            saying: [
+                "redis.ulr", "did you mean redis.url", "worker.heartbeat is \"soon\"", "typing.expiry is \"1h\"",
+                "auth.mode is \"open\"", "worker.drain is \"4s\"",
+            ])
+    }
+
+    @Test("lists what the environment and the file have wrong beside the command line")
+    func wrongConfigurationEverywhere() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("typing:\n  names: many\nshoe: 43\n".utf8).write(to: file)
+        let worker = try ChildProcess(
+            [RollcallProgram.path, "worker", "--config", file.path, "--set", "edge.port=70000"],
+            environment: ["ROLLCALL_REDIS_PREFX": "a:"])
+        try await expect(
+            worker, endsWith: 78,
+            saying: [
+                "typing.names", "line 2", "shoe", "line 3", "edge.port", "ROLLCALL_REDIS_PREFX", "auth.secret_file",
+            ])
+    }
+
+    @Test(
+        "says what is wrong with its usage",
+        arguments: [["--prot", "8080"], ["--set", "edge.port"], ["here"], ["--set"]])
+    func wrongUsage(_ arguments: [String]) async throws {
+        let worker = try ChildProcess([RollcallProgram.path, "worker"] + arguments)
+        try await expect(worker, endsWith: 64, saying: ["Error:", "Usage: rollcall worker"])
+    }
+
+    private func expect(_ worker: ChildProcess, endsWith code: Int32, saying words: [String]) async throws {
+        #expect(try await worker.exitCode() == code)
+        try await eventually("what it said is read") { worker.outputEnded }
+        for word in words {
+            #expect(worker.errors.contains(word), "\(word) in:\n\(worker.errors)")
+        }
+        #expect(worker.output.isEmpty, "standard output is for results: \(worker.output)")
+        #expect(!worker.errors.contains("Fatal error"))
+    }
+}
