@@ -13,7 +13,7 @@ public struct Timeout: Error, CustomStringConvertible {
 ///
 /// - Throws: ``Timeout``, naming `what`, after `limit`; whatever `condition` throws.
 public func eventually(
-    _ what: String, within limit: Duration = .seconds(10), every pause: Duration = .milliseconds(10),
+    _ what: String, within limit: Duration = .seconds(30), every pause: Duration = .milliseconds(10),
     _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit

@@ -112,7 +112,12 @@ import Testing
 
     @Test("two fields of one conversation: the user types while any of them does")
     func twoFields() async throws {
-        let connection = try await connected()
+        let client = RollcallClient.phone(worker.url) {
+            $0.typing = try! TypingSettings(debounce: .zero, inactivity: .seconds(60))
+        }
+        client.connect()
+        try await client.isConnected()
+        let connection = try await worker.connection()
         let one = client.typingInput(in: "c42")
         let two = client.typingInput(in: "c42")
         one.edited("a")
