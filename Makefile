@@ -1,18 +1,18 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench lint format clean
+.PHONY: help setup run test test-client test-hiredis bench lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Package.swift
-SHELL_SCRIPTS := scripts/setup scripts/make-secrets .ci/run
+SHELL_SCRIPTS := Tests/consumer.sh Tests/hiredis-1x.sh scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
 FLAGS := $(if $(BREW),-Xcc -I$(BREW)/include -Xlinker -L$(BREW)/lib)
 
 help: ## list what make can do
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 setup: ## install what is missing: hiredis, Redis
 	@scripts/setup
@@ -23,6 +23,12 @@ run: setup ## a private Redis, two workers and the demo page
 # Many tests start processes of their own: all at once, they would measure the machine's patience.
 test: setup ## build, and run all tests
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test $(FLAGS)
+
+test-client: setup ## build an app that imports only the client, with hiredis hidden
+	Tests/consumer.sh
+
+test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
+	Tests/hiredis-1x.sh
 
 bench: setup ## measure typing from device to device, built for release
 	$(SWIFT) run $(FLAGS) -c release rollcall bench
