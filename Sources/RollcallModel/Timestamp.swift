@@ -13,12 +13,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// The moment `duration` later (earlier if negative), to the millisecond.
     public func advanced(by duration: Duration) -> Timestamp {
-        Timestamp(milliseconds: milliseconds + duration.milliseconds)
+        Timestamp(milliseconds: milliseconds.saturatingSum(duration.milliseconds))
     }
 
     /// How long after `earlier` this moment is; negative if it is before it.
     public func since(_ earlier: Timestamp) -> Duration {
-        .milliseconds(milliseconds - earlier.milliseconds)
+        .milliseconds(milliseconds.saturatingDifference(earlier.milliseconds))
     }
 }
 

@@ -1,5 +1,7 @@
 // The process's own clock as the decisions see it. They never read it: every event says when it happens.
 
+internal import RollcallModel
+
 /// A moment on this process's monotonic clock; only differences between two mean anything.
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
@@ -11,11 +13,16 @@ public struct Instant: Hashable, Comparable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
     public static func + (instant: Self, duration: Duration) -> Instant {
-        let (seconds, attoseconds) = duration.components
-        return Instant(nanoseconds: instant.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        Instant(nanoseconds: instant.nanoseconds.saturatingSum(nanoseconds(in: duration)))
     }
 
     public static func - (left: Self, right: Self) -> Duration {
-        .nanoseconds(left.nanoseconds - right.nanoseconds)
+        .nanoseconds(left.nanoseconds.saturatingDifference(right.nanoseconds))
+    }
+
+    private static func nanoseconds(in duration: Duration) -> Int64 {
+        let fitting = min(max(duration, .nanoseconds(Int64.min)), .nanoseconds(Int64.max))
+        let (seconds, attoseconds) = fitting.components
+        return (seconds * 1_000_000_000).saturatingSum(attoseconds / 1_000_000_000)
     }
 }
