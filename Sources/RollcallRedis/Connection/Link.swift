@@ -94,6 +94,8 @@ extension Link {
         eventLoop.preconditionInEventLoop()
         let last = state
         state = .closed
+        // It holds the link, which holds it.
+        flushLater = {}
         user?.linkLost(RedisError(.closed, "the connection was closed"))
         switch last {
         case .idle, .connecting, .closed: break
@@ -115,7 +117,7 @@ extension Link {
     }
 
     private func connect() {
-        guard user != nil else { return state = .closed }
+        guard user != nil else { return _ = close() }
         state = .connecting
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let bootstrap = ClientBootstrap(group: eventLoop)
