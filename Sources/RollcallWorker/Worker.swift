@@ -66,6 +66,8 @@ public struct Worker: Service {
         } catch {
             await edge.stop()
             try? await node.stop()
+            // Told to stop before it was ready: there is nothing to drain and nothing amiss.
+            if error is CancellationError, Task.isShuttingDownGracefully { return }
             throw error
         }
         await edge.stop()

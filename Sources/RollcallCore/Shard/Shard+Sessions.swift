@@ -100,11 +100,12 @@ extension Shard {
         return take()
     }
 
-    /// Whether no device is connected any more and every record says what was decided.
+    /// Whether no device is connected any more and every record says what was decided, if there is a Redis to say it.
     public var isDrained: Bool {
         sessions.keys.allSatisfy { key in
             guard let session = sessions[key] else { return true }
-            return !session.isConnected && session.recorder.map { $0.isWritten($0.sequence) } ?? true
+            guard !session.isConnected else { return false }
+            return !isRedisAvailable || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
     }
 

@@ -26,6 +26,8 @@ final class LeaseDriver {
     private var random = SystemRandomNumberGenerator()
     private var nextBeat: Scheduled<Void>?
     private var hearing: Incarnation?
+    /// How often Redis was lost. Where it was another shard's connection, replies to the beats before may still come.
+    private var life = 0
 
     /// How many sessions of a dead incarnation one sweep's batch takes.
     private static let sweepBatch = 100
@@ -59,7 +61,9 @@ final class LeaseDriver {
 
     /// What Redis holds may not be what was written to it.
     func redisChanged(_ error: RedisError) {
-        logger.warning("Redis lost", metadata: ["reason": "\(error)"])
+        // Every shard tells of its own connection; one line is enough for all.
+        if keeper.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
+        life += 1
         keeper.redisChanged(at: driver.now, using: &random)
         tell(.lost)
     }
@@ -82,8 +86,9 @@ final class LeaseDriver {
     }
 
     private func send(_ beat: LeaseKeeper.Beat) {
-        let sent = driver.now
+        let (sent, life) = (driver.now, life)
         driver.store.heartbeat(describe(beat)) { [self] result in
+            guard life == self.life else { return }
             switch result {
             case .success(let snapshot): answered(snapshot, sent: sent)
             case .failure(let error):

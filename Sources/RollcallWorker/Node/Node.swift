@@ -7,6 +7,7 @@ internal import NIOCore
 internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
+internal import ServiceLifecycle
 
 /// The shards of one worker and the lease that they share.
 final class Node: Sendable {
@@ -57,7 +58,8 @@ final class Node: Sendable {
     /// - Parameters:
     ///   - edge: where devices reach the worker.
     ///   - sessions: how many there are, for those who look.
-    /// - Throws: ``CannotServe`` if no lease stands within the connect time-out.
+    /// - Throws: ``CannotServe`` if no lease stands within the connect time-out; `CancellationError` if the worker is
+    ///   to stop before.
     func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
         let started = loops[0].makePromise(of: Void.self)
         state.withLockedValue { $0.started = started }
@@ -81,7 +83,11 @@ final class Node: Sendable {
             started.fail(CannotServe.noRedis(settings.redis, reason: reason))
         }
         defer { timeout.cancel() }
-        try await started.futureResult.get()
+        try await withTaskCancellationOrGracefulShutdownHandler {
+            try await started.futureResult.get()
+        } onCancelOrGracefulShutdown: {
+            started.fail(CancellationError())
+        }
     }
 
     /// Sends every device elsewhere, spread over the drain time, then ends the lease.

@@ -35,6 +35,7 @@ final class ShardDriver: EdgeShard {
     private let codec = MessageCodec()
     private var occupants: [Occupant?] = []
     private var isTickScheduled = false
+    private var isStopped = false
     private var timer: (at: Instant, task: Scheduled<Void>)?
 
     init(
@@ -63,6 +64,7 @@ final class ShardDriver: EdgeShard {
     }
 
     func stop() -> EventLoopFuture<Void> {
+        isStopped = true
         timer?.task.cancel()
         timer = nil
         return commands.close().and(subscriber.close()).map { _ in }
@@ -219,7 +221,7 @@ final class ShardDriver: EdgeShard {
     }
 
     private func rearm() {
-        guard let next = shard.nextDeadline else { return }
+        guard !isStopped, let next = shard.nextDeadline else { return }
         if let timer, timer.at <= next { return }
         timer?.task.cancel()
         let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, next.nanoseconds)))
