@@ -29,7 +29,7 @@ final class Dozen {
         deployment = try await Deployment(
             workers: 3,
             settings: [
-                "typing.expiry": "2s", "typing.throttle": "200ms", "typing.coalesce": "100ms", "typing.names": "2",
+                "typing.expiry": "3s", "typing.throttle": "200ms", "typing.coalesce": "100ms", "typing.names": "2",
                 "presence.grace": "1s", "worker.drain": "0s", "edge.ping": "60s",
             ])
         let names = people.flatMap { user in
@@ -38,7 +38,7 @@ final class Dozen {
         participants = names.map(Participant.init)
         model = Model(
             devices: names, conversations: [open] + managed,
-            settings: .init(expiry: .seconds(2), grace: .seconds(1)), now: .now)
+            settings: .init(expiry: .seconds(3), grace: .seconds(1)), now: .now)
     }
 
     // MARK: Operations
@@ -59,7 +59,7 @@ final class Dozen {
         case ..<52: try await join(participant)
         case ..<58: try await leave(participant)
         case ..<88: try await type(participant)
-        case ..<97: try await stopTyping(participant)
+        case ..<94: try await stopTyping(participant)
         default: try await pause()
         }
     }
@@ -148,7 +148,7 @@ final class Dozen {
     }
 
     private func pause() async throws {
-        let end = ContinuousClock.now + .milliseconds(Int.random(in: 0...500, using: &random))
+        let end = ContinuousClock.now + .milliseconds(Int.random(in: 0...600, using: &random))
         note("nothing happens")
         try await eventually("time passes") {
             try await look()

@@ -140,8 +140,9 @@ final class Participant {
 }
 
 extension Model {
-    /// How late a message may come, on a machine that does much else.
-    private static let late = Duration.seconds(3)
+    /// How late a message may come, on a machine that does much else. Shorter than the typing's expiry, or what expires
+    /// too soon could not be told from what has not begun.
+    private static let late = Duration.seconds(2)
     /// How much sooner than here a clock of another process may find a deadline passed.
     private static let early = Duration.milliseconds(150)
 
