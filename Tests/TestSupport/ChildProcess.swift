@@ -80,13 +80,16 @@ public final class ChildProcess: @unchecked Sendable {
     }
 
     /// Reads a pipe to its end on a thread of its own: on Linux a `readabilityHandler` misses the end of some of the
-    /// pipes that end at the same time.
+    /// pipes that end at the same time, and `availableData` ends the process when a signal interrupts it.
     private func collect(_ pipe: Pipe, into store: @escaping @Sendable (ChildProcess, Data) -> Void) {
         let handle = pipe.fileHandleForReading
         Thread.detachNewThread { [weak self] in
-            while case let bytes = handle.availableData, !bytes.isEmpty {
-                guard let self else { return }
-                lock.withLock { store(self, bytes) }
+            var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+            while true {
+                let count = read(handle.fileDescriptor, &bytes, bytes.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0, let self else { break }
+                lock.withLock { store(self, Data(bytes.prefix(count))) }
             }
             self?.lock.withLock { self?.openPipes -= 1 }
         }
