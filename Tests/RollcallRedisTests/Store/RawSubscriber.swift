@@ -28,8 +28,10 @@ final class RawSubscriber: Sendable {
 
     /// All that was published until this call.
     func heard() async throws -> [Message] {
-        try await store.command("PUBLISH", "end", "of test")
-        try await eventually("all messages have come") { self.process.output.hasSuffix("end\nof test\n") }
+        // A mark of this call's own: that of an earlier call may be the last that has come yet.
+        let mark = String(UInt64.random(in: 0 ... .max))
+        try await store.command("PUBLISH", "end", mark)
+        try await eventually("all messages have come") { self.process.output.hasSuffix("end\n\(mark)\n") }
         let lines = process.output.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(3).dropLast()
         let messages = stride(from: lines.startIndex, to: lines.endIndex - 3, by: 4).map {
             Message(channel: String(lines[$0 + 2]), payload: String(lines[$0 + 3]))
