@@ -78,11 +78,13 @@ public struct LeaseKeeper: Sendable {
         return beat
     }
 
+    /// A heartbeat was answered. Where Redis changed meanwhile it is another that counts, and this one says nothing.
     public mutating func heartbeatAnswered(
-        _ snapshot: LeaseSnapshot, at now: Instant, using random: inout some RandomNumberGenerator
+        _ beat: Beat, _ snapshot: LeaseSnapshot, at now: Instant, using random: inout some RandomNumberGenerator
     ) -> [Action] {
-        guard let (beat, sent) = awaiting else { return [] }
-        awaiting = nil
+        guard let awaiting, awaiting.beat == beat else { return [] }
+        let sent = awaiting.sent
+        self.awaiting = nil
         switch (state, beat) {
         case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
             renewed(at: sent, time: snapshot.time)
@@ -92,7 +94,11 @@ public struct LeaseKeeper: Sendable {
         case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
             renewed(at: sent, time: snapshot.time)
             return []
-        case (.beginning, _), (.held, _):
+        case (.beginning, _):
+            // Not again at once: a Redis that refuses every beginning would be asked without a pause.
+            redisChanged(at: now, using: &random)
+            return []
+        case (.held, _):
             return startOver(at: now, using: &random)
         case (.ended, _):
             return []
@@ -100,8 +106,8 @@ public struct LeaseKeeper: Sendable {
     }
 
     /// The heartbeat's reply will not come. The next one asks again.
-    public mutating func heartbeatFailed() {
-        awaiting = nil
+    public mutating func heartbeatFailed(_ beat: Beat) {
+        if awaiting?.beat == beat { awaiting = nil }
     }
 
     /// A connection was lost, or Redis said that it is another primary: what it holds may not be what was written, so

@@ -11,14 +11,23 @@ public struct Watch: Sendable {
         case live
     }
 
+    /// How much a read says beside what is known.
+    enum Weight: Hashable, Sendable {
+        /// Redis was away and others may not have said yet what it forgot: only a newer record counts.
+        case cautious
+        case ordinary
+        /// Whatever its version, since Redis may have gone back.
+        case authoritative
+    }
+
     let user: UserID
     var phase = Phase.subscribing
+    /// Whether the next read counts whatever its version.
+    var nextReadIsAuthoritative = false
     /// Watching sessions, each with its number of reasons: its own wish, and conversations joined with presence.
     var watchers: [SessionKey: Int] = [:]
     /// Sessions that have not been shown anything yet.
-    var newcomers: [SessionKey] = []
-    /// `watch` messages to acknowledge when the snapshot is out, by their number in the shard.
-    var acks: [Int] = []
+    var newcomers: Set<SessionKey> = []
     private(set) var presence: Presence?
     private(set) var shown: Presence?
 
@@ -34,12 +43,19 @@ public struct Watch: Sendable {
 
     /// The record was read, past dead workers. At the same version a read says more than a change, which counts the
     /// devices of the dead.
-    ///
-    /// - Parameter isAuthoritative: whether the read counts whatever its version, since Redis may have gone back.
-    mutating func read(_ read: Presence, isAuthoritative: Bool) {
+    mutating func read(_ read: Presence, weight: Weight) {
         phase = .live
-        if !isAuthoritative, let presence, read.version < presence.version { return }
-        presence = read
+        if counts(read, weight: weight) { presence = read }
+    }
+
+    private func counts(_ read: Presence, weight: Weight) -> Bool {
+        guard let presence else { return true }
+        switch weight {
+        // A record that is not there is no newer record, although it reads as one.
+        case .cautious: return read.updatedAt != nil && read.version > presence.version
+        case .ordinary: return read.version >= presence.version
+        case .authoritative: return true
+        }
     }
 
     /// What the watchers should be shown now; `nil` if they have seen it.

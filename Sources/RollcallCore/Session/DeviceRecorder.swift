@@ -24,7 +24,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     private enum UnderWay: Hashable, Sendable {
         case listing(Incarnation)
         case writing(sequence: Int64)
-        case unlisting
+        case unlisting(Incarnation)
     }
 
     public let name: SessionName
@@ -42,6 +42,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     private var isBlocked = false
     /// The session ended without its device: nothing more is written.
     private var isAbandoned = false
+    /// Whether Redis may know of the session: a device that came and went while Redis was away owes it nothing.
+    private var wasSent = false
 
     public init(name: SessionName, hello: Instant) {
         self.name = name
@@ -77,9 +79,10 @@ public struct DeviceRecorder: Hashable, Sendable {
     public func isWritten(_ sequence: Int64) -> Bool { writtenSequence >= sequence }
 
     /// Whether nothing is left to do for a session that ended.
-    public var isFinished: Bool {
-        underWay == nil && listedUnder == nil && (isAbandoned || (state == nil && isWritten(sequence)))
-    }
+    public var isFinished: Bool { underWay == nil && listedUnder == nil && isOver }
+
+    /// Whether nothing is left to write, ever.
+    private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || !wasSent)) }
 
     /// What to do next; `nil` while a step is under way, blocked, or all is done.
     ///
@@ -90,9 +93,9 @@ public struct DeviceRecorder: Hashable, Sendable {
         under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
     ) -> Step? {
         guard underWay == nil, !isBlocked else { return nil }
-        if isAbandoned || (state == nil && isWritten(sequence)) {
+        if isOver {
             guard let listedUnder else { return nil }
-            underWay = .unlisting
+            underWay = .unlisting(listedUnder)
             return .unlist(name, under: listedUnder)
         }
         guard !isWritten(sequence) else { return nil }
@@ -101,6 +104,7 @@ public struct DeviceRecorder: Hashable, Sendable {
             return .list(name, under: incarnation)
         }
         underWay = .writing(sequence: sequence)
+        wasSent = true
         return .write(
             DeviceWrite(
                 name: name, state: state, incarnation: incarnation, began: began, age: now - hello,
@@ -114,8 +118,8 @@ public struct DeviceRecorder: Hashable, Sendable {
         listedUnder = incarnation
     }
 
-    public mutating func unlisted() {
-        guard underWay == .unlisting else { return }
+    public mutating func unlisted(under incarnation: Incarnation) {
+        guard underWay == .unlisting(incarnation) else { return }
         underWay = nil
         listedUnder = nil
     }
@@ -129,9 +133,9 @@ public struct DeviceRecorder: Hashable, Sendable {
             writtenSequence = max(writtenSequence, sequence)
             return .goOn
         case .expired:
-            // A first write that took over a second is sent again with its new age. Any other deadline passes only
-            // with the lease, and the next heartbeat brings a new one.
-            isBlocked = began != nil
+            // The next heartbeat brings a new deadline, and a first write is sent again with its new age. Not at
+            // once: while the lease is over, or the clock behind by a second, that would go on without a pause.
+            isBlocked = true
             return .goOn
         case .replaced:
             isAbandoned = true
@@ -139,8 +143,15 @@ public struct DeviceRecorder: Hashable, Sendable {
         }
     }
 
-    /// The step under way failed.
-    public mutating func failed() {
+    /// A step failed. One of a former incarnation is not the one under way, and changes nothing.
+    public mutating func failed(_ step: Step) {
+        let failed: UnderWay =
+            switch step {
+            case .list(_, let incarnation): .listing(incarnation)
+            case .write(let write): .writing(sequence: write.sequence)
+            case .unlist(_, let incarnation): .unlisting(incarnation)
+            }
+        guard underWay == failed else { return }
         underWay = nil
         isBlocked = true
     }

@@ -20,8 +20,13 @@ public struct Session: Sendable {
     /// A conversation that the session has joined.
     struct Joined: Hashable, Sendable {
         var room: RoomKey
-        var withPresence: Bool
         var typing: TypingSender
+    }
+
+    /// A `watch` to acknowledge once its users' snapshots are out.
+    struct AwaitedSnapshots: Hashable, Sendable {
+        var id: MessageID
+        var missing: Set<WatchKey>
     }
 
     var phase = Phase.greeting
@@ -35,6 +40,7 @@ public struct Session: Sendable {
     var joining: [RoomKey] = []
     /// Whom the client asked to watch; members of joined conversations are watched beside them.
     var watched: Set<UserID> = []
+    var awaited: [AwaitedSnapshots] = []
     /// When the token ends, and the session with it unless a fresh one comes.
     var tokenExpires: Instant?
     /// When the worker, draining, sends the client elsewhere.
@@ -54,6 +60,9 @@ public struct Session: Sendable {
         case .inGrace, .ending: false
         }
     }
+
+    /// Whether it says the most that a device can say: asserted first, so that no user seems less than they are.
+    var saysMost: Bool { recorder?.state == .active && recorder?.lost == nil }
 
     var user: UserID? { recorder?.name.user }
 }

@@ -13,37 +13,41 @@ extension Shard {
     /// Watched users were read.
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         var snapshots: [SessionKey: [Presence]] = [:]
-        var acks: [Int] = []
+        var shown: Set<WatchKey> = []
+        let weight: Watch.Weight = isAuthoritative ? .authoritative : settles == nil ? .ordinary : .cautious
         for record in snapshot.records {
-            guard let key = watchKeys[record.user] else { continue }
             let read = judged(record)
-            watches[key]?.read(read, isAuthoritative: isAuthoritative)
+            // A read from before the channel was lost, or never had, may miss what comes: it is read again.
+            guard let key = watchKeys[record.user], watches[key]?.phase != .subscribing else { continue }
+            watches[key]?.read(read, weight: weight)
             guard let watch = watches[key], let presence = watch.presence else { continue }
             for newcomer in watch.newcomers { snapshots[newcomer, default: []].append(presence) }
-            acks += watch.acks
             watches[key]?.newcomers = []
-            watches[key]?.acks = []
             if watch.shown == nil { watches[key]?.snapshotShown() }
             changedWatches.insert(key)
+            shown.insert(key)
         }
         for (session, presences) in snapshots.sorted(by: { $0.key.index < $1.key.index }) {
             show(presences, to: session)
+            snapshotsArrived(of: shown, for: session)
         }
-        for ack in acks { snapshotArrived(for: ack) }
         return take()
     }
 
-    /// A read of watched users failed; they are read again when Redis is back.
+    /// A read of watched users failed; they are read again with the next heartbeat, or when Redis is back.
     public mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
-        usersToRead.formUnion(users)
-        readsAreAuthoritative = readsAreAuthoritative || isAuthoritative
+        for user in users {
+            guard let key = watchKeys[user] else { continue }
+            failedReads.insert(user)
+            if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
+        }
     }
 
     /// A `get` was read; `nil` if Redis could not be asked.
     public mutating func gotPresence(
         _ snapshot: PresenceSnapshot?, for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
-        if let snapshot {
+        if let snapshot, sessions[key]?.isConnected == true {
             actions.append(.sendSnapshot(.presence(presences(in: snapshot), id: id), to: key))
         } else {
             answerUnavailable(key, id: id)
@@ -61,6 +65,7 @@ extension Shard {
         guard session.watched.union(users).count <= settings.limits.watchedUsers else {
             return answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
         }
+        guard session.awaited.count < ShardSettings.waitingMessages else { return answerUnavailable(key, id: id) }
         var known: [Presence] = []
         var missing: [WatchKey] = []
         for user in Set(users).sorted() {
@@ -70,7 +75,7 @@ extension Shard {
                 known.append(presence)
             } else {
                 missing.append(watchKey)
-                watches[watchKey]?.newcomers.append(key)
+                watches[watchKey]?.newcomers.insert(key)
             }
         }
         show(known, to: key)
@@ -99,7 +104,7 @@ extension Shard {
         if let shown = watches[watchKey]?.shown {
             show([shown], to: key)
         } else {
-            watches[watchKey]?.newcomers.append(key)
+            watches[watchKey]?.newcomers.insert(key)
         }
     }
 
@@ -111,11 +116,12 @@ extension Shard {
             return
         }
         watches[watchKey]?.watchers[key] = nil
-        watches[watchKey]?.newcomers.removeAll { $0 == key }
+        if watches[watchKey]?.newcomers.remove(key) != nil { snapshotsArrived(of: [watchKey], for: key) }
         guard watches[watchKey]?.watchers.isEmpty == true else { return }
-        for ack in watches[watchKey]?.acks ?? [] { snapshotArrived(for: ack) }
         watches.remove(watchKey)
         watchKeys[user] = nil
+        usersToRead.remove(user)
+        failedReads.remove(user)
         actions.append(.unsubscribe(.presence(user)))
     }
 
@@ -150,19 +156,14 @@ extension Shard {
     private mutating func awaitSnapshots(of missing: [WatchKey], id: MessageID?, on key: SessionKey) {
         guard let id else { return }
         guard !missing.isEmpty else { return acknowledge(id, to: key) }
-        let number = nextWatchAck
-        nextWatchAck += 1
-        watchAcks[number] = (key, id, missing.count)
-        for watchKey in missing { watches[watchKey]?.acks.append(number) }
+        sessions[key]?.awaited.append(Session.AwaitedSnapshots(id: id, missing: Set(missing)))
     }
 
-    private mutating func snapshotArrived(for ack: Int) {
-        guard let waiting = watchAcks[ack] else { return }
-        guard waiting.missing == 1 else {
-            watchAcks[ack]?.missing -= 1
-            return
-        }
-        watchAcks[ack] = nil
-        acknowledge(waiting.id, to: waiting.session)
+    /// Snapshots are out, or wanted no longer: what waited for no others is acknowledged.
+    private mutating func snapshotsArrived(of arrived: Set<WatchKey>, for key: SessionKey) {
+        for index in (sessions[key]?.awaited ?? []).indices { sessions[key]?.awaited[index].missing.subtract(arrived) }
+        let done = (sessions[key]?.awaited ?? []).filter(\.missing.isEmpty)
+        sessions[key]?.awaited.removeAll(where: \.missing.isEmpty)
+        for awaited in done { acknowledge(awaited.id, to: key) }
     }
 }

@@ -15,11 +15,11 @@ extension Shard {
         blocked = []
         for key in sessions.keys {
             sessions[key]?.recorder?.asserted()
-            advance(key, at: now)
+            if isFirst || sessions[key]?.saysMost == true { advance(key, at: now) }
         }
         payOwedStops(at: now)
         readAllAgain(authoritatively: false)
-        if !isFirst { timers.remind(.authoritativeRead, at: now + settings.lease) }
+        if !isFirst { settle(at: now) }
         return take()
     }
 
@@ -30,7 +30,9 @@ extension Shard {
         self.clock = clock
         writesUntil = until
         if !leases.read(snapshot).isEmpty { usersToRead.formUnion(watchKeys.keys) }
-        for key in blocked {
+        usersToRead.formUnion(failedReads)
+        failedReads = []
+        for key in blocked.sorted(by: { $0.index < $1.index }) {
             sessions[key]?.recorder?.retry()
             advance(key, at: now)
         }
@@ -70,23 +72,46 @@ extension Shard {
         return take()
     }
 
-    mutating func readAllAgain(authoritatively: Bool) {
-        readsAreAuthoritative = authoritatively
+    /// One lease after the latest incarnation began every worker has said what it holds, and what is read counts.
+    mutating func settlingDue(at now: Instant) {
+        guard let settles else { return }
+        guard now >= settles else { return timers.remind(.authoritativeRead, at: settles) }
+        self.settles = nil
+        readAllAgain(authoritatively: true)
+    }
+
+    private mutating func settle(at now: Instant) {
+        settles = now + settings.lease
+        timers.remind(.authoritativeRead, at: now + settings.lease)
+        timers.remind(.assertTheRest, at: now + ShardSettings.saysLessDelay)
+    }
+
+    private mutating func readAllAgain(authoritatively: Bool) {
+        for key in watches.keys { watches[key]?.nextReadIsAuthoritative = authoritatively }
         usersToRead.formUnion(watchKeys.keys)
         for key in rooms.keys { readRoomAgain(key) }
     }
 
+    /// Asks for the users to be read, but for those whose channel is not confirmed: its confirmation asks again.
     mutating func askForReads() {
         guard isRedisAvailable, !usersToRead.isEmpty else { return }
-        let users = usersToRead.filter { user in
-            watchKeys[user].flatMap { watches[$0] }.map { $0.phase != .subscribing } ?? false
-        }.sorted()
-        for start in stride(from: 0, to: users.count, by: ShardSettings.readBatch) {
-            let batch = Array(users[start..<min(start + ShardSettings.readBatch, users.count)])
-            actions.append(.readPresence(batch, isAuthoritative: readsAreAuthoritative))
+        var ordinary: [UserID] = []
+        var authoritative: [UserID] = []
+        for user in usersToRead.sorted() {
+            guard let key = watchKeys[user], let watch = watches[key], watch.phase != .subscribing else { continue }
+            if watch.nextReadIsAuthoritative { authoritative.append(user) } else { ordinary.append(user) }
+            watches[key]?.nextReadIsAuthoritative = false
         }
         usersToRead = []
-        readsAreAuthoritative = false
+        askForReads(of: ordinary, isAuthoritative: false)
+        askForReads(of: authoritative, isAuthoritative: true)
+    }
+
+    private mutating func askForReads(of users: [UserID], isAuthoritative: Bool) {
+        for start in stride(from: 0, to: users.count, by: ShardSettings.readBatch) {
+            let batch = Array(users[start..<min(start + ShardSettings.readBatch, users.count)])
+            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative))
+        }
     }
 
     private mutating func payOwedStops(at now: Instant) {

@@ -6,7 +6,8 @@ extension Shard {
     /// A connection was opened.
     public mutating func connected(at now: Instant) -> SessionKey {
         let key = sessions.insert(Session(now: now, limits: settings.limits))
-        timers.remind(.session(key), at: now + settings.hello)
+        sessions[key]?.leaves = drainEnds
+        remindOfEnd(key)
         return key
     }
 
@@ -25,7 +26,7 @@ extension Shard {
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
             acknowledge(id, to: key)
         case .open:
-            actions.append(.close(key, .badToken))
+            close(key, .badToken, at: now)
         case .greeting, .inGrace, .ending:
             break
         }
@@ -65,8 +66,8 @@ extension Shard {
         return take()
     }
 
-    public mutating func unlisted(_ key: SessionKey, at now: Instant) -> [ShardAction] {
-        sessions[key]?.recorder?.unlisted()
+    public mutating func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+        sessions[key]?.recorder?.unlisted(under: incarnation)
         advance(key, at: now)
         return take()
     }
@@ -78,20 +79,21 @@ extension Shard {
             actions.append(.announceReplaced(write.name, previous: previous))
         }
         let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
-        if written.outcome == .expired { blocked.append(key) }
+        if written.outcome == .expired { blocked.insert(key) }
         if verdict == .replaced { dropReplaced(key, at: now) }
         advance(key, at: now)
         return take()
     }
 
     /// Listing, writing or unlisting failed; the next heartbeat, or the next incarnation, tries again.
-    public mutating func stepFailed(_ key: SessionKey) {
-        sessions[key]?.recorder?.failed()
-        blocked.append(key)
+    public mutating func stepFailed(_ step: DeviceRecorder.Step, for key: SessionKey) {
+        sessions[key]?.recorder?.failed(step)
+        blocked.insert(key)
     }
 
     /// The worker is about to stop: each device is sent elsewhere at its own moment within `spread`.
     public mutating func drain(over spread: Duration, at now: Instant) -> [ShardAction] {
+        drainEnds = now + spread
         for key in sessions.keys where sessions[key]?.isConnected == true {
             let part = Double.random(in: 0..<1, using: &random)
             sessions[key]?.leaves = now + spread * part
@@ -132,20 +134,8 @@ extension Shard {
     mutating func sessionDue(_ key: SessionKey, at now: Instant) {
         guard let session = sessions[key] else { return }
         switch session.phase {
-        case .greeting, .authenticating:
-            guard now >= session.connected + settings.hello || session.leaves != nil else { return }
-            actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [key]))
-            close(key, .late, at: now)
-        case .open:
-            if let expires = session.tokenExpires, now >= expires {
-                actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
-                return close(key, .tokenExpired, at: now)
-            }
-            guard let leaves = session.leaves, now >= leaves else {
-                return remindOfEnd(key)
-            }
-            actions.append(.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0)), to: [key]))
-            close(key, .draining, at: now)
+        case .greeting, .authenticating, .open:
+            connectionDue(key, session, at: now)
         case .inGrace(let until):
             guard now >= until else {
                 timers.remind(.session(key), at: until)
@@ -159,9 +149,25 @@ extension Shard {
         }
     }
 
+    private mutating func connectionDue(_ key: SessionKey, _ session: Session, at now: Instant) {
+        if let expires = session.tokenExpires, now >= expires {
+            actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
+            close(key, .tokenExpired, at: now)
+        } else if let leaves = session.leaves, now >= leaves {
+            actions.append(.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0)), to: [key]))
+            close(key, .draining, at: now)
+        } else if session.phase != .open, now >= session.connected + settings.hello {
+            actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [key]))
+            close(key, .late, at: now)
+        } else {
+            remindOfEnd(key)
+        }
+    }
+
     private mutating func remindOfEnd(_ key: SessionKey) {
         guard let session = sessions[key] else { return }
-        if let next = [session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
+        let hello = session.phase == .open ? nil : session.connected + settings.hello
+        if let next = [hello, session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
             timers.remind(.session(key), at: next)
         }
     }
@@ -185,7 +191,12 @@ extension Shard {
     mutating func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
         if state == .background { stopTypingEverywhere(key, at: now) }
         guard let sequence = sessions[key]?.recorder?.decided(state: state) else { return }
-        if let id { sessions[key]?.acks.append((sequence, id)) }
+        if let id {
+            guard sessions[key]!.acks.count < ShardSettings.waitingMessages else {
+                return answerUnavailable(key, id: id)
+            }
+            sessions[key]?.acks.append((sequence, id))
+        }
         advance(key, at: now)
     }
 
@@ -218,11 +229,12 @@ extension Shard {
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
         stopTypingEverywhere(key, at: now)
         for joined in sessions[key]?.joined ?? [] { depart(key, from: joined.room) }
-        for room in sessions[key]?.joining ?? [] { stopWaiting(key, in: room) }
+        for room in sessions[key]?.joining ?? [] { depart(key, from: room) }
         for user in sessions[key]?.watched ?? [] { removeWatcher(key, of: user) }
         sessions[key]?.joined = []
         sessions[key]?.joining = []
         sessions[key]?.watched = []
+        sessions[key]?.awaited = []
         sessions[key]?.waiting = []
         sessions[key]?.acks = []
     }

@@ -12,7 +12,7 @@ extension Shard {
             acknowledge(id, to: key)
         case .notAMember:
             withSender(of: key, in: signal.conversation) { $0.refused() }
-            answer(key, .notAMember, id: id, "you are not a member of this conversation")
+            answer(key, .notAMember, id: id, Self.notAMember)
         }
         return take()
     }
@@ -42,10 +42,12 @@ extension Shard {
         guard let room = roomKeys[conversation],
             let index = sessions[key]?.joined.firstIndex(where: { $0.room == room })
         else {
-            if let room = roomKeys[conversation], typedWhileJoining(typing, id: id, on: key, room: room) { return }
+            if let room = roomKeys[conversation], sessions[key]?.joining.contains(room) == true {
+                return typedWhileJoining(typing, in: room, id: id, on: key, at: now)
+            }
             return answer(key, .notJoined, id: id, "join the conversation first")
         }
-        guard isRedisAvailable else { return answerUnavailable(key, id: id) }
+        guard isRedisAvailable || !typing else { return answerUnavailable(key, id: id) }
         let time = redisTime(at: now)
         let decision =
             typing
@@ -61,6 +63,7 @@ extension Shard {
 
     mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
         for index in (sessions[key]?.joined ?? []).indices { stopTyping(key, joined: index) }
+        for room in sessions[key]?.joining ?? [] { dropHeldTyping(key, in: room) }
     }
 
     mutating func stopTyping(_ key: SessionKey, joined index: Int) {

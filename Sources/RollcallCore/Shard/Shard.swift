@@ -15,6 +15,8 @@ public struct Shard: Sendable {
         case room(RoomKey)
         /// Under an incarnation that is not the first, everything is read again after one lease.
         case authoritativeRead
+        /// Under such an incarnation sessions that say less than `active` are asserted after those that say it.
+        case assertTheRest
     }
 
     let settings: ShardSettings
@@ -37,17 +39,18 @@ public struct Shard: Sendable {
     var timers = Timers<Reminder>()
     var actions: [ShardAction] = []
     /// Sessions whose last step failed; the next heartbeat tries again.
-    var blocked: [SessionKey] = []
+    var blocked: Set<SessionKey> = []
     /// Stops that did not reach Redis; owed until their expiry, when the typing ends by itself.
     var owedStops: [TypingSignal] = []
     var changedRooms: Set<RoomKey> = []
     var changedWatches: Set<WatchKey> = []
     var usersToRead: Set<UserID> = []
-    /// Whether the next reads count whatever their version.
-    var readsAreAuthoritative = false
-    /// `watch` messages that wait for snapshots: who is to be told, and how many snapshots are missing.
-    var watchAcks: [Int: (session: SessionKey, id: MessageID, missing: Int)] = [:]
-    var nextWatchAck = 0
+    /// Users whose read failed; the next heartbeat tries again.
+    var failedReads: Set<UserID> = []
+    /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
+    var settles: Instant?
+    /// When the last device is to have left, once the worker drains.
+    var drainEnds: Instant?
 
     /// - Parameter worker: how the worker is called in `welcome` before it holds a lease.
     public init(settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable) {
@@ -79,7 +82,8 @@ public struct Shard: Sendable {
             case .session(let key): sessionDue(key, at: now)
             case .typing(let key): typingDue(key, at: now)
             case .room(let key): roomDue(key, at: now)
-            case .authoritativeRead: readAllAgain(authoritatively: true)
+            case .authoritativeRead: settlingDue(at: now)
+            case .assertTheRest: for key in sessions.keys { advance(key, at: now) }
             }
         }
         return take()
@@ -94,10 +98,12 @@ public struct Shard: Sendable {
     }
 
     mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {
-        if let id { actions.append(.send(.ack(id), to: [key])) }
+        guard let id, sessions[key]?.isConnected == true else { return }
+        actions.append(.send(.ack(id), to: [key]))
     }
 
     mutating func answer(_ key: SessionKey, _ code: MessageError.Code, id: MessageID?, _ message: String) {
+        guard sessions[key]?.isConnected == true else { return }
         actions.append(.send(.error(MessageError(code: code, id: id, message: message)), to: [key]))
     }
 }

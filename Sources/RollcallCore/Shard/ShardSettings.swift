@@ -28,8 +28,10 @@ public struct ShardSettings: Hashable, Sendable {
 
     /// The most users whose records one read asks for.
     public static let readBatch = 500
+    /// How long after a later incarnation began what says less is held back, so that what says more comes first.
+    public static let saysLessDelay = Duration.seconds(1)
     /// The most users one `presence` message carries.
     public static let presenceBatch = 200
-    /// The most messages that wait while a session's token is looked at.
+    /// The most messages of one session and kind that wait: for its token, or for Redis with their acknowledgement.
     public static let waitingMessages = 100
 }

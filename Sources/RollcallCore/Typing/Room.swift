@@ -16,25 +16,27 @@ public struct Room: Sendable {
         var session: SessionKey
         var user: UserID
         var withPresence: Bool
-        var id: MessageID?
+        /// The joins to acknowledge: a client may ask again while it waits.
+        var ids: [MessageID] = []
         /// Whether its membership is being read.
         var isRead = false
-        /// The last typing signal that came while the join waited, with its id.
+        /// The last typing signal that came while the join waited.
         var typing: Signal?
     }
 
     struct Signal: Hashable, Sendable {
-        var typing: Bool
         var id: MessageID?
+        /// Its expiry counts from here, however long the join takes.
+        var came: Instant
     }
 
     let conversation: ConversationID
     var phase: Phase
     var sessions: [SessionKey] = []
     var waiting: [Waiting] = []
-    /// Sessions that watch the members too; and the members, once read.
+    /// Sessions that watch the members too.
     var presenceSessions: Set<SessionKey> = []
-    var members: Set<UserID>?
+    var members = MemberSet()
     var typists = TypistSet()
     /// What the joined were last told, and when.
     var told: [Typist] = []

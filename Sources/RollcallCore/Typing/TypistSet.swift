@@ -14,19 +14,25 @@ public struct TypistSet: Hashable, Sendable {
     private(set) var entries: [Entry] = []
     /// When users who do not type were last heard of, while a snapshot is being read that may be older.
     private var stopped: [UserID: Timestamp] = [:]
-    private var isReading = false
+    private var readsUnderWay = 0
 
     public init() {}
 
     public var typists: [Typist] { entries.map(\.typist) }
     public var isEmpty: Bool { entries.isEmpty }
+    public var isReading: Bool { readsUnderWay > 0 }
 
     /// When the next typist expires.
     public var nextExpiry: Instant? { entries.map(\.expires).min() }
 
     /// A snapshot is about to be read: what is heard until it comes may be newer than it.
     public mutating func readBegan() {
-        isReading = true
+        readsUnderWay += 1
+    }
+
+    /// A snapshot will not come.
+    public mutating func readFailed() {
+        readEnded()
     }
 
     /// A snapshot came. Users of whom a change was heard since it was read stay as that change left them.
@@ -39,8 +45,7 @@ public struct TypistSet: Hashable, Sendable {
                 Typist(user: typist.user, name: typist.name), expires: clock.instant(of: typist.expiry),
                 at: snapshot.time)
         }
-        stopped = [:]
-        isReading = false
+        readEnded()
     }
 
     /// A change was published.
@@ -68,6 +73,12 @@ public struct TypistSet: Hashable, Sendable {
     /// Time has passed: those whose typing was not renewed are out.
     public mutating func expired(at now: Instant) {
         entries.removeAll { $0.expires <= now }
+    }
+
+    /// A stop is remembered until the last read is over: one that began later may still be older than the stop.
+    private mutating func readEnded() {
+        readsUnderWay -= 1
+        if readsUnderWay == 0 { stopped = [:] }
     }
 
     private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp) {

@@ -90,18 +90,18 @@ final class LeaseDriver {
         driver.store.heartbeat(describe(beat)) { [self] result in
             guard life == self.life else { return }
             switch result {
-            case .success(let snapshot): answered(snapshot, sent: sent)
+            case .success(let snapshot): answered(beat, snapshot, sent: sent)
             case .failure(let error):
                 logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
-                keeper.heartbeatFailed()
+                keeper.heartbeatFailed(beat)
             }
         }
     }
 
-    private func answered(_ snapshot: LeaseSnapshot, sent: Instant) {
+    private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot, sent: Instant) {
         let clock = RedisClock(time: snapshot.time, sent: sent)
         let before = keeper.incarnation
-        let actions = keeper.heartbeatAnswered(snapshot, at: driver.now, using: &random)
+        let actions = keeper.heartbeatAnswered(beat, snapshot, at: driver.now, using: &random)
         if before != nil, keeper.incarnation == nil {
             logger.warning("lease lost", metadata: ["incarnation": "\(before?.name ?? "")"])
             tell(.lost)

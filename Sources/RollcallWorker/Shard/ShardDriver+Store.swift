@@ -10,15 +10,21 @@ extension ShardDriver {
         switch action {
         case .list(let name, let incarnation, let key):
             store.record([name], of: incarnation) { [self] result in
-                step(key, result) { shard, _, now in shard.listed(key, under: incarnation, at: now) }
+                step(.list(name, under: incarnation), of: key, result) { shard, _, now in
+                    shard.listed(key, under: incarnation, at: now)
+                }
             }
         case .unlist(let name, let incarnation, let key):
             store.unrecord([name], of: incarnation) { [self] result in
-                step(key, result) { shard, _, now in shard.unlisted(key, at: now) }
+                step(.unlist(name, under: incarnation), of: key, result) { shard, _, now in
+                    shard.unlisted(key, under: incarnation, at: now)
+                }
             }
         case .write(let write, let key):
             store.write(write) { [self] result in
-                step(key, result) { shard, written, now in shard.written(written, of: write, for: key, at: now) }
+                step(.write(write), of: key, result) { shard, written, now in
+                    shard.written(written, of: write, for: key, at: now)
+                }
             }
         case .announceReplaced(let name, let previous):
             store.announceReplaced(previous, user: name.user, device: name.device)
@@ -74,21 +80,20 @@ extension ShardDriver {
             case .success(let snapshot):
                 after { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
             case .failure:
-                // Not through a tick, which would ask again at once: the next heartbeat does.
                 shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
             }
         }
     }
 
     private func step<Value>(
-        _ key: SessionKey, _ result: Result<Value, RedisError>,
+        _ step: DeviceRecorder.Step, of key: SessionKey, _ result: Result<Value, RedisError>,
         _ event: (inout Shard, Value, Instant) -> [ShardAction]
     ) {
         after { shard, now in
             switch result {
             case .success(let value): return event(&shard, value, now)
             case .failure:
-                shard.stepFailed(key)
+                shard.stepFailed(step, for: key)
                 return []
             }
         }

@@ -158,7 +158,7 @@ final class ShardDriver: EdgeShard {
         after { shard, now in
             do throws(AuthenticationError) {
                 let identity = try authenticator.authenticate(token: token, device: device)
-                let lifetime = identity.expires.map { Duration.seconds($0.timeIntervalSinceNow) }
+                let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
                 return shard.authenticated(
                     key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: now)
             } catch {

@@ -1,0 +1,176 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct PresenceStories {
+    @Test("a watch gives the snapshot, its acknowledgement, then changes")
+    func watch() {
+        var stage = Stage()
+        let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(["alice", "nobody"]), id: "w", on: bob)
+        #expect(stage.heard(by: bob).isEmpty)
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        #expect(heard.statuses == ["alice online", "nobody offline"])
+        #expect(heard.last == .ack("w"))
+        stage.say(.state(.idle), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+    }
+
+    @Test("a change heard before the snapshot is not undone by it")
+    func changeBeforeSnapshot() {
+        var stage = Stage()
+        let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
+        stage.settle()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.confirm()
+        let read = stage.asked.removeFirst()
+        let event = stage.reply(to: read)
+        stage.pass(.milliseconds(2), answering: false)
+        stage.say(.state(.idle), on: alice)
+        stage.settle()
+        stage.event(event)
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+    }
+
+    @Test("the same watch again before the snapshot is answered by one snapshot, each message by its own ack")
+    func watchTwice() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(["alice"]), id: "1", on: bob)
+        stage.say(.watch(["alice", "carol"]), id: "2", on: bob)
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        #expect(heard.statuses == ["alice offline", "carol offline"])
+        #expect(Set(heard.acks) == ["1", "2"])
+    }
+
+    @Test("unwatching while the snapshot is pending acknowledges both, and leaves nothing")
+    func unwatchPending() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(["alice"]), id: "w", on: bob)
+        stage.say(.unwatch(["alice"]), id: "u", on: bob)
+        #expect(stage.heard(by: bob).acks == ["w", "u"])
+        stage.settle()
+        #expect(stage.heard(by: bob).isEmpty)
+        #expect(stage.shard.watches.count == 0)
+    }
+
+    @Test("the last watcher to go ends the subscription")
+    func lastWatcher() {
+        var stage = Stage()
+        let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
+        for key in [bob, carol] { stage.say(.watch(["alice"]), on: key) }
+        stage.settle()
+        stage.say(.unwatch(["alice"]), on: bob)
+        #expect(stage.confirmed == [.presence("alice")])
+        stage.drop(carol)
+        #expect(stage.confirmed.isEmpty)
+    }
+
+    @Test("while Redis is away get is unavailable, and a watch is acknowledged when it is back")
+    func away() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        #expect(stage.heard(by: bob).errors == [.unavailable])
+        stage.say(.watch(["alice"]), id: "w", on: bob)
+        stage.pass(.seconds(3))
+        #expect(stage.heard(by: bob).isEmpty)
+        stage.redisReturns()
+        stage.settle()
+        #expect(stage.heard(by: bob).acks == ["w"])
+    }
+
+    @Test("over an emptied Redis a user who is still there never seems offline; one who is gone does, after a lease")
+    func emptied() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.redis.records["dave"] = elsewhere("dave", stage.redis.time)
+        stage.say(.watch(["alice", "dave"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.settle()
+        stage.pass(.seconds(2))
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.pass(.milliseconds(2900))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.pass(.seconds(1))
+        #expect(stage.heard(by: bob).statuses == ["dave offline"])
+    }
+
+    @Test("a second new incarnation begins the lease of patience anew")
+    func patience() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.pass(.seconds(3))
+        stage.redisReturns()
+        stage.pass(.seconds(4))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
+    @Test("the devices of a dead worker stop counting when its lease has passed")
+    func masking() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(2))]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+        let end = stage.redis.time.advanced(by: .seconds(2))
+        stage.pass(.milliseconds(900))
+        stage.redis.time = end.advanced(by: .milliseconds(1))
+        stage.heartbeat()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
+    @Test("a read that failed is asked again by a heartbeat, not by every tick")
+    func failedRead() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.confirm()
+        stage.failAll()
+        stage.say(.ping, on: bob)
+        #expect(stage.asked.isEmpty)
+        stage.heartbeat()
+        #expect(stage.asked == [.readPresence(["alice"], isAuthoritative: false)])
+    }
+
+    private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {
+        let device = DeviceRecord(
+            state: .active, incarnation: w2, began: time, session: SessionID(random: "x"), sequence: 1, since: time,
+            lost: nil)
+        return PresenceRecord(
+            user: user, devices: ["tv": device], lastSeen: time, updatedAt: time, version: time.milliseconds)
+    }
+}

@@ -1,0 +1,242 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct SessionStories {
+    @Test("a hello is listed, written and then acknowledged, in this order")
+    func hello() {
+        var stage = Stage()
+        let key = stage.enter("alice", id: "h")
+        guard case .welcome? = stage.heard(by: key).first else { return #expect(Bool(false), "no welcome") }
+        guard case .list? = stage.asked.first else { return #expect(Bool(false), "not listed") }
+        stage.answer()
+        guard case .write? = stage.asked.first else { return #expect(Bool(false), "not written") }
+        #expect(stage.heard(by: key).isEmpty)
+        stage.answer()
+        #expect(stage.heard(by: key).acks == ["h"])
+    }
+
+    @Test("a lost connection keeps the device for the grace period, then it is gone and nothing is left of it")
+    func grace() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.drop(key)
+        stage.pass(.milliseconds(4900))
+        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .online)
+        stage.pass(.milliseconds(200))
+        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .offline)
+        #expect(stage.leftovers.isEmpty)
+        #expect(stage.redis.listed.values.allSatisfy { $0.isEmpty })
+    }
+
+    @Test("a device that returns within the grace period takes over, and never seems offline")
+    func returns() {
+        var stage = Stage()
+        let watcher = stage.enter("bob")
+        stage.say(.watch(["alice"]), on: watcher)
+        let first = stage.enter("alice")
+        stage.settle()
+        stage.drop(first)
+        stage.pass(.seconds(2))
+        let second = stage.enter("alice")
+        stage.pass(.seconds(10))
+        #expect(!stage.heard(by: watcher).statuses.dropFirst().contains("alice offline"))
+        #expect(stage.shard.sessions.count == 2)
+        #expect(stage.closed[second] == nil)
+    }
+
+    @Test("a newer session of the device closes the older")
+    func replaced() {
+        var stage = Stage()
+        let first = stage.enter("alice")
+        stage.settle()
+        stage.pass(.milliseconds(5))
+        let second = stage.enter("alice")
+        stage.settle()
+        #expect(stage.closed == [first: .replaced])
+        #expect(stage.heard(by: first).last == .goodbye(.init(reason: .replaced, reconnect: false)))
+        #expect(stage.shard.sessions.keys == [second])
+    }
+
+    @Test("a goodbye takes effect at once")
+    func goodbye() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.say(.goodbye, id: "g", on: key)
+        stage.settle()
+        #expect(stage.heard(by: key).acks == ["g"])
+        #expect(stage.closed == [key: .normal])
+        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .offline)
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("a connection without a hello is closed, and one without a session leaves nothing")
+    func late() {
+        var stage = Stage()
+        let key = stage.connect()
+        stage.pass(.seconds(5))
+        #expect(stage.closed == [key: .late])
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("too many messages end the session")
+    func rate() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        for _ in 0..<200 { stage.say(.ping, on: key) }
+        #expect(stage.closed == [key: .tooManyMessages])
+    }
+
+    @Test("what follows a hello waits for its token, and is taken in order")
+    func messagesWait() {
+        var stage = Stage()
+        let key = stage.connect()
+        stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
+        stage.say(.join("c", presence: false), id: "j", on: key)
+        stage.say(.leave("c"), id: "l", on: key)
+        stage.event { $0.authenticated(key, user: "alice", device: "phone", id: nil, at: $1) }
+        stage.settle()
+        #expect(stage.heard(by: key).answered == ["j", "l"])
+    }
+
+    /// The session stayed open for ever: its connection was closed, and the edge says nothing of what the shard closes.
+    @Test("a fresh token of another user ends the session, grace and all")
+    func wrongToken() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.event { $0.authenticated(key, user: "mallory", device: "phone", id: nil, at: $1) }
+        stage.pass(.seconds(6))
+        #expect(stage.closed == [key: .badToken])
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    /// The reminder of the hello's deadline stood, and with it fell the later one of the drain.
+    @Test("a drain reaches also those who just came, and those who come while it lasts")
+    func drain() {
+        var stage = Stage()
+        let keys = (0..<20).map { stage.enter(try! UserID("u\($0)")) }
+        stage.settle()
+        stage.pass(.seconds(3))
+        stage.event { $0.drain(over: .seconds(4), at: $1) }
+        let late = stage.enter("late")
+        stage.pass(.seconds(4))
+        #expect(stage.shard.isDrained)
+        #expect(stage.closed == Dictionary(uniqueKeysWithValues: (keys + [late]).map { ($0, CloseCode.draining) }))
+    }
+
+    @Test("while Redis is away a state is acknowledged when it is back, once")
+    func stateWhileAway() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.redisGoes()
+        stage.say(.state(.idle), id: "s", on: key)
+        stage.pass(.seconds(20))
+        #expect(stage.heard(by: key).acks.isEmpty)
+        stage.redisReturns()
+        stage.pass(.seconds(3))
+        #expect(stage.heard(by: key).acks == ["s"])
+        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .away)
+    }
+
+    @Test("a device that comes and goes while Redis is away owes it nothing")
+    func visitWhileAway() {
+        var stage = Stage(redisIsThere: false)
+        let (first, second) = (stage.enter("alice"), stage.enter("bob"))
+        stage.say(.goodbye, on: first)
+        stage.drop(second)
+        stage.pass(.seconds(6))
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("a removal that failed is owed, and made when Redis is back")
+    func owedRemoval() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.redisGoes()
+        stage.say(.goodbye, on: key)
+        stage.pass(.seconds(2))
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.pass(.seconds(2))
+        #expect(stage.redis.record(of: "alice").updatedAt != nil)
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("a later incarnation asserts everything, what says more first")
+    func assertion() {
+        var stage = Stage()
+        let idle = stage.enter("alice", "laptop", state: .idle)
+        _ = stage.enter("alice", "phone")
+        stage.settle()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.settle()
+        let record = stage.redis.record(of: "alice")
+        #expect(record.devices.keys.map { $0.text } == ["phone"])
+        #expect(record.devices["phone"]?.incarnation == stage.incarnation)
+        stage.pass(.seconds(1))
+        #expect(stage.redis.record(of: "alice").devices["laptop"]?.state == .idle)
+        #expect(stage.closed[idle] == nil)
+    }
+
+    @Test("replies of a former incarnation change nothing under the next")
+    func staleReplies() {
+        var stage = Stage()
+        let key = stage.enter("alice", id: "h")
+        stage.answer()
+        let write = stage.asked.removeFirst()
+        guard case .write(let old, _) = write else { return #expect(Bool(false), "no write") }
+        stage.redisReturns()
+        let event = stage.reply(to: write)
+        stage.event(event)
+        stage.event { shard, _ in
+            shard.stepFailed(.write(old), for: key)
+            return []
+        }
+        #expect(stage.heard(by: key).acks.isEmpty)
+        stage.settle()
+        #expect(stage.heard(by: key).acks == ["h"])
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
+    }
+
+    @Test("late replies for a freed slot do no harm to its next tenant")
+    func freedSlot() {
+        var stage = Stage()
+        let first = stage.enter("alice")
+        let list = stage.asked.removeFirst()
+        guard case .list(let name, _, _) = list else { return #expect(Bool(false), "not listed") }
+        stage.event { $0.replaced(name, at: $1) }
+        let event = stage.reply(to: list)
+        stage.event(event)
+        stage.settle()
+        let second = stage.enter("bob", id: "h")
+        #expect(second.index == first.index)
+        stage.event(event)
+        stage.event { $0.unlisted(first, under: w1, at: $1) }
+        #expect(stage.heard(by: second).acks.isEmpty)
+        stage.settle()
+        #expect(stage.heard(by: second).acks == ["h"])
+        #expect(stage.redis.records["alice"] == nil)
+    }
+
+    /// The first write's deadline is a second away by the worker's clock; once the lease is over, none is good.
+    @Test("a refused first write waits for the next heartbeat")
+    func refusedFirstWrite() {
+        var stage = Stage()
+        let key = stage.enter("alice", id: "h")
+        stage.pass(.seconds(7), answering: false)
+        stage.answer()
+        stage.answer()
+        #expect(stage.asked.isEmpty)
+        stage.heartbeat()
+        stage.settle()
+        #expect(stage.heard(by: key).acks == ["h"])
+    }
+}

@@ -1,0 +1,194 @@
+import RollcallCore
+import RollcallModel
+import Testing
+
+@Suite struct TypingStories {
+    /// Alice and Bob, both in `c`, and nothing said yet.
+    private func aliceAndBob(_ settings: ShardSettings = ShardSettings()) -> (Stage, SessionKey, SessionKey) {
+        var stage = Stage(settings)
+        let alice = stage.enter("alice")
+        let bob = stage.enter("bob")
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        return (stage, alice, bob)
+    }
+
+    @Test("typing appears at the other and stops when its expiry passes")
+    func expiry() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).typists == [["alice"]])
+        stage.pass(.milliseconds(2999))
+        #expect(stage.heard(by: bob).isEmpty)
+        stage.pass(.milliseconds(1))
+        #expect(stage.heard(by: bob).typists == [[]])
+        #expect(stage.heard(by: alice).isEmpty)
+    }
+
+    @Test("nobody sees themselves typing, on a second device neither")
+    func ownTyping() {
+        var (stage, alice, bob) = aliceAndBob()
+        let laptop = stage.enter("alice", "laptop")
+        stage.say(.join("c", presence: false), on: laptop)
+        stage.settle()
+        #expect(stage.heard(by: laptop).typists == [[]])
+        stage.say(.typing("c", true), on: alice)
+        stage.say(.typing("c", true), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: laptop).typists == [["bob"]])
+        #expect(stage.heard(by: alice).typists == [["bob"]])
+        #expect(stage.heard(by: bob).typists == [["alice"]])
+    }
+
+    @Test("signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
+    func throttle() {
+        var (stage, alice, bob) = aliceAndBob()
+        for number in 0..<20 {
+            stage.say(.typing("c", true), id: .integer(Int64(number)), on: alice)
+            stage.pass(.milliseconds(250))
+        }
+        #expect(stage.heard(by: alice).acks.count == 20)
+        #expect((5...6).contains(stage.signals.count))
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: bob).typists.allSatisfy { $0 == ["alice"] })
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: bob).typists == [[]])
+    }
+
+    @Test("a stop goes at once, and takes the deferred signal with it")
+    func stop() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.say(.typing("c", true), on: alice)
+        stage.say(.typing("c", false), id: "stop", on: alice)
+        stage.settle()
+        #expect(stage.heard(by: alice).acks == ["stop"])
+        stage.pass(.seconds(5))
+        #expect(stage.signals.count == 1)
+        #expect(stage.heard(by: bob).typists == [["alice"], []])
+    }
+
+    @Test("leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
+    func ends(how: Int) {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        switch how {
+        case 0: stage.say(.leave("c"), on: alice)
+        case 1: stage.say(.state(.background), on: alice)
+        case 2: stage.say(.goodbye, on: alice)
+        default: stage.drop(alice)
+        }
+        stage.settle()
+        #expect(stage.heard(by: bob).typists == [["alice"], []])
+    }
+
+    @Test("a set that stays is repeated after the expiry without a message, also one known from its snapshot alone")
+    func repeats() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.leave("c"), on: bob)
+        stage.say(.leave("c"), on: alice)
+        stage.settle()
+        let elsewhere = { (stage: inout Stage) in
+            let expiry = stage.redis.time.advanced(by: .seconds(3))
+            _ = stage.redis.signal(TypingSignal(user: "dave", device: "d", conversation: "c", expiry: expiry))
+        }
+        elsewhere(&stage)
+        stage.say(.join("c", presence: false), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for _ in 0..<7 {
+            stage.pass(.seconds(1))
+            elsewhere(&stage)
+            stage.settle()
+        }
+        #expect(stage.heard(by: bob).typists == [["dave"], ["dave"]])
+    }
+
+    @Test("an expiry and a repeat in one moment tell the end alone")
+    func expiryIsNotRepeated() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        // The shard alone: no stop comes back from Redis.
+        stage.pass(.seconds(3), answering: false)
+        #expect(stage.heard(by: bob).typists == [[]])
+    }
+
+    @Test("names come with the typing; ten are named, all are counted, and more than ten coalesce")
+    func coalescing() {
+        var stage = Stage()
+        stage.redis.members["c"] = Dictionary(uniqueKeysWithValues: (0..<12).map { (try! UserID("u\($0)"), "N\($0)") })
+        let keys = (0..<12).map { stage.enter(try! UserID("u\($0)")) }
+        for key in keys { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for key in keys {
+            stage.say(.typing("c", true), on: key)
+            stage.settle()
+        }
+        // The twelfth sees the first ten at once, and the eleventh with the next period.
+        var seen = stage.heard(by: keys[11])
+        #expect(seen.typists.count == 10)
+        stage.pass(.milliseconds(250))
+        seen = stage.heard(by: keys[11])
+        guard case .typing(let typing)? = seen.first else { return #expect(Bool(false), "nothing told") }
+        #expect(typing.count == 11)
+        #expect(typing.users.map(\.name) == (0..<10).map { "N\($0)" })
+    }
+
+    @Test("a member removed while typing vanishes, and hears that they are out")
+    func removedMidTyping() {
+        var stage = Stage()
+        stage.redis.members["c"] = ["alice": "Alice", "bob": "Bob"]
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redis.removeMember("alice", of: "c")
+        stage.settle()
+        #expect(stage.heard(by: bob).typists == [[]])
+        #expect(stage.heard(by: alice) == [.removed("c")])
+        stage.say(.typing("c", true), id: "t", on: alice)
+        #expect(stage.heard(by: alice).errors == [.notJoined])
+        stage.say(.join("c", presence: false), id: "j", on: alice)
+        stage.settle()
+        #expect(stage.heard(by: alice).errors == [.notAMember])
+    }
+
+    @Test("a member's new name is told while they type")
+    func renamed() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redis.setMember("alice", name: "Alicia", of: "c")
+        stage.settle()
+        #expect(
+            stage.heard(by: bob)
+                == [.typing(.init(conversation: "c", users: [Typist(user: "alice", name: "Alicia")], count: 1))])
+    }
+
+    @Test("while Redis is away a start is unavailable, and a stop is owed until its expiry")
+    func redisAway() {
+        var (stage, alice, _) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.say(.typing("c", true), id: "start", on: alice)
+        stage.say(.typing("c", false), id: "stop", on: alice)
+        stage.settle()
+        #expect(stage.heard(by: alice).errors == [.unavailable, .unavailable])
+        stage.pass(.seconds(1))
+        stage.redisReturns()
+        #expect(stage.asked.contains { if case .stopTyping(_, nil, nil) = $0 { true } else { false } })
+        stage.settle()
+        #expect(stage.redis.typing["c"]?["alice"]?.isEmpty == true)
+    }
+}

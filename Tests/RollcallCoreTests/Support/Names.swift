@@ -1,0 +1,28 @@
+import RollcallCore
+public import RollcallModel
+
+extension Identifier: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) {
+        do {
+            try self.init(text)
+        } catch {
+            preconditionFailure("a test's name \(text) \(error)")
+        }
+    }
+}
+
+extension MessageID: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) { self = .text(text) }
+}
+
+/// So long after the start of the test's clock.
+func at(_ duration: Duration) -> Instant { Instant(nanoseconds: 0) + duration }
+
+func redis(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
+
+func session(_ user: UserID, _ device: DeviceID = "phone", _ random: String = "s1") -> SessionName {
+    SessionName(user: user, device: device, session: SessionID(random: random))
+}
+
+let w1 = Incarnation(name: "w1.a")
+let w2 = Incarnation(name: "w2.b")

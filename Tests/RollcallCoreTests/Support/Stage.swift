@@ -1,0 +1,300 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+/// A shard on a test clock, with a tiny Redis behind it and clients before it. What the shard asks waits until the
+/// story says that Redis answers.
+struct Stage {
+    private(set) var shard: Shard
+    private(set) var now = at(.zero)
+    var redis = TinyRedis()
+    var incarnation: Incarnation?
+    /// What was asked of Redis and is not answered yet, in order.
+    var asked: [ShardAction] = []
+    /// Subscribed, but not confirmed.
+    var unconfirmed: [Topic] = []
+    private(set) var confirmed: Set<Topic> = []
+    private(set) var said: [SessionKey: [ServerMessage]] = [:]
+    private(set) var closed: [SessionKey: CloseCode] = [:]
+    private(set) var signals: [TypingSignal] = []
+    /// Other workers' leases, as each heartbeat reads them.
+    var others: [Incarnation: Timestamp] = [:]
+
+    private var incarnations = 0
+    private let lease = Duration.seconds(5)
+
+    init(_ settings: ShardSettings = ShardSettings(), redisIsThere: Bool = true) {
+        shard = Shard(settings: settings, worker: "w1", random: SeededGenerator(seed: 1))
+        redis.time = Timestamp(milliseconds: 1_000_000)
+        if redisIsThere { redisReturns() }
+    }
+
+    // MARK: Events
+
+    mutating func event(_ event: (inout Shard, Instant) -> [ShardAction]) {
+        carryOut(event(&shard, now))
+        carryOut(shard.tickEnded(at: now))
+    }
+
+    mutating func connect() -> SessionKey { shard.connected(at: now) }
+
+    /// A device says hello and is welcome; Redis has not answered yet.
+    mutating func enter(
+        _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, id: MessageID? = nil
+    ) -> SessionKey {
+        let key = connect()
+        say(.hello(.init(token: user.text, device: device, state: state)), id: id, on: key)
+        event { $0.authenticated(key, user: user, device: device, id: id, at: $1) }
+        return key
+    }
+
+    mutating func say(_ message: ClientMessage, id: MessageID? = nil, on key: SessionKey) {
+        event { $0.received(ClientRequest(message, id: id), on: key, at: $1) }
+    }
+
+    mutating func drop(_ key: SessionKey) { event { $0.disconnected(key, silence: .zero, at: $1) } }
+
+    /// Lets time pass: everything due happens in its moment, with a heartbeat each second while Redis is there, and
+    /// Redis answering at once.
+    mutating func pass(_ duration: Duration, answering: Bool = true) {
+        let end = now + duration
+        var beat = now + .seconds(1)
+        while true {
+            let next = [shard.nextDeadline, beat].compactMap { $0 }.min() ?? end
+            guard next <= end else { break }
+            go(to: max(next, now))
+            event { $0.timePassed(at: $1) }
+            if next == beat {
+                beat = beat + .seconds(1)
+                if answering { heartbeat() }
+            }
+            if answering { settle() }
+        }
+        go(to: end)
+    }
+
+    private mutating func go(to instant: Instant) {
+        redis.time = redis.time.advanced(by: instant - now)
+        now = instant
+    }
+
+    // MARK: Redis
+
+    mutating func redisReturns() {
+        incarnations += 1
+        let new = Incarnation(name: "w1.\(incarnations)")
+        let isFirst = incarnations == 1
+        incarnation = new
+        let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
+        event { $0.incarnationBegan(new, isFirst: isFirst, until: until, clock: clock, at: $1) }
+        heartbeat()
+    }
+
+    /// Redis goes: what was asked fails, the channels are lost.
+    mutating func redisGoes() {
+        incarnation = nil
+        shard.redisLost()
+        shard.subscriptionsLost()
+        unconfirmed += confirmed
+        confirmed = []
+        redis.published = []
+        failAll()
+    }
+
+    mutating func heartbeat() {
+        guard let incarnation else { return }
+        var leases = others
+        leases[incarnation] = redis.time.advanced(by: lease)
+        let snapshot = LeaseSnapshot(held: true, time: redis.time, leases: leases)
+        let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
+        event { $0.heartbeatAnswered(snapshot, until: until, clock: clock, at: $1) }
+    }
+
+    /// Redis confirms, answers and publishes until all is quiet.
+    mutating func settle() {
+        guard incarnation != nil else { return failAll() }
+        while true {
+            if !redis.published.isEmpty {
+                hear()
+            } else if !unconfirmed.isEmpty {
+                confirm()
+            } else if !asked.isEmpty {
+                answer()
+            } else {
+                return
+            }
+        }
+    }
+
+    mutating func confirm() {
+        let topic = unconfirmed.removeFirst()
+        confirmed.insert(topic)
+        event { $0.subscribed(topic, at: $1) }
+    }
+
+    /// The next published change comes; to no effect where nobody here listens.
+    mutating func hear() {
+        let heard = redis.published.removeFirst()
+        switch heard {
+        case .typing(let change, let conversation) where confirmed.contains(.typing(conversation)):
+            event { shard, _ in
+                shard.typingChanged(change, in: conversation)
+                return []
+            }
+        case .presence(let presence) where confirmed.contains(.presence(presence.user)):
+            event { shard, _ in
+                shard.presenceChanged(presence)
+                return []
+            }
+        case .members(let change, let conversation) where confirmed.contains(.members(conversation)):
+            event { $0.memberChanged(change, in: conversation, at: $1) }
+        case .typing, .presence, .members:
+            break
+        }
+    }
+
+    /// Redis answers the first that was asked.
+    mutating func answer() { answer(asked.removeFirst()) }
+
+    mutating func answer(_ action: ShardAction) { event(reply(to: action)) }
+
+    mutating func failAll() {
+        while !asked.isEmpty { fail(asked.removeFirst()) }
+    }
+
+    mutating func fail(_ action: ShardAction) { event { shard, now in Self.fail(action, &shard, now) } }
+
+    /// What Redis does now, and the event of its reply, which may come later.
+    mutating func reply(to action: ShardAction) -> (inout Shard, Instant) -> [ShardAction] {
+        switch action {
+        case .list(let name, let incarnation, let key):
+            redis.listed[incarnation, default: []].insert(name)
+            return { $0.listed(key, under: incarnation, at: $1) }
+        case .unlist(let name, let incarnation, let key):
+            redis.listed[incarnation]?.remove(name)
+            return { $0.unlisted(key, under: incarnation, at: $1) }
+        case .write(let write, let key):
+            let written = redis.write(write)
+            return { $0.written(written, of: write, for: key, at: $1) }
+        case .announceReplaced(let name, let previous):
+            let random = previous.session.split(separator: "-")[1]
+            let replaced = SessionName(
+                user: name.user, device: name.device, session: SessionID(random: String(random)))
+            return { $0.replaced(replaced, at: $1) }
+        case .signalTyping(let signal, let key, let id):
+            let outcome = redis.signal(signal)
+            return { shard, _ in shard.typingSignalled(outcome, signal, for: key, id: id) }
+        case .stopTyping(let stop, let key, let id):
+            redis.stop(stop)
+            return { shard, _ in key.map { shard.typingStopped(for: $0, id: id) } ?? [] }
+        case .readRoom(let read, let key):
+            let snapshot = redis.room(read)
+            return { $0.roomRead(read, snapshot, for: key, at: $1) }
+        case .readPresence(let users, let isAuthoritative):
+            let snapshot = PresenceSnapshot(records: users.map { redis.record(of: $0) })
+            return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
+        case .getPresence(let users, let key, let id):
+            let snapshot = PresenceSnapshot(records: users.map { redis.record(of: $0) })
+            return { shard, _ in shard.gotPresence(snapshot, for: key, id: id) }
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe:
+            preconditionFailure("not asked of Redis: \(action)")
+        }
+    }
+
+    private static func fail(_ action: ShardAction, _ shard: inout Shard, _ now: Instant) -> [ShardAction] {
+        switch action {
+        case .list(let name, let incarnation, let key): shard.stepFailed(.list(name, under: incarnation), for: key)
+        case .unlist(let name, let incarnation, let key): shard.stepFailed(.unlist(name, under: incarnation), for: key)
+        case .write(let write, let key): shard.stepFailed(.write(write), for: key)
+        case .announceReplaced: break
+        case .signalTyping(_, let key, let id): return shard.signalFailed(for: key, id: id)
+        case .stopTyping(let stop, let key, let id): return shard.stopFailed(stop, for: key, id: id)
+        case .readRoom(let read, let key): shard.roomReadFailed(read, for: key)
+        case .readPresence(let users, let isAuthoritative):
+            shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
+        case .getPresence(_, let key, let id): return shard.gotPresence(nil, for: key, id: id)
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe:
+            preconditionFailure("not asked of Redis: \(action)")
+        }
+        return []
+    }
+
+    private mutating func carryOut(_ actions: [ShardAction]) {
+        for action in actions {
+            switch action {
+            case .send(let message, let keys):
+                #expect(Set(keys).count == keys.count, "a message goes to a session once")
+                for key in keys { said[key, default: []].append(message) }
+            case .sendSnapshot(let message, let key): said[key, default: []].append(message)
+            case .close(let key, let code):
+                #expect(closed[key] == nil, "a connection is closed once")
+                closed[key] = code
+            case .authenticate: break
+            case .subscribe(let topic):
+                #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
+                unconfirmed.append(topic)
+            case .unsubscribe(let topic):
+                unconfirmed.removeAll { $0 == topic }
+                confirmed.remove(topic)
+            case .list, .unlist, .write, .announceReplaced, .stopTyping, .readRoom, .readPresence, .getPresence:
+                asked.append(action)
+            case .signalTyping(let signal, _, _):
+                signals.append(signal)
+                asked.append(action)
+            }
+        }
+    }
+
+    // MARK: What came out
+
+    /// What this client heard since it was last asked.
+    mutating func heard(by key: SessionKey) -> [ServerMessage] {
+        defer { said[key] = nil }
+        return said[key] ?? []
+    }
+
+    mutating func forgetWhatWasSaid() { said = [:] }
+
+    /// Everything that the shard keeps about somebody or something.
+    var leftovers: [String: Int] {
+        [
+            "sessions": shard.sessions.count, "sessionKeys": shard.sessionKeys.count, "rooms": shard.rooms.count,
+            "roomKeys": shard.roomKeys.count, "watches": shard.watches.count, "watchKeys": shard.watchKeys.count,
+            "blocked": shard.blocked.count, "owed stops": shard.owedStops.count,
+            "reads": shard.usersToRead.count + shard.failedReads.count,
+            "subscriptions": confirmed.count + unconfirmed.count,
+        ].filter { $0.value > 0 }
+    }
+}
+
+extension [ServerMessage] {
+    /// The users named in each `typing` message, one list a message.
+    var typists: [[String]] {
+        compactMap { if case .typing(let typing) = $0 { typing.users.map(\.user.text) } else { nil } }
+    }
+
+    /// Each status of each `presence` message, in order.
+    var statuses: [String] {
+        flatMap { message -> [String] in
+            guard case .presence(let users, _) = message else { return [] }
+            return users.map { "\($0.user) \($0.status.rawValue)" }
+        }
+    }
+
+    var acks: [MessageID] { compactMap { if case .ack(let id) = $0 { id } else { nil } } }
+
+    var errors: [MessageError.Code] { compactMap { if case .error(let error) = $0 { error.code } else { nil } } }
+
+    /// Ids answered, by acknowledgement or error.
+    var answered: [MessageID] {
+        compactMap { message in
+            switch message {
+            case .ack(let id): id
+            case .error(let error): error.id
+            case .presence(_, let id): id
+            case .welcome, .typing, .removed, .pong, .goodbye: nil
+            }
+        }
+    }
+}
