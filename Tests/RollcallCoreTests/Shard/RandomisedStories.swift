@@ -1,0 +1,80 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+/// Any events in any order: afterwards each observer's view is Redis's, and nobody left anything behind.
+@Suite struct RandomisedStories {
+    private let users: [UserID] = ["alice", "bob", "carol"]
+    private let conversations: [ConversationID] = ["c", "d"]
+
+    @Test("after any events views agree with Redis, each id is answered at most once, and nothing is left in the end")
+    func convergence() throws {
+        randomised("shard") { random in
+            for _ in 0..<60 { play(events: 60, using: &random) }
+        }
+    }
+
+    private func play(events: Int, using random: inout SeededGenerator) {
+        var stage = Stage()
+        var open: [SessionKey] = []
+        var asked: [SessionKey: [MessageID]] = [:]
+        for number in 0..<events {
+            let id = MessageID.integer(Int64(number))
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0, 1:
+                let device: DeviceID = Bool.random(using: &random) ? "phone" : "laptop"
+                open.append(stage.enter(users.randomElement(using: &random)!, device))
+            case 2:
+                guard let index = open.indices.randomElement(using: &random) else { break }
+                stage.drop(open.remove(at: index))
+            case 3: stage.incarnation == nil ? stage.redisReturns() : stage.redisGoes()
+            case 4: stage.pass(.milliseconds(.random(in: 1...2000, using: &random)))
+            case 5, 6: if stage.incarnation != nil { stage.settle() }
+            case 7: if !stage.asked.isEmpty, stage.incarnation != nil { stage.answer() }
+            default:
+                guard let key = open.randomElement(using: &random), stage.closed[key] == nil else { break }
+                stage.say(message(using: &random), id: id, on: key)
+                asked[key, default: []].append(id)
+            }
+            open.removeAll { stage.closed[$0] != nil }
+        }
+        if stage.incarnation == nil { stage.redisReturns() }
+        stage.pass(.seconds(20))
+        open.removeAll { stage.closed[$0] != nil }
+        check(&stage, open, asked)
+        for key in open { stage.drop(key) }
+        stage.pass(.seconds(20))
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    private func message(using random: inout SeededGenerator) -> ClientMessage {
+        let user = users.randomElement(using: &random)!
+        let conversation = conversations.randomElement(using: &random)!
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: return .watch([user])
+        case 1: return .unwatch([user])
+        case 2, 3: return .join(conversation, presence: Bool.random(using: &random))
+        case 4: return .leave(conversation)
+        case 5, 6: return .typing(conversation, Bool.random(using: &random))
+        case 7: return .state(DeviceState.allCases.randomElement(using: &random)!)
+        default: return .get([user])
+        }
+    }
+
+    private func check(_ stage: inout Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {
+        for key in open {
+            let watched = stage.shard.sessions[key]?.watched ?? []
+            let heard = stage.heard(by: key)
+            #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
+            #expect(heard.typists.last ?? [] == [])
+            for user in watched {
+                let truth = stage.redis.record(of: user).presence { _ in false }
+                let seen = heard.statuses.last { $0.hasPrefix("\(user) ") }
+                #expect(seen == "\(user) \(truth.status.rawValue)")
+            }
+            let joined = stage.shard.sessions[key]?.joined ?? []
+            #expect(Set(joined.map { $0.room }).count == joined.count)
+        }
+    }
+}

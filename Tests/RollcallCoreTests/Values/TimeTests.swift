@@ -1,0 +1,65 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct TimeTests {
+    @Test("reminders come up in order, each subject's earliest alone")
+    func timers() {
+        var timers = Timers<String>()
+        timers.remind("b", at: at(.seconds(2)))
+        timers.remind("a", at: at(.seconds(3)))
+        timers.remind("a", at: at(.seconds(1)))
+        timers.remind("b", at: at(.seconds(5)))
+        #expect(timers.next == at(.seconds(1)))
+        #expect(timers.popDue(at: at(.seconds(1))) == "a")
+        #expect(timers.popDue(at: at(.seconds(1))) == nil)
+        #expect(timers.popDue(at: at(.seconds(9))) == "b")
+        #expect(timers.popDue(at: at(.seconds(9))) == nil)
+        #expect(timers.next == nil)
+    }
+
+    @Test("a freed place has a new name, and the old one means nobody")
+    func slots() {
+        var slots = SlotMap<String>()
+        let first = slots.insert("a")
+        slots.remove(first)
+        let second = slots.insert("b")
+        #expect(first.index == second.index)
+        #expect(slots[first] == nil)
+        slots[first]? = "c"
+        #expect(slots.remove(first) == nil)
+        #expect(slots[second] == "b")
+        #expect(slots.keys == [second])
+        #expect(slots.count == 1)
+    }
+
+    @Test("a bucket gives its burst at once and its rate in the long run")
+    func bucket() {
+        var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
+        #expect((0..<4).map { _ in bucket.take(at: at(.zero)) } == [true, true, true, false])
+        #expect((0..<2).map { _ in bucket.take(at: at(.milliseconds(500))) } == [true, false])
+        #expect((0..<4).map { _ in bucket.take(at: at(.seconds(60))) } == [true, true, true, false])
+    }
+
+    @Test("Redis time runs from when it was asked, both ways")
+    func clock() {
+        let clock = RedisClock(time: redis(5000), sent: at(.seconds(1)))
+        #expect(clock.time(at: at(.seconds(3))) == redis(7000))
+        #expect(clock.instant(of: redis(7000)) == at(.seconds(3)))
+    }
+
+    @Test("times that anyone may publish end at the ends of time, and crash nobody")
+    func endsOfTime() {
+        let clock = RedisClock(time: redis(5000), sent: at(.zero))
+        var typists = TypistSet()
+        for time in [Int64.min, 0, Int64.max] {
+            for length in [Int64.min, Int64.max] {
+                typists.changed(
+                    TypingChange(user: "alice", typing: true, expiresIn: length, at: redis(time)), clock: clock)
+            }
+        }
+        #expect(clock.instant(of: redis(.max)) > at(.seconds(1_000_000)))
+        #expect(clock.instant(of: redis(.min)) < at(.zero))
+    }
+}
