@@ -102,6 +102,7 @@ let package = Package(
                 "RollcallClient",
                 "RollcallModel",
                 "RollcallWorker",
+                "Spawning",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -113,7 +114,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .target(
+            name: "Spawning",
+            swiftSettings: swiftSettings
+        ),
+        .target(
             name: "TestSupport",
+            dependencies: ["Spawning"],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings
         ),

@@ -3,6 +3,7 @@
 // open: when `dev` dies, by whatever cause, the pipe ends, and with it the child or its watcher.
 
 import Foundation
+import Spawning
 import Synchronization
 
 /// A running child process.

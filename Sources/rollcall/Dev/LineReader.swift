@@ -1,22 +1,22 @@
 // What a child prints, cut into lines.
 
 import Foundation
+import Spawning
 
-/// Reads a pipe on a thread of its own. Foundation's `readabilityHandler` would not do: on Linux it is not told of the
-/// end when the last bytes come together with it.
+/// Reads a pipe line by line, on a thread of its own.
 enum LineReader {
     static func read(_ pipe: Pipe, line: @escaping @Sendable (String) -> Void, end: @escaping @Sendable () -> Void) {
-        let handle = pipe.fileHandleForReading
-        Thread.detachNewThread {
-            var rest = Data()
-            while case let bytes = handle.availableData, !bytes.isEmpty {
+        nonisolated(unsafe) var rest = Data()  // touched by the reading thread alone
+        DescriptorReader.read(
+            pipe.fileHandleForReading,
+            bytes: { bytes in
                 rest.append(bytes)
                 while let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     line(String(decoding: rest[..<newline], as: UTF8.self))
                     rest.removeSubrange(...newline)
                 }
-            }
-            end()
-        }
+                return true
+            },
+            end: end)
     }
 }

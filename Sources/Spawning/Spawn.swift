@@ -1,10 +1,10 @@
 // Starting a program. Foundation's `Process` hands down the signal mask of the thread that happens to call it, and the
 // threads of Swift's executors block all signals: its children would be deaf to SIGTERM.
 
-import Foundation
+package import Foundation
 
 /// Starts programs.
-enum Spawn {
+package enum Spawn {
     /// Signals that a parent may have ignored and a child wants at their defaults.
     private static let usualSignals = [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM]
 
@@ -13,8 +13,10 @@ enum Spawn {
     ///
     /// - Returns: the child's process id, to be waited for by the caller.
     /// - Throws: `POSIXError`.
-    static func start(
-        _ program: URL, _ arguments: [String], input: Int32, output: Int32, errors: Int32
+    package static func start(
+        _ program: URL, _ arguments: [String],
+        environment: [String: String] = ProcessInfo.processInfo.environment, input: Int32, output: Int32,
+        errors: Int32
     ) throws -> pid_t {
         var actions = noFileActions
         posix_spawn_file_actions_init(&actions)
@@ -30,7 +32,7 @@ enum Spawn {
         defer { posix_spawnattr_destroy(&attributes) }
         setSignals(of: &attributes)
 
-        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        let environment = environment.map { "\($0)=\($1)" }
         var pid = pid_t()
         let result = withCStrings([program.path] + arguments) { arguments in
             withCStrings(environment) { environment in
