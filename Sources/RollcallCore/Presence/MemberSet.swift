@@ -14,6 +14,11 @@ struct MemberSet: Hashable, Sendable {
         readsUnderWay += 1
     }
 
+    /// Nobody watches the members any more, so that changes may be missed: the next who does reads them.
+    mutating func forget() {
+        users = nil
+    }
+
     mutating func readFailed() {
         readEnded()
     }

@@ -86,12 +86,13 @@ extension Shard {
         guard isRedisAvailable, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         let waiting = room.waiting.map(\.user)
         let users = Set(room.sessions.compactMap { sessions[$0]?.user } + waiting).sorted()
+        let wantsMembers = !room.presenceSessions.isEmpty || room.waiting.contains(where: \.withPresence)
+        if !wantsMembers { rooms[key]?.members.forget() }
         for (index, user) in users.enumerated() {
-            let wantsMembers =
-                index == 0 && (!room.presenceSessions.isEmpty || room.waiting.contains(where: \.withPresence))
             read(
                 RoomRead(
-                    conversation: room.conversation, user: user, withTyping: index == 0, withMembers: wantsMembers),
+                    conversation: room.conversation, user: user, withTyping: index == 0,
+                    withMembers: index == 0 && wantsMembers),
                 for: key)
         }
         for index in room.waiting.indices { rooms[key]?.waiting[index].isRead = true }

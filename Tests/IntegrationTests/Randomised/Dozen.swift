@@ -268,7 +268,7 @@ final class Dozen {
         }
         for user in watched where participant.presences[user]?.status != model.statuses[user]?.last {
             differences.append(
-                "\(participant.name) sees \(String(describing: participant.presences[user])), who is "
+                "\(participant.name) sees \(user) as \(String(describing: participant.presences[user])), who is "
                     + "\(String(describing: model.statuses[user]?.last))")
         }
         return differences

@@ -31,6 +31,7 @@ struct Model {
     private let settings: Settings
     private var devices: [DeviceName: Device]
     private(set) var statuses: [UserID: Timeline<PresenceStatus>]
+    private var states: [DeviceName: Timeline<DeviceState?>]
     private(set) var typists: [ConversationID: Timeline<Set<UserID>>]
     /// The members of managed conversations.
     private(set) var members: [ConversationID: Set<UserID>] = [:]
@@ -42,6 +43,7 @@ struct Model {
     init(devices: [DeviceName], conversations: [ConversationID], settings: Settings, now: Instant) {
         self.settings = settings
         self.devices = Dictionary(uniqueKeysWithValues: devices.map { ($0, Device()) })
+        states = Dictionary(uniqueKeysWithValues: devices.map { ($0, Timeline(nil, at: now)) })
         statuses = Dictionary(devices.map { ($0.user, Timeline(.offline, at: now)) }) { first, _ in first }
         typists = Dictionary(uniqueKeysWithValues: conversations.map { ($0, Timeline([], at: now)) })
     }
@@ -49,6 +51,16 @@ struct Model {
     // MARK: What is true now
 
     func state(of name: DeviceName) -> DeviceState? { devices[name]?.state }
+
+    /// Every status that a user's devices may have added up to between two moments. Two devices of one user, on two
+    /// workers, may reach Redis in either order.
+    func possibleStatuses(of user: UserID, from start: Instant, to end: Instant) -> Set<PresenceStatus> {
+        let ofDevices = states.filter { $0.key.user == user }.map { $0.value.values(from: start, to: end) }
+        let together = ofDevices.reduce([[]] as [[DeviceState]]) { combinations, states in
+            combinations.flatMap { combination in states.map { combination + [$0].compactMap { $0 } } }
+        }
+        return Set(together.map { PresenceStatus(of: $0) })
+    }
 
     func typingDevices(in conversation: ConversationID) -> Set<DeviceName> {
         Set(devices.filter { $0.value.typingUntil[conversation] != nil }.keys)
@@ -141,6 +153,7 @@ struct Model {
             let states = devices.filter { $0.key.user == user }.compactMap(\.value.state)
             statuses[user]?.became(PresenceStatus(of: states), at: now)
         }
+        for (name, device) in devices { states[name]?.became(device.state, at: now) }
         for conversation in typists.keys {
             let users = Set(typingDevices(in: conversation).map(\.user))
             typists[conversation]?.became(users, at: now)

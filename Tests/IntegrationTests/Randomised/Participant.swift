@@ -148,7 +148,7 @@ extension Model {
 
     fileprivate func problems(with presence: Presence, for receiver: DeviceName) -> [String] {
         let now = Instant.now
-        let possible = statuses[presence.user]?.values(from: now - Self.late, to: now + Self.early) ?? []
+        let possible = possibleStatuses(of: presence.user, from: now - Self.late, to: now + Self.early)
         return possible.contains(presence.status)
             ? [] : ["\(receiver) was shown \(presence.user) \(presence.status), who was \(possible)"]
     }
