@@ -4,6 +4,40 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct PresenceStories {
+    @Test("a conversation joined with presence shows its members, those who come later too")
+    func membersWatched() {
+        var stage = Stage()
+        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        let bob = stage.enter("bob")
+        _ = stage.enter("alice")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        #expect(Set(stage.heard(by: bob).statuses) == ["alice online", "bob online"])
+        stage.forgetWhatWasSaid()
+        stage.redis.setMember("carol", name: "Carol", of: "c42")
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["carol offline"])
+    }
+
+    @Test("members who were replaced while nobody watched them are read anew for the next who does")
+    func membersReplacedUnwatched() {
+        var stage = Stage()
+        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        stage.say(.join("c42", presence: false), on: alice)
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        stage.say(.leave("c42"), on: bob)
+        stage.redis.setMembers(["alice": "Alice", "carol": "Carol", "bob": "Bob"], of: "c42")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        #expect(Set(stage.heard(by: bob).statuses) == ["alice online", "bob online", "carol offline"])
+    }
+
     @Test("a watch gives the snapshot, its acknowledgement, then changes")
     func watch() {
         var stage = Stage()
