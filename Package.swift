@@ -125,7 +125,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RollcallModelTests",
-            dependencies: ["RollcallModel"],
+            dependencies: ["RollcallModel", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

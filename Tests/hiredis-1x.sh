@@ -49,7 +49,7 @@ derive_package() {
         cat Package.swift
         cat <<'END'
 
-let needed: Set = ["CHiredis", "RollcallModel", "RollcallRedis", "TestSupport", "RollcallRedisTests"]
+let needed: Set = ["CHiredis", "RollcallModel", "RollcallRedis", "Spawning", "TestSupport", "RollcallRedisTests"]
 package.products = []
 package.targets.removeAll { !needed.contains($0.name) }
 package.dependencies.removeAll {

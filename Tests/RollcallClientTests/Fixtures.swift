@@ -4,24 +4,6 @@ import RollcallModel
 
 @testable import RollcallClient
 
-/// A generator that a seed repeats.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 extension ServerMessage.Limits {
     static let standard = Self(
         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50, messageBurst: 200)

@@ -2,6 +2,7 @@
 
 import Foundation
 import RollcallModel
+import TestSupport
 import Testing
 
 @Suite struct RecordTests {

@@ -17,7 +17,7 @@ final class Dozen {
     private let managed: [ConversationID] = ["c1", "c/2"]
     private let participants: [Participant]
     private var model: Model
-    private var random: SeededRandom
+    private var random: SeededGenerator
     /// What was done, for a person who looks for the cause.
     private(set) var log: [String] = []
     private let started = ContinuousClock.now
@@ -25,7 +25,7 @@ final class Dozen {
     private var conversations: [ConversationID] { [open] + managed }
 
     init(seed: UInt64) async throws {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         deployment = try await Deployment(
             workers: 3,
             settings: [

@@ -11,9 +11,7 @@ struct RandomisedTests {
     /// `SEED` in the environment runs the operations of that seed again.
     @Test("every observer, Redis and a simple model agree at each quiet moment")
     func everybodyAgrees() async throws {
-        let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
-        let seed = given ?? .random(in: 0...UInt64(UInt32.max))
-        print("the dozen devices: SEED=\(seed)")
+        let seed = printedSeed("the dozen devices")
         let dozen = try await Dozen(seed: seed)
         do {
             for operation in 1...1000 {

@@ -1,6 +1,7 @@
 // What the worker is told, and in which order.
 
 import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallClient

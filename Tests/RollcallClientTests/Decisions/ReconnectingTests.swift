@@ -1,6 +1,7 @@
 // What follows each way in which a connection can end.
 
 import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallClient

@@ -1,6 +1,7 @@
 // When a person types, told edit by edit on a test clock.
 
 import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallClient

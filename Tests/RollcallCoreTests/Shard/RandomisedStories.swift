@@ -1,4 +1,5 @@
 import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallCore

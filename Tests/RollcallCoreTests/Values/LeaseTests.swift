@@ -1,5 +1,6 @@
 import RollcallCore
 import RollcallModel
+import TestSupport
 import Testing
 
 @Suite struct LeaseTests {

@@ -3,6 +3,7 @@
 
 import RollcallModel
 import RollcallRedis
+import TestSupport
 import Testing
 
 /// The rules again, as simply as they can be said: of a device's decisions the largest (MS, SEQ) stands.
@@ -36,7 +37,7 @@ private struct Model {
 @Suite(.serialized) struct StoreRandomisedTests {
     @Test(arguments: (0..<8).map { _ in UInt64.random(in: 0...UInt64.max) })
     func whatStandsDependsOnTheDecisionsAlone(seed: UInt64) async throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let store = try await StoreUnderTest()
         let decisions = decisions(using: &random)
 
@@ -73,7 +74,7 @@ private struct Model {
         }
     }
 
-    private func decisions(using random: inout SeededRandom) -> [Model.Decision] {
+    private func decisions(using random: inout SeededGenerator) -> [Model.Decision] {
         var decisions: [Model.Decision] = []
         let states: [DeviceState?] = [.active, .idle, .background, nil]
         for device in [phone, tablet, device("laptop")] {
@@ -116,21 +117,4 @@ private struct Model {
 
 extension Timestamp {
     fileprivate static let zero = Timestamp(milliseconds: 0)
-}
-
-/// A generator that gives the same numbers for the same seed (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

@@ -40,27 +40,3 @@ struct ClientFrame {
         return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
     }
 }
-
-/// Numbers that only look random: the same for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}
-
-/// A seed that differs from run to run, printed so that a run can be had again.
-func printedSeed(_ test: String = #function) -> UInt64 {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    print("\(test): seed \(seed)")
-    return seed
-}

@@ -142,7 +142,7 @@ struct EdgeEndingTests {
     @Test("random noise ends connections and nothing else")
     func noise() async throws {
         let seed = printedSeed()
-        var numbers = SeededNumbers(seed)
+        var numbers = SeededGenerator(seed: seed)
         try await TestEdge.with {
             $0.closing = .milliseconds(200)
         } body: { edge in

@@ -1,6 +1,7 @@
 // The values under the sweep: the loop's time, whose turn it is, and how many pongs a client gets.
 
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import RollcallWorker
@@ -61,7 +62,7 @@ struct PingRotaTests {
     @Test("loses nobody and keeps nobody as members come and go at random")
     func comingAndGoing() {
         let seed = printedSeed()
-        var numbers = SeededNumbers(seed)
+        var numbers = SeededGenerator(seed: seed)
         var rota = PingRota<Member>(bands: 7)
         var present: [Member] = []
         var gone: [Member] = []

@@ -1,5 +1,6 @@
 // The validator beside the standard library's, which sees the whole of what it sees in pieces.
 
+import TestSupport
 import Testing
 
 @testable import RollcallWorker
@@ -40,7 +41,7 @@ struct UTF8ValidatorTests {
     @Test("agrees on random bytes that are nearly text")
     func random() {
         let seed = printedSeed()
-        var numbers = SeededNumbers(seed)
+        var numbers = SeededGenerator(seed: seed)
         for _ in 0..<5000 {
             var bytes = Array(String((0..<20).map { _ in "aé€😀߿ࠀ퟿".randomElement(using: &numbers)! }).utf8)
             if Bool.random(using: &numbers) {

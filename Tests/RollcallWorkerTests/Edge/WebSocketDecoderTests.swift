@@ -2,6 +2,7 @@
 
 import NIOCore
 import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallWorker
@@ -145,7 +146,7 @@ struct WebSocketDecoderTests {
     @Test("gives the same for the same bytes, however they are cut")
     func randomSplits() {
         let seed = printedSeed()
-        var numbers = SeededNumbers(seed)
+        var numbers = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             let frames = randomFrames(&numbers)
             let bytes = frames.flatMap(\.bytes)
@@ -160,7 +161,7 @@ struct WebSocketDecoderTests {
     @Test("stands frames with bytes changed, and noise")
     func noise() {
         let seed = printedSeed()
-        var numbers = SeededNumbers(seed)
+        var numbers = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             var bytes = randomFrames(&numbers).flatMap(\.bytes)
             for _ in 0..<Int.random(in: 1...4, using: &numbers) {
@@ -173,7 +174,7 @@ struct WebSocketDecoderTests {
         }
     }
 
-    private func cut(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [[UInt8]] {
+    private func cut(_ bytes: [UInt8], _ numbers: inout SeededGenerator) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -185,7 +186,7 @@ struct WebSocketDecoderTests {
     }
 
     /// A few messages, some in fragments that need not end where characters do, with control frames anywhere.
-    private func randomFrames(_ numbers: inout SeededNumbers) -> [ClientFrame] {
+    private func randomFrames(_ numbers: inout SeededGenerator) -> [ClientFrame] {
         var frames: [ClientFrame] = []
         for _ in 0..<Int.random(in: 1...4, using: &numbers) {
             var opcode: UInt8 = 1
@@ -205,7 +206,7 @@ struct WebSocketDecoderTests {
         return frames
     }
 
-    private func randomText(_ numbers: inout SeededNumbers) -> String {
+    private func randomText(_ numbers: inout SeededGenerator) -> String {
         let count = [0, 3, 40, 130, 300].randomElement(using: &numbers)!
         return String((0..<count).map { _ in "abcdefghij é€😀".randomElement(using: &numbers)! })
     }

@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// Chance that can be had again: SplitMix64 from a seed that a failing test prints.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// A seed of this run's own, printed; the one in the environment's `SEED` instead, so that a run can be had again.
+public func printedSeed(_ test: String = #function) -> UInt64 {
+    let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
+    let seed = given ?? .random(in: 0...UInt64(UInt32.max))
+    print("\(test): SEED=\(seed)")
+    return seed
+}
+
+/// Runs a randomised test from a ``printedSeed(_:)``.
+public func randomised(_ test: String, _ body: (inout SeededGenerator) throws -> Void) rethrows {
+    var random = SeededGenerator(seed: printedSeed(test))
+    try body(&random)
+}
