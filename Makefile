@@ -14,7 +14,7 @@ FLAGS := $(if $(BREW),-Xcc -I$(BREW)/include -Xlinker -L$(BREW)/lib)
 help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-setup: ## install what is missing: hiredis, Redis
+setup: ## install what is missing: hiredis, Redis, Python
 	@scripts/setup
 
 run: setup ## a private Redis, two workers and the demo page

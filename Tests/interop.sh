@@ -17,7 +17,7 @@ fail() {
 # Made beside its place and then moved there, since another run may be making it too.
 make_venv() {
     command -v python3 >/dev/null || fail "python3 is needed and not on the PATH"
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "Python 3.11 or later is needed"
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "Python 3.9 or later is needed"
     half=$root/.build-venv.$$
     log=$root/.build-venv.$$.log
     trap 'rm -rf "$half" "$log"' EXIT

@@ -42,25 +42,29 @@ class Device:
         answer = await self.ask(**message)
         assert answer["type"] == "ack", (message, answer)
 
-    async def hears(self, wanted, within=3):
+    async def hears(self, wanted, within=10):
         """The first message not yet asked for that is as wanted: of a type, or such that a function is true of it."""
         fits = wanted if callable(wanted) else lambda message: message["type"] == wanted
-        async with asyncio.timeout(within):
-            while True:
-                for message in self.heard:
-                    if fits(message):
-                        self.heard.remove(message)
-                        return message
-                self.heard.append(json.loads(await self.socket.recv()))
+        return await asyncio.wait_for(self.first(fits), within)
 
-    async def closed(self, within=3):
+    async def first(self, fits):
+        while True:
+            for message in self.heard:
+                if fits(message):
+                    self.heard.remove(message)
+                    return message
+            self.heard.append(json.loads(await self.socket.recv()))
+
+    async def closed(self, within=10):
         """The code with which the worker closes."""
-        async with asyncio.timeout(within):
-            try:
-                while True:
-                    self.heard.append(json.loads(await self.socket.recv()))
-            except ConnectionClosed as end:
-                return end.rcvd.code if end.rcvd else None
+        return await asyncio.wait_for(self.end(), within)
+
+    async def end(self):
+        try:
+            while True:
+                self.heard.append(json.loads(await self.socket.recv()))
+        except ConnectionClosed as end:
+            return end.rcvd.code if end.rcvd else None
 
 
 def types(conversation, *users):
