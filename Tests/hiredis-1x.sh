@@ -2,7 +2,8 @@
 # Runs the tests of RollcallRedis against hiredis 1.x, where the system's is 0.14 or whatever it may be.
 #
 # The C source comes from the sdist of the PyPI package "hiredis", which carries it. What is built stays in
-# .build-hiredis1 for the next time; delete that folder to begin anew. Needs pip, a C compiler and redis-server.
+# .build-hiredis1 for the next time; delete that folder to begin anew. Needs Python with venv, a C compiler and
+# redis-server.
 # Arguments go to "swift test", for example --filter ReplyReaderTests.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +16,8 @@ build_hiredis() {
     source=$(mktemp -d)
     trap 'rm -rf "$source"' EXIT
     trap 'exit 1' HUP INT TERM
-    python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-binary hiredis \
+    python3 -m venv "$source/venv" || fail "python3 cannot make a venv (apt: python3-venv)"
+    "$source/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-binary hiredis \
         --dest "$source" "hiredis>=3,<4" || fail "pip cannot get the source of hiredis"
     tar -xzf "$source"/hiredis-*.tar.gz -C "$source"
     set -- "$source"/hiredis-*/vendor/hiredis
@@ -34,7 +36,7 @@ build_hiredis() {
     fi
     c=$1
     shift
-    "${CC:-cc}" -O2 -fPIC "$@" -o "$prefix/lib/$library" \
+    "${CC:-$(command -v cc || command -v clang)}" -O2 -fPIC "$@" -o "$prefix/lib/$library" \
         "$c/alloc.c" "$c/async.c" "$c/hiredis.c" "$c/net.c" "$c/read.c" "$c/sds.c" "$c/sockcompat.c"
     touch "$prefix/complete"
 }
