@@ -64,6 +64,11 @@ public struct Worker: Service {
             try await start(edge, with: node)
             try await serveUntilShutdown(node, edge, group: group)
         } catch {
+            // The admin port was taken: the lease is given back, and devices that came meanwhile are sent elsewhere.
+            if node.isReady {
+                await edge.stopAccepting()
+                try? await node.drain()
+            }
             await edge.stop()
             try? await node.stop()
             // Told to stop before it was ready: there is nothing to drain and nothing amiss.
@@ -106,8 +111,7 @@ public struct Worker: Service {
     /// What stands in the way, as one of the two things that a caller can do something about.
     private static func explained(_ error: any Error) -> any Error {
         switch error {
-        case let error as EdgeError: CannotServe(description: "\(error)")
-        case let error as AdminError: CannotServe(description: "\(error)")
+        case let error as ListenError: CannotServe(description: "\(error)")
         default: error
         }
     }

@@ -36,7 +36,7 @@ struct AdminServer: Service {
 
     /// Listens and answers until the graceful shutdown of its service group, or until its task is cancelled.
     ///
-    /// - Throws: ``AdminError`` if it cannot listen where the configuration says.
+    /// - Throws: ``ListenError`` if it cannot listen where the configuration says.
     func run() async throws {
         let application = Application(
             responder: responder, server: .http1(configuration: .init(idleTimeout: Self.idle)),
@@ -49,9 +49,9 @@ struct AdminServer: Service {
         do {
             try await application.run()
         } catch let error as IOError {
-            throw AdminError(host: configuration.host, port: configuration.port, cause: error)
+            throw ListenError(.admin, host: configuration.host, port: configuration.port, cause: error)
         } catch let error as SocketAddressError {
-            throw AdminError(host: configuration.host, port: configuration.port, cause: error)
+            throw ListenError(.admin, host: configuration.host, port: configuration.port, cause: error)
         }
     }
 }

@@ -39,7 +39,7 @@ final class EdgeServer: Sendable {
     /// Begins to accept.
     ///
     /// - Returns: where it listens, with the port that was picked if the configuration names none.
-    /// - Throws: ``EdgeError`` if it cannot listen there.
+    /// - Throws: ``ListenError`` if it cannot listen there.
     func start() async throws -> SocketAddress {
         let loops = try await EdgeLoops(group) { [settings, sessions, makeShard, logger] loop in
             EdgeLoop(on: loop, settings: settings, sessions: sessions, shard: makeShard(loop), logger: logger)
@@ -51,7 +51,7 @@ final class EdgeServer: Sendable {
             return address
         } catch {
             await loops.stop()
-            throw EdgeError(host: settings.host, port: settings.port, cause: error)
+            throw ListenError(.edge, host: settings.host, port: settings.port, cause: error)
         }
     }
 

@@ -99,7 +99,9 @@ final class Node: Sendable {
         while ContinuousClock.now < deadline, try await !isDrained() {
             try await Task.sleep(for: .milliseconds(20))
         }
-        let (grace, ended) = (settings.shard.grace, loops[0].makePromise(of: Void.self))
+        let isEmpty = try await isEmpty()
+        let grace = isEmpty ? .zero : settings.shard.grace  // Nobody is left to come back.
+        let ended = loops[0].makePromise(of: Void.self)
         if let lease = lease.withLockedValue({ $0 }) {
             loops[0].execute { lease.value.end(after: grace).cascade(to: ended) }
         } else {
@@ -112,6 +114,15 @@ final class Node: Sendable {
         for shard in shards.withLockedValue({ $0 }) {
             try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
         }
+    }
+
+    /// Whether no session is left, in grace or otherwise.
+    private func isEmpty() async throws -> Bool {
+        for shard in shards.withLockedValue({ $0 }) {
+            let count = try await shard.eventLoop.submit { shard.value.shard.sessionCount }.get()
+            guard count == 0 else { return false }
+        }
+        return true
     }
 
     private func isDrained() async throws -> Bool {

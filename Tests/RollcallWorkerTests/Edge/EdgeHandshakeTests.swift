@@ -203,7 +203,7 @@ struct EdgeHandshakeTests {
             { _ in
                 RecordingShard(Journal()) { _, _ in }
             }
-            let error = await #expect(throws: EdgeError.self) { try await other.start() }
+            let error = await #expect(throws: ListenError.self) { try await other.start() }
             #expect(error?.code == .portTaken)
             #expect(error?.description.contains("127.0.0.1:\(edge.port)") == true)
         }

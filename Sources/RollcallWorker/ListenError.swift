@@ -1,4 +1,4 @@
-// Why the edge cannot listen.
+// Why a port of the worker's cannot be opened.
 
 import NIOCore
 
@@ -10,8 +10,13 @@ import NIOCore
     import Darwin
 #endif
 
-/// The edge could not listen where the configuration says.
-struct EdgeError: Error, CustomStringConvertible {
+/// The edge or the admin port could not listen where the configuration says.
+struct ListenError: Error, CustomStringConvertible {
+    enum Listener: String, Hashable {
+        case edge
+        case admin = "admin port"
+    }
+
     enum Code: Hashable {
         /// Another program listens there.
         case portTaken
@@ -22,12 +27,14 @@ struct EdgeError: Error, CustomStringConvertible {
         case cannotListen
     }
 
+    let listener: Listener
     let code: Code
     let host: String
     let port: Int
     let underlying: any Error
 
-    init(host: String, port: Int, cause: any Error) {
+    init(_ listener: Listener, host: String, port: Int, cause: any Error) {
+        self.listener = listener
         self.host = host
         self.port = port
         underlying = cause
@@ -46,10 +53,12 @@ struct EdgeError: Error, CustomStringConvertible {
     var description: String {
         let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         switch code {
-        case .portTaken: return "The edge cannot listen on \(place): another program does."
-        case .notPermitted: return "The edge may not listen on \(place): ports below 1024 need a privilege."
-        case .noSuchAddress: return "The edge cannot listen on \(place): this machine has no such address."
-        case .cannotListen: return "The edge cannot listen on \(place): \(underlying)"
+        case .portTaken: return "The \(listener.rawValue) cannot listen on \(place): another program does."
+        case .notPermitted:
+            return "The \(listener.rawValue) may not listen on \(place): ports below 1024 need a privilege."
+        case .noSuchAddress:
+            return "The \(listener.rawValue) cannot listen on \(place): this machine has no such address."
+        case .cannotListen: return "The \(listener.rawValue) cannot listen on \(place): \(underlying)"
         }
     }
 }
