@@ -123,6 +123,12 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "RedisTwin",
+            dependencies: ["RollcallCore", "RollcallModel"],
+            path: "Tests/RedisTwin",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "RollcallModelTests",
             dependencies: ["RollcallModel", "TestSupport"],

@@ -1,0 +1,69 @@
+// The scripts about members:{CONVERSATION}, and whose typing they end.
+
+public import RollcallModel
+
+extension TwinRedis {
+    /// Reads the members' display names; `nil` if the conversation is not managed.
+    public func members(of conversation: ConversationID) -> [UserID: String]? {
+        memberNames[conversation]
+    }
+
+    /// Makes exactly these the members, and the conversation managed; the typing of everybody else ends.
+    public mutating func setMembers(_ members: [UserID: String], of conversation: ConversationID) {
+        memberNames[conversation] = members
+        published.append(.members(.reset, of: conversation))
+        endTyping(in: conversation) { members[$0] == nil }
+    }
+
+    /// Adds a member, or gives one another name. The first begins the management.
+    public mutating func setMember(_ user: UserID, name: String, of conversation: ConversationID) {
+        let begins = memberNames[conversation] == nil
+        memberNames[conversation, default: [:]][user] = name
+        if begins {
+            published.append(.members(.reset, of: conversation))
+            endTyping(in: conversation) { $0 != user }
+        }
+        published.append(.members(.member(user, name: name), of: conversation))
+    }
+
+    /// Removes a member, whose typing ends; nothing happens where the conversation is not managed.
+    public mutating func removeMember(_ user: UserID, of conversation: ConversationID) {
+        guard memberNames[conversation] != nil else { return }
+        memberNames[conversation]?[user] = nil
+        if let devices = typingDevices[TypingUser(conversation: conversation, user: user)]?.read(at: time) {
+            var set = typingSet(conversation)
+            for device in devices { set[TypingDevice(user: user, device: device)] = nil }
+            change(typingSet: conversation, to: set)
+            endTyping(of: user, in: conversation)
+        }
+        published.append(.members(.removed(user), of: conversation))
+    }
+
+    /// Ends the management: the default decides from here on.
+    public mutating func deleteMembers(of conversation: ConversationID) {
+        memberNames[conversation] = nil
+        published.append(.members(.reset, of: conversation))
+        if !settings.openByDefault { endTyping(in: conversation) { _ in true } }
+    }
+
+    /// Whether the user may be in the conversation and type there.
+    func isMember(_ user: UserID, of conversation: ConversationID) -> Bool {
+        memberNames[conversation].map { $0[user] != nil } ?? settings.openByDefault
+    }
+
+    /// The name that the members have for a user; an empty one is none.
+    func displayName(of user: UserID, in conversation: ConversationID) -> String? {
+        memberNames[conversation]?[user].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Ends the typing of these users, in the order in which it would have ended.
+    private mutating func endTyping(in conversation: ConversationID, where ends: (UserID) -> Bool) {
+        let set = typingSet(conversation)
+        var ended: Set<UserID> = []
+        for (member, _) in set.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) })
+        where ends(member.user) && ended.insert(member.user).inserted {
+            endTyping(of: member.user, in: conversation)
+        }
+        change(typingSet: conversation, to: set.filter { !ended.contains($0.key.user) })
+    }
+}

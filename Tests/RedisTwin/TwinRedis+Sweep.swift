@@ -1,0 +1,36 @@
+// What an incarnation answers for, and sweep_claim and sweep_device, which take it over when the incarnation is dead.
+
+public import RollcallModel
+
+extension TwinRedis {
+    /// Notes that the incarnation answers for these sessions.
+    ///
+    /// - Returns: `false` if it is too late, and nothing was noted.
+    public mutating func record(_ names: [SessionName], of incarnation: Incarnation, until: Timestamp) -> Bool {
+        guard time <= until else { return false }
+        if !names.isEmpty { sessions[incarnation, default: []].formUnion(names) }
+        return true
+    }
+
+    /// Strikes these sessions off.
+    public mutating func unrecord(_ names: [SessionName], of incarnation: Incarnation) {
+        sessions[incarnation]?.subtract(names)
+        if sessions[incarnation]?.isEmpty == true { sessions[incarnation] = nil }
+    }
+
+    /// Claims what a dead incarnation left, or goes on with one's own claim. Redis picks at random which sessions are
+    /// in the batch; the twin takes the first by name, so that a simulation can be had again.
+    ///
+    /// - Returns: at most `limit` of its sessions; `nil` if another sweeper is at it.
+    public mutating func claimSweep(
+        of dead: Incarnation, by claimant: Incarnation, limit: Int
+    ) -> [SessionName]? {
+        if let holder = sweepers[dead]?.read(at: time), holder != claimant { return nil }
+        sweepers[dead] = Expiring(value: claimant, expires: time.advanced(by: .seconds(1)))
+        return Array((sessions[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit))
+    }
+}
+
+extension SessionName {
+    fileprivate var order: (UserID, DeviceID, String) { (user, device, session.random) }
+}

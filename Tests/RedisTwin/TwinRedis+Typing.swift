@@ -1,0 +1,110 @@
+// typing_signal, typing_stop and room: who types in a conversation.
+
+public import RollcallModel
+
+/// The key `typing:{CONVERSATION}:USER`.
+package struct TypingUser: Hashable, Sendable {
+    package var conversation: ConversationID
+    package var user: UserID
+}
+
+/// A member of the sorted set `typing:{CONVERSATION}`: `USER DEVICE`.
+package struct TypingDevice: Hashable, Comparable, Sendable {
+    package var user: UserID
+    package var device: DeviceID
+
+    /// As Redis orders the members of one score: no byte of a name is smaller than the space between the two.
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.user, left.device) < (right.user, right.device)
+    }
+}
+
+extension TwinRedis {
+    /// A device types, until the signal's expiry.
+    public mutating func signalTyping(_ signal: TypingSignal) -> TypingOutcome {
+        guard isMember(signal.user, of: signal.conversation) else { return .notAMember }
+        guard time < signal.expiry else { return .late }
+        let ends = min(signal.expiry, time.advanced(by: settings.typingExpiry))
+        let member = TypingDevice(user: signal.user, device: signal.device)
+        var set = typingSet(signal.conversation)
+        // Of two signals that overtook each other, the later ending counts.
+        set[member] = set[member].map { max($0, ends) } ?? ends
+        change(typingSet: signal.conversation, to: set)
+        tellTyping(signal, on: otherDevices(than: signal) + [signal.device])
+        tidy(signal.conversation)
+        return .typing
+    }
+
+    /// Reads a conversation as it is now.
+    ///
+    /// - Parameter user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
+    public func room(
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool
+    ) -> RoomSnapshot {
+        RoomSnapshot(
+            time: time, isMember: user.map { isMember($0, of: conversation) } ?? false,
+            typists: withTyping ? typists(in: conversation) : [],
+            members: withMembers ? memberNames[conversation] : nil)
+    }
+
+    private func typists(in conversation: ConversationID) -> [RoomSnapshot.Entry] {
+        var ends: [UserID: Timestamp] = [:]
+        for (member, end) in typingSet(conversation) where end > time {
+            ends[member.user] = max(ends[member.user] ?? end, end)
+        }
+        return ends.sorted { $0.key < $1.key }.map {
+            RoomSnapshot.Entry(user: $0.key, expiry: $0.value, name: displayName(of: $0.key, in: conversation))
+        }
+    }
+}
+
+// MARK: What scripts share
+
+extension TwinRedis {
+    func typingSet(_ conversation: ConversationID) -> [TypingDevice: Timestamp] {
+        typingSets[conversation]?.read(at: time) ?? [:]
+    }
+
+    /// Stores the set without touching its expiry; a set without members is no key.
+    mutating func change(typingSet conversation: ConversationID, to set: [TypingDevice: Timestamp]) {
+        let isThere = typingSets[conversation]?.read(at: time) != nil
+        let expires = isThere ? typingSets[conversation]?.expires : nil
+        typingSets[conversation] = set.isEmpty ? nil : Expiring(value: set, expires: expires)
+    }
+
+    /// The user's typing ends, and others hear of it.
+    mutating func endTyping(of user: UserID, in conversation: ConversationID) {
+        typingDevices[TypingUser(conversation: conversation, user: user)] = nil
+        let change = TypingChange(user: user, typing: false, expiresIn: nil, at: time)
+        published.append(.typing(change, in: conversation))
+    }
+
+    /// The user's devices other than the signal's that the string names.
+    private func otherDevices(than signal: TypingSignal) -> [DeviceID] {
+        let key = TypingUser(conversation: signal.conversation, user: signal.user)
+        return (typingDevices[key]?.read(at: time) ?? []).filter { $0 != signal.device }
+    }
+
+    /// Stores in the string which of these devices still type, and tells the others what that makes of the user.
+    private mutating func tellTyping(_ signal: TypingSignal, on devices: [DeviceID]) {
+        let (user, conversation) = (signal.user, signal.conversation)
+        let set = typingSet(conversation)
+        let typing = devices.compactMap { device in
+            set[TypingDevice(user: user, device: device)].map { (device: device, ends: $0) }
+        }.filter { $0.ends > time }.sorted { ($1.ends, $0.device) < ($0.ends, $1.device) }
+        guard let last = typing.first?.ends else { return endTyping(of: user, in: conversation) }
+
+        typingDevices[TypingUser(conversation: conversation, user: user)] = Expiring(
+            value: typing.map(\.device), expires: last)
+        let change = TypingChange(
+            user: user, typing: true, expiresIn: last.since(time).milliseconds, at: time,
+            name: displayName(of: user, in: conversation))
+        published.append(.typing(change, in: conversation))
+    }
+
+    /// Lets go of what is past, and the set end with its last member.
+    private mutating func tidy(_ conversation: ConversationID) {
+        let set = typingSet(conversation).filter { $0.value > time }
+        typingSets[conversation] = set.values.max().map { Expiring(value: set, expires: $0) }
+    }
+}
