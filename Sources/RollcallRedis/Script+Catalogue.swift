@@ -17,7 +17,7 @@ extension Script {
     static let sweepDevice = Script(
         "sweep_device", Source.time_lua, Source.presence_record_lua, Source.sweep_device_lua)
     static let sweepClaim = Script("sweep_claim", Source.sweep_claim_lua)
-    static let sessionsRecord = Script("sessions_record", Source.sessions_record_lua)
+    static let sessionsRecord = Script("sessions_record", Source.time_lua, Source.sessions_record_lua)
 
     static let heartbeat = Script("heartbeat", Source.time_lua, Source.heartbeat_lua)
     static let workerRead = Script("worker_read", Source.time_lua, Source.worker_read_lua)

@@ -55,10 +55,17 @@ import Testing
                 device("old"): try #require(DeviceRecord("gone dead.2 5-d 1 2 0")),
             ],
             lastSeen: time(9), updatedAt: time(10), version: 11)
-        #expect(record.presence { _ in false }.status == .online)
-        #expect(record.presence { $0.worker == "dead" }.status == .away)
-        #expect(record.presence { _ in true }.status == .offline)
-        #expect(record.presence { _ in true }.lastSeen == time(9))
+        let (dead, living) = (Incarnation(name: "dead.1"), Incarnation(name: "w1.a"))
+        let standing = WorkerStanding(time: time(30), leaseEnd: time(20), beat: time(15))
+        #expect(record.presence(past: [:]).status == .online)
+        #expect(record.presence(past: [:]).lastSeen == time(9))
+        #expect(record.presence(past: [dead: standing]).status == .away)
+        #expect(record.presence(past: [dead: standing]).lastSeen == time(15), "as a sweep will say")
+        let forgotten = WorkerStanding(time: time(30), leaseEnd: nil, beat: nil)
+        #expect(record.presence(past: [dead: standing, living: forgotten]).status == .offline)
+        #expect(record.presence(past: [dead: forgotten]).lastSeen == time(9), "of which nobody knows the last beat")
+        let alive = WorkerStanding(time: time(30), leaseEnd: time(30), beat: time(15))
+        #expect(record.presence(past: [dead: alive]).status == .online)
         #expect(record.incarnations == [Incarnation(name: "dead.1"), Incarnation(name: "w1.a")])
     }
 

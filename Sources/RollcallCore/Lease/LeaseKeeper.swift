@@ -14,10 +14,16 @@ public struct LeaseKeeper: Sendable {
         case end(Incarnation, after: Duration)
     }
 
-    public enum Action: Hashable, Sendable {
-        case beat(Beat)
+    /// What the answer to a heartbeat means.
+    public enum Verdict: Hashable, Sendable {
         /// A new incarnation stands; all sessions are asserted under it. The first is the process's first.
-        case began(Incarnation, first: Bool)
+        case began(Incarnation, isFirst: Bool, sent: Instant)
+        /// The lease goes on. After a gap others may have been unable to renew theirs, too.
+        case renewed(sent: Instant, afterGap: Bool)
+        /// The lease was lost: a new one is to be claimed, at once.
+        case lost
+        /// It was refused, or is the answer to a heartbeat of a former life.
+        case nothing
     }
 
     private enum State: Hashable, Sendable {
@@ -35,6 +41,7 @@ public struct LeaseKeeper: Sendable {
     private var isFirst = true
     /// Since when heartbeats have followed each other under one incarnation without a gap over two of them.
     private var steadySince: Instant?
+    /// When the last renewal was answered.
     private var lastRenewed: Instant?
 
     /// Later than this, by Redis time, no write of the worker's sessions may take effect.
@@ -81,27 +88,27 @@ public struct LeaseKeeper: Sendable {
     /// A heartbeat was answered. Where Redis changed meanwhile it is another that counts, and this one says nothing.
     public mutating func heartbeatAnswered(
         _ beat: Beat, _ snapshot: LeaseSnapshot, at now: Instant, using random: inout some RandomNumberGenerator
-    ) -> [Action] {
-        guard let awaiting, awaiting.beat == beat else { return [] }
+    ) -> Verdict {
+        guard let awaiting, awaiting.beat == beat else { return .nothing }
         let sent = awaiting.sent
         self.awaiting = nil
         switch (state, beat) {
         case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
-            renewed(at: sent, time: snapshot.time)
+            _ = renewed(sent: sent, time: snapshot.time, at: now)
             state = .held(incarnation)
             defer { isFirst = false }
-            return [.began(incarnation, first: isFirst)]
+            return .began(incarnation, isFirst: isFirst, sent: sent)
         case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
-            renewed(at: sent, time: snapshot.time)
-            return []
+            return .renewed(sent: sent, afterGap: renewed(sent: sent, time: snapshot.time, at: now))
         case (.beginning, _):
             // Not again at once: a Redis that refuses every beginning would be asked without a pause.
-            redisChanged(at: now, using: &random)
-            return []
+            redisChanged(using: &random)
+            return .nothing
         case (.held, _):
-            return startOver(at: now, using: &random)
+            redisChanged(using: &random)
+            return .lost
         case (.ended, _):
-            return []
+            return .nothing
         }
     }
 
@@ -112,10 +119,11 @@ public struct LeaseKeeper: Sendable {
 
     /// A connection was lost, or Redis said that it is another primary: what it holds may not be what was written, so
     /// that everything is said again under a new name.
-    public mutating func redisChanged(at now: Instant, using random: inout some RandomNumberGenerator) {
+    public mutating func redisChanged(using random: inout some RandomNumberGenerator) {
         guard state != .ended else { return }
         awaiting = nil
         steadySince = nil
+        lastRenewed = nil
         state = .beginning(Incarnation(worker: worker, using: &random))
     }
 
@@ -128,17 +136,13 @@ public struct LeaseKeeper: Sendable {
         return .end(incarnation, after: after)
     }
 
-    private mutating func startOver(
-        at now: Instant, using random: inout some RandomNumberGenerator
-    ) -> [Action] {
-        redisChanged(at: now, using: &random)
-        return heartbeatDue(at: now).map { [.beat($0)] } ?? []
-    }
-
-    private mutating func renewed(at sent: Instant, time: Timestamp) {
+    /// - Returns: whether more than two heartbeats passed since the last renewal was answered.
+    private mutating func renewed(sent: Instant, time: Timestamp, at now: Instant) -> Bool {
         until = time.advanced(by: lease - Self.clockTolerance)
-        if let lastRenewed, sent - lastRenewed > heartbeat * 2 { steadySince = nil }
+        let isAfterGap = lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
+        if isAfterGap { steadySince = nil }
         steadySince = steadySince ?? sent
-        lastRenewed = sent
+        lastRenewed = now
+        return isAfterGap
     }
 }

@@ -1,44 +1,25 @@
-// Who is dead: the judgement on which masking and sweeping rest.
+// Who lives and who is dead, as far as the last heartbeat knew: the judgement on which masking rests.
 
 public import RollcallModel
 
 /// Every worker's lease as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {
-    private var ends: [Incarnation: Timestamp] = [:]
-    /// Named by a record although the last heartbeat did not list them: too new for it, or swept long ago. The next
-    /// heartbeat decides.
-    private var unknown: Set<Incarnation> = []
-    private var absent: Set<Incarnation> = []
-    private var asOf = Timestamp(milliseconds: 0)
+    /// The incarnations whose lease stood. Whoever is not among them is looked up before being judged: it may have
+    /// begun since, or have been swept and forgotten.
+    public private(set) var living: Set<Incarnation> = []
+    /// Whether the lease of some incarnation had passed that is not swept yet. Its devices still count in what others
+    /// publish of their users.
+    public private(set) var leavesUnswept = false
 
     public init() {}
 
     /// Takes what a heartbeat read.
     ///
-    /// - Returns: the incarnations that are dead as of now and were not before.
-    public mutating func read(_ snapshot: LeaseSnapshot) -> Set<Incarnation> {
-        let before = self
-        ends = snapshot.leases
-        asOf = snapshot.time
-        absent = absent.union(unknown).filter { ends[$0] == nil }
-        unknown = []
-        var newlyDead = Set(ends.keys.filter { isDead($0) && !before.isDead($0) })
-        newlyDead.formUnion(absent.subtracting(before.absent))
-        newlyDead.formUnion(before.ends.keys.filter { ends[$0] == nil && !before.isDead($0) })
-        absent.formUnion(before.ends.keys.filter { ends[$0] == nil })
-        return newlyDead
-    }
-
-    /// Whether a lease had passed by the time of the last heartbeat's reply. One that no heartbeat has listed counts
-    /// as dead once a later heartbeat does not list it either.
-    public func isDead(_ incarnation: Incarnation) -> Bool {
-        ends[incarnation].map { $0 < asOf } ?? absent.contains(incarnation)
-    }
-
-    /// Takes note of the incarnations that a record names.
-    public mutating func noticed(_ incarnations: some Sequence<Incarnation>) {
-        for incarnation in incarnations where ends[incarnation] == nil && !absent.contains(incarnation) {
-            unknown.insert(incarnation)
-        }
+    /// - Returns: whether an incarnation died that lived before.
+    public mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
+        let before = living
+        living = snapshot.living
+        leavesUnswept = living.count < snapshot.leases.count
+        return !before.isSubset(of: living)
     }
 }

@@ -11,15 +11,6 @@ public struct Watch: Sendable {
         case live
     }
 
-    /// How much a read says beside what is known.
-    enum Weight: Hashable, Sendable {
-        /// Redis was away and others may not have said yet what it forgot: only a newer record counts.
-        case cautious
-        case ordinary
-        /// Whatever its version, since Redis may have gone back.
-        case authoritative
-    }
-
     let user: UserID
     var phase = Phase.subscribing
     /// Whether the next read counts whatever its version.
@@ -41,21 +32,10 @@ public struct Watch: Sendable {
         presence = change
     }
 
-    /// The record was read, past dead workers. At the same version a read says more than a change, which counts the
-    /// devices of the dead.
-    mutating func read(_ read: Presence, weight: Weight) {
+    /// The record was read, and this is what it means.
+    mutating func read(_ read: Presence) {
         phase = .live
-        if counts(read, weight: weight) { presence = read }
-    }
-
-    private func counts(_ read: Presence, weight: Weight) -> Bool {
-        guard let presence else { return true }
-        switch weight {
-        // A record that is not there is no newer record, although it reads as one.
-        case .cautious: return read.updatedAt != nil && read.version > presence.version
-        case .ordinary: return read.version >= presence.version
-        case .authoritative: return true
-        }
+        presence = read
     }
 
     /// What the watchers should be shown now; `nil` if they have seen it.

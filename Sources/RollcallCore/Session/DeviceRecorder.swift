@@ -40,6 +40,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     private var underWay: UnderWay?
     /// A step failed: nothing is tried again before ``retry()``.
     private var isBlocked = false
+    /// What others say of the user comes first: nothing is said before ``released()``, or a decision.
+    private var isHeldBack = false
     /// The session ended without its device: nothing more is written.
     private var isAbandoned = false
     /// Whether Redis may know of the session: a device that came and went while Redis was away owes it nothing.
@@ -59,12 +61,25 @@ public struct DeviceRecorder: Hashable, Sendable {
             self.state = state
             self.lost = lost
             sequence += 1
+            isHeldBack = false
         }
         return sequence
     }
 
     /// A new incarnation stands: what the session holds is said again under it.
-    public mutating func asserted() {
+    ///
+    /// - Parameter heldBack: whether that waits until ``released()``.
+    public mutating func asserted(heldBack: Bool) {
+        isHeldBack = heldBack
+        drifted()
+    }
+
+    public mutating func released() {
+        isHeldBack = false
+    }
+
+    /// Redis does not say what the session decided: it is listed and written again.
+    public mutating func drifted() {
         isBlocked = false
         underWay = nil
         listedUnder = nil
@@ -77,6 +92,11 @@ public struct DeviceRecorder: Hashable, Sendable {
     }
 
     public func isWritten(_ sequence: Int64) -> Bool { writtenSequence >= sequence }
+
+    /// Whether Redis should say by now what was last decided, under `incarnation`.
+    public func isSettled(under incarnation: Incarnation) -> Bool {
+        underWay == nil && listedUnder == incarnation && !isAbandoned && state != nil && isWritten(sequence)
+    }
 
     /// Whether nothing is left to do for a session that ended.
     public var isFinished: Bool { underWay == nil && listedUnder == nil && isOver }
@@ -92,7 +112,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     public mutating func nextStep(
         under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
     ) -> Step? {
-        guard underWay == nil, !isBlocked else { return nil }
+        guard underWay == nil, !isBlocked, !isHeldBack else { return nil }
         if isOver {
             guard let listedUnder else { return nil }
             underWay = .unlisting(listedUnder)

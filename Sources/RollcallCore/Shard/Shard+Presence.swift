@@ -6,6 +6,11 @@ extension Shard {
     /// A user's presence was published.
     public mutating func presenceChanged(_ presence: Presence) {
         guard let key = watchKeys[presence.user] else { return }
+        // It counts the devices of the dead until they are swept: what it says may be true of them alone.
+        if leases.leavesUnswept, settles == nil, presence.status != .offline {
+            usersToRead.insert(presence.user)
+            return
+        }
         watches[key]?.changed(presence)
         changedWatches.insert(key)
     }
@@ -14,12 +19,12 @@ extension Shard {
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         var snapshots: [SessionKey: [Presence]] = [:]
         var shown: Set<WatchKey> = []
-        let weight: Watch.Weight = isAuthoritative ? .authoritative : settles == nil ? .ordinary : .cautious
+        sweepDead(in: snapshot)
         for record in snapshot.records {
-            let read = judged(record)
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
             guard let key = watchKeys[record.user], watches[key]?.phase != .subscribing else { continue }
-            watches[key]?.read(read, weight: weight)
+            let read = presence(in: record, snapshot.standings, isAuthoritative: isAuthoritative)
+            watches[key]?.read(read)
             guard let watch = watches[key], let presence = watch.presence else { continue }
             for newcomer in watch.newcomers { snapshots[newcomer, default: []].append(presence) }
             watches[key]?.newcomers = []
@@ -48,6 +53,7 @@ extension Shard {
         _ snapshot: PresenceSnapshot?, for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
         if let snapshot, sessions[key]?.isConnected == true {
+            sweepDead(in: snapshot)
             actions.append(.sendSnapshot(.presence(presences(in: snapshot), id: id), to: key))
         } else {
             answerUnavailable(key, id: id)
@@ -55,9 +61,15 @@ extension Shard {
         return take()
     }
 
-    /// What may be shown of a read: past dead workers.
-    public mutating func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { judged($0) }
+    /// Users were read who need not be watched: what may be shown of them.
+    public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
+        snapshot.records.map { presence(in: $0, snapshot.standings, isAuthoritative: false) }
+    }
+
+    /// A read names devices of dead incarnations, which their sweepers may have missed.
+    public mutating func metDead(in snapshot: PresenceSnapshot) -> [ShardAction] {
+        sweepDead(in: snapshot)
+        return take()
     }
 
     mutating func watch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
@@ -92,7 +104,7 @@ extension Shard {
             return answer(key, .limit, id: id, "a get names at most \(settings.limits.watchedUsers) users")
         }
         guard isRedisAvailable else { return answerUnavailable(key, id: id) }
-        actions.append(.getPresence(users, for: key, id: id))
+        actions.append(.getPresence(users, living: leases.living, for: key, id: id))
     }
 
     /// Gives a session a reason to watch a user, and shows it what is known.
@@ -133,10 +145,26 @@ extension Shard {
         changedWatches = []
     }
 
-    /// Reads a record past dead workers, and takes note of workers it names.
-    private mutating func judged(_ record: PresenceRecord) -> Presence {
-        leases.noticed(record.incarnations)
-        return record.presence(masking: leases.isDead)
+    /// What is shown after a read of a record.
+    ///
+    /// After Redis was away, and until everybody has said again what they hold, what observers saw stays but for newer
+    /// records, in which the devices of those who have not yet come back count.
+    private func presence(
+        in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
+    ) -> Presence {
+        let read = record.presence(past: standings)
+        guard !isAuthoritative, let known = watchKeys[record.user].flatMap({ watches[$0]?.presence }) else {
+            return read
+        }
+        guard settles != nil else { return read.version >= known.version ? read : known }
+        // A record that is not there is no newer record, although it reads as one.
+        return record.updatedAt != nil && record.version > known.version ? record.presence(past: [:]) : known
+    }
+
+    private mutating func sweepDead(in snapshot: PresenceSnapshot) {
+        guard !snapshot.standings.isEmpty else { return }
+        let dead = snapshot.deadDevices
+        if !dead.isEmpty { actions.append(.sweep(dead)) }
     }
 
     private mutating func openWatch(_ user: UserID) -> WatchKey {
@@ -165,5 +193,18 @@ extension Shard {
         let done = (sessions[key]?.awaited ?? []).filter(\.missing.isEmpty)
         sessions[key]?.awaited.removeAll(where: \.missing.isEmpty)
         for awaited in done { acknowledge(awaited.id, to: key) }
+    }
+}
+
+extension PresenceSnapshot {
+    /// The devices, not gone yet, of incarnations that are dead.
+    fileprivate var deadDevices: [DeadDevice] {
+        records.flatMap { record in
+            record.devices.sorted { $0.key < $1.key }.compactMap { device, standing in
+                guard standing.state != nil, standings[standing.incarnation]?.isDead == true else { return nil }
+                let name = SessionName(user: record.user, device: device, session: standing.session)
+                return DeadDevice(name: name, incarnation: standing.incarnation)
+            }
+        }
     }
 }

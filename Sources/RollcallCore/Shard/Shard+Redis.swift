@@ -6,30 +6,40 @@ extension Shard {
     /// The worker holds a lease under a new incarnation: every session is asserted under it, and everything shown is
     /// read again, since Redis may have forgotten or gone back.
     public mutating func incarnationBegan(
-        _ incarnation: Incarnation, isFirst: Bool, until: Timestamp, clock: RedisClock, at now: Instant
+        _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
+        at now: Instant
     ) -> [ShardAction] {
         self.incarnation = incarnation
         workerName = incarnation.name
         self.clock = clock
         writesUntil = until
+        _ = leases.read(snapshot)
         blocked = []
         for key in sessions.keys {
-            sessions[key]?.recorder?.asserted()
-            if isFirst || sessions[key]?.saysMost == true { advance(key, at: now) }
+            let isHeldBack = !isFirst && sessions[key]?.saysMost == false
+            sessions[key]?.recorder?.asserted(heldBack: isHeldBack)
+            advance(key, at: now)
         }
         payOwedStops(at: now)
         readAllAgain(authoritatively: false)
-        if !isFirst { settle(at: now) }
+        if !isFirst {
+            settle(at: now)
+            timers.remind(.assertTheRest, at: now + ShardSettings.saysLessDelay)
+        }
         return take()
     }
 
     /// A heartbeat renewed the lease and read all others.
-    public mutating func heartbeatAnswered(
-        _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, at now: Instant
+    ///
+    /// - Parameter afterGap: whether more than two heartbeats had passed. Others may have lost their leases as this
+    ///   worker almost did, so that it is as if Redis had been away.
+    public mutating func leaseRenewed(
+        _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
         self.clock = clock
         writesUntil = until
-        if !leases.read(snapshot).isEmpty { usersToRead.formUnion(watchKeys.keys) }
+        if afterGap { settle(at: now) }
+        if leases.read(snapshot), settles == nil { usersToRead.formUnion(watchKeys.keys) }
         usersToRead.formUnion(failedReads)
         failedReads = []
         for key in blocked.sorted(by: { $0.index < $1.index }) {
@@ -39,6 +49,7 @@ extension Shard {
         blocked = []
         payOwedStops(at: now)
         retryRoomReads()
+        continueAudit(at: now)
         return take()
     }
 
@@ -80,10 +91,17 @@ extension Shard {
         readAllAgain(authoritatively: true)
     }
 
+    /// One second after a later incarnation began, what says more has been said.
+    mutating func assertTheRest(at now: Instant) {
+        for key in sessions.keys {
+            sessions[key]?.recorder?.released()
+            advance(key, at: now)
+        }
+    }
+
     private mutating func settle(at now: Instant) {
         settles = now + settings.lease
         timers.remind(.authoritativeRead, at: now + settings.lease)
-        timers.remind(.assertTheRest, at: now + ShardSettings.saysLessDelay)
     }
 
     private mutating func readAllAgain(authoritatively: Bool) {
@@ -110,7 +128,7 @@ extension Shard {
     private mutating func askForReads(of users: [UserID], isAuthoritative: Bool) {
         for start in stride(from: 0, to: users.count, by: ShardSettings.readBatch) {
             let batch = Array(users[start..<min(start + ShardSettings.readBatch, users.count)])
-            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative))
+            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, living: leases.living))
         }
     }
 

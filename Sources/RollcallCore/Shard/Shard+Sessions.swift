@@ -123,7 +123,8 @@ extension Shard {
         guard let incarnation else { return }
         let (until, time) = (writesUntil, redisTime(at: now))
         switch sessions[key]?.recorder?.nextStep(under: incarnation, until: until, time: time, at: now) {
-        case .list(let name, let incarnation): actions.append(.list(name, under: incarnation, for: key))
+        case .list(let name, let incarnation):
+            actions.append(.list(name, under: incarnation, until: until, for: key))
         case .write(let write): actions.append(.write(write, for: key))
         case .unlist(let name, let incarnation): actions.append(.unlist(name, under: incarnation, for: key))
         case nil: break

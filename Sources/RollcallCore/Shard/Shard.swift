@@ -2,7 +2,7 @@
 // actions come out, to be carried out in order. The shard itself does no I/O and reads no clock, so that a test, or a
 // simulation of many workers, drives it as well as a worker does.
 
-internal import RollcallModel
+public import RollcallModel
 
 /// The decisions of one shard: its sessions, the rooms they have joined, and the users they watch.
 ///
@@ -49,6 +49,8 @@ public struct Shard: Sendable {
     var failedReads: Set<UserID> = []
     /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
     var settles: Instant?
+    /// How far the audit has come.
+    var audit = Audit()
     /// When the last device is to have left, once the worker drains.
     var drainEnds: Instant?
 
@@ -64,6 +66,9 @@ public struct Shard: Sendable {
 
     /// Whether Redis is there and the worker may write.
     public var isRedisAvailable: Bool { incarnation != nil }
+
+    /// The incarnations that need not be looked up after a read.
+    public var living: Set<Incarnation> { leases.living }
 
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }
@@ -83,7 +88,7 @@ public struct Shard: Sendable {
             case .typing(let key): typingDue(key, at: now)
             case .room(let key): roomDue(key, at: now)
             case .authoritativeRead: settlingDue(at: now)
-            case .assertTheRest: for key in sessions.keys { advance(key, at: now) }
+            case .assertTheRest: assertTheRest(at: now)
             }
         }
         return take()

@@ -20,7 +20,8 @@ public enum ShardAction: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
 
-    case list(SessionName, under: Incarnation, for: SessionKey)
+    /// List a session; later than `until`, by Redis time, that does nothing, and has failed.
+    case list(SessionName, under: Incarnation, until: Timestamp, for: SessionKey)
     case unlist(SessionName, under: Incarnation, for: SessionKey)
     case write(DeviceWrite, for: SessionKey)
     /// Tell the worker that held this device's earlier session.
@@ -31,10 +32,24 @@ public enum ShardAction: Hashable, Sendable {
     case stopTyping(TypingSignal, for: SessionKey?, id: MessageID?)
 
     case readRoom(RoomRead, for: RoomKey)
-    /// A read of watched users. An authoritative one counts whatever its version.
-    case readPresence([UserID], isAuthoritative: Bool)
-    /// A client's `get`; ``Shard/gotPresence(_:for:id:)`` takes the answer.
-    case getPresence([UserID], for: SessionKey, id: MessageID?)
+    /// A read of watched users, with the standings of whom it names and who is not among the `living`. An authoritative
+    /// one counts whatever its version.
+    case readPresence([UserID], isAuthoritative: Bool, living: Set<Incarnation>)
+    /// A client's `get`; ``Shard/gotPresence(_:for:id:at:)`` takes the answer.
+    case getPresence([UserID], living: Set<Incarnation>, for: SessionKey, id: MessageID?)
+    /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
+    /// there is none.
+    case audit([AuditedSession], of: Incarnation)
+    /// Have these swept, by whoever sweeps for the worker.
+    case sweep([DeadDevice])
+}
+
+/// A session whose record is compared with what it decided.
+public struct AuditedSession: Hashable, Sendable {
+    public var session: SessionKey
+    public var name: SessionName
+    /// The decision that should stand.
+    var sequence: Int64
 }
 
 /// A read of a conversation.

@@ -26,6 +26,10 @@ public struct ShardSettings: Hashable, Sendable {
 
     public init() {}
 
+    /// How long an audit takes to come round to each session.
+    public static let auditCycle = Duration.seconds(300)
+    /// The most sessions that one heartbeat's audit reads.
+    public static let auditBatch = 500
     /// The most users whose records one read asks for.
     public static let readBatch = 500
     /// How long after a later incarnation began what says less is held back, so that what says more comes first.

@@ -53,6 +53,13 @@ struct SlotMap<Value: Sendable>: Sendable {
         return value
     }
 
+    /// The name of the next value after a slot, the first after the last; `nil` if there are none.
+    func next(after index: Int32) -> Key? {
+        let places = (0..<slots.count).lazy.map { (Int(index) + 1 + $0) % self.slots.count }
+        return places.first { self.slots[$0].value != nil }
+            .map { Key(index: Int32($0), generation: self.slots[$0].generation) }
+    }
+
     /// The names of all values, in the order of their slots.
     var keys: [Key] {
         slots.indices.compactMap { index in

@@ -19,9 +19,18 @@ public struct PresenceRecord: Hashable, Sendable {
         self.version = version
     }
 
-    /// What observers may be shown: the devices of incarnations that `isDead` names do not count.
-    public func presence(masking isDead: (Incarnation) -> Bool) -> Presence {
-        let living = devices.values.filter { !isDead($0.incarnation) }.compactMap(\.state)
+    /// What observers may be shown: the devices of incarnations that are dead by `standings` do not count, and count
+    /// as seen when a sweep will say that they were.
+    public func presence(past standings: [Incarnation: WorkerStanding]) -> Presence {
+        var living: [DeviceState] = []
+        var lastSeen = lastSeen
+        for device in devices.values {
+            if let standing = standings[device.incarnation], standing.isDead {
+                lastSeen = max(lastSeen, device.lastSeen(ofDead: standing))
+            } else if let state = device.state {
+                living.append(state)
+            }
+        }
         return Presence(
             user: user, status: PresenceStatus(of: living), lastSeen: lastSeen, updatedAt: updatedAt, version: version)
     }
@@ -30,4 +39,20 @@ public struct PresenceRecord: Hashable, Sendable {
     public var incarnations: Set<Incarnation> {
         Set(devices.values.filter { $0.state != nil }.map(\.incarnation))
     }
+}
+
+extension DeviceRecord {
+    /// When somebody was last seen on the device of a worker that died: when its connection was lost, or else at the
+    /// worker's last heartbeat; `nil` if the device tells of nobody.
+    fileprivate func lastSeen(ofDead standing: WorkerStanding) -> Timestamp? {
+        switch state {
+        case .active, .idle: lost ?? standing.beat.map { min($0, standing.time) }
+        case .background, nil: nil
+        }
+    }
+}
+
+private func max(_ left: Timestamp?, _ right: Timestamp?) -> Timestamp? {
+    guard let left, let right else { return left ?? right }
+    return Swift.max(left, right)
 }

@@ -119,12 +119,40 @@ public enum TypingOutcome: String, Hashable, Sendable {
     case late
 }
 
+/// What became of a stop.
+public enum TypingStopOutcome: String, Hashable, Sendable {
+    /// Published: the user types no more, or on another device only.
+    case stopped
+    /// The device began anew since; the stop changes nothing.
+    case late
+}
+
 /// A read of some users' records, in the order asked.
 public struct PresenceSnapshot: Hashable, Sendable {
     public var records: [PresenceRecord]
+    /// What Redis knew, after the records were read, of the incarnations that they name and that the reader did not
+    /// know to be living.
+    public var standings: [Incarnation: WorkerStanding]
 
-    public init(records: [PresenceRecord]) {
+    public init(records: [PresenceRecord], standings: [Incarnation: WorkerStanding] = [:]) {
         self.records = records
+        self.standings = standings
+    }
+
+    /// What observers may be shown of each record.
+    public var presences: [Presence] { records.map { $0.presence(past: standings) } }
+}
+
+/// What an audit found of one session.
+public struct DeviceStanding: Hashable, Sendable {
+    /// The device's record; `nil` if there is none.
+    public var record: DeviceRecord?
+    /// Whether the incarnation's list names the session.
+    public var isListed: Bool
+
+    public init(record: DeviceRecord?, isListed: Bool) {
+        self.record = record
+        self.isListed = isListed
     }
 }
 
@@ -160,6 +188,34 @@ public struct RoomSnapshot: Hashable, Sendable {
     }
 }
 
+/// What Redis knows of one incarnation.
+public struct WorkerStanding: Hashable, Sendable {
+    public var time: Timestamp
+    /// `nil` if the incarnation is not known.
+    public var leaseEnd: Timestamp?
+    /// The time of its last heartbeat.
+    public var beat: Timestamp?
+
+    /// Whether its lease had passed when this was read. One that is not known was swept and forgotten.
+    public var isDead: Bool { leaseEnd.map { $0 < time } ?? true }
+
+    public init(time: Timestamp, leaseEnd: Timestamp?, beat: Timestamp?) {
+        self.time = time
+        self.leaseEnd = leaseEnd
+        self.beat = beat
+    }
+}
+
+/// What became of one device of a dead incarnation.
+public enum SweepOutcome: String, Hashable, Sendable {
+    /// It is gone, and that was published.
+    case swept
+    /// Nothing there is that incarnation's and session's, or it was gone already.
+    case kept
+    /// It came after its deadline.
+    case expired
+}
+
 /// Every lease there is, as a heartbeat read them.
 public struct LeaseSnapshot: Hashable, Sendable {
     /// Whether the worker's own lease stands; `false` means that it was lost and never comes back.
@@ -171,6 +227,9 @@ public struct LeaseSnapshot: Hashable, Sendable {
     public var passed: [Incarnation] {
         leases.filter { $0.value < time }.map(\.key).sorted { $0.name < $1.name }
     }
+
+    /// Those whose lease stood.
+    public var living: Set<Incarnation> { Set(leases.filter { $0.value >= time }.keys) }
 
     public init(held: Bool, time: Timestamp, leases: [Incarnation: Timestamp]) {
         self.held = held

@@ -44,15 +44,6 @@ public struct Heartbeat: Hashable, Sendable {
     static let format: Int64 = 1
 }
 
-/// What Redis knows of one incarnation.
-public struct WorkerStanding: Hashable, Sendable {
-    public var time: Timestamp
-    /// `nil` if the incarnation is not known, which means that it is dead.
-    public var leaseEnd: Timestamp?
-    /// The time of its last heartbeat.
-    public var beat: Timestamp?
-}
-
 extension Store {
     /// Begins, renews or ends a lease, and reads all leases.
     public func heartbeat(_ beat: Heartbeat, reply: @escaping Reply<LeaseSnapshot>) {

@@ -14,14 +14,66 @@ extension Store {
             reply: reply, read: DeviceWritten.init)
     }
 
-    /// Reads these users' records. Pipelined: the records are not of one moment, but each is whole.
-    public func presence(of users: [UserID], reply: @escaping Reply<PresenceSnapshot>) {
-        let read = PresenceRead(of: users, reply: reply)
+    /// Reads these users' records, and then the standing of each incarnation that they name and that is not among the
+    /// `living`. Pipelined: the records are not of one moment, but each is whole.
+    public func presence(
+        of users: [UserID], living: Set<Incarnation>, reply: @escaping Reply<PresenceSnapshot>
+    ) {
+        let gathering = Gathering<RedisValue>(users.count + 1) { result in
+            switch result.flatMap({ Self.records(of: users, $0) }) {
+            case .success(let records): self.lookUp(records, living: living, reply: reply)
+            case .failure(let error): reply(.failure(error))
+            }
+        }
         // First the time: what is written after it has a version of this time at least.
-        connection.send(RedisCommand("TIME")) { read.timeRead($0) }
+        connection.send(RedisCommand("TIME"), reply: gathering.part(0))
         for (index, user) in users.enumerated() {
-            connection.send(RedisCommand("HGETALL", .string(names.presence(user)))) {
-                read.recordRead($0, at: index)
+            let record = gathering.part(index + 1)
+            connection.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
+        }
+    }
+
+    private static func records(
+        of users: [UserID], _ replies: [RedisValue]
+    ) -> Result<[PresenceRecord], RedisError> {
+        understood(replies[0], command: "TIME", Timestamp.init(redisTime:)).map { time in
+            zip(users, replies.dropFirst()).map { PresenceRecord(user: $0, hash: $1.array ?? [], readAfter: time) }
+        }
+    }
+
+    /// After the records: an incarnation claims its lease before it writes any.
+    private func lookUp(
+        _ records: [PresenceRecord], living: Set<Incarnation>, reply: @escaping Reply<PresenceSnapshot>
+    ) {
+        let named = records.reduce(into: Set<Incarnation>()) { $0.formUnion($1.incarnations) }
+        let unknown = Array(named.subtracting(living))
+        let gathering = Gathering<WorkerStanding>(unknown.count) { result in
+            reply(
+                result.map {
+                    PresenceSnapshot(records: records, standings: Dictionary(uniqueKeysWithValues: zip(unknown, $0)))
+                })
+        }
+        for (index, incarnation) in unknown.enumerated() { standing(of: incarnation, reply: gathering.part(index)) }
+    }
+
+    /// Reads what stands of these sessions of an incarnation; writes nothing.
+    public func audit(
+        _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>
+    ) {
+        let gathering = Gathering<RedisValue>(2 * sessions.count) { result in
+            reply(
+                result.map { values in
+                    sessions.indices.map { DeviceStanding(record: values[2 * $0], isListed: values[2 * $0 + 1]) }
+                })
+        }
+        for (index, session) in sessions.enumerated() {
+            let (record, isListed) = (gathering.part(2 * index), gathering.part(2 * index + 1))
+            let field = RedisCommand.Argument.string("device:\(session.device)")
+            connection.send(RedisCommand("HGET", .string(names.presence(session.user)), field)) {
+                record($0.orForeign(.null))
+            }
+            connection.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
+                isListed($0.orForeign(.integer(0)))
             }
         }
     }
@@ -49,5 +101,19 @@ extension DeviceWritten {
             previous = PreviousSession(incarnation: Incarnation(name: incarnation), session: session)
         }
         self.init(outcome: outcome, time: time, began: parts.count >= 3 ? parts[2].time : nil, previous: previous)
+    }
+}
+
+extension DeviceStanding {
+    fileprivate init(record: RedisValue, isListed: RedisValue) {
+        self.init(record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed.integer == 1)
+    }
+}
+
+extension Result<RedisValue, RedisError> {
+    /// A foreign key under one of our names says nothing of its user, and must not hide the others.
+    fileprivate func orForeign(_ empty: RedisValue) -> Self {
+        if case .failure(let error) = self, error.code == .server(kind: "WRONGTYPE") { return .success(empty) }
+        return self
     }
 }

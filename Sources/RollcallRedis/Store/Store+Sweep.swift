@@ -10,24 +10,18 @@ public enum SweepBatch: Hashable, Sendable {
     case sessions([SessionName])
 }
 
-/// What became of one device of a dead incarnation.
-public enum SweepOutcome: String, Hashable, Sendable {
-    /// It is gone, and that was published.
-    case swept
-    /// Nothing there is that incarnation's and session's, or it was gone already.
-    case kept
-    /// It came after its deadline.
-    case expired
-}
-
 extension Store {
     /// Notes that the incarnation answers for these sessions. Acknowledged before the first write of any of them.
+    ///
+    /// - Parameter reply: `false` if it came later than `until`; then they are not listed.
     public func record(
-        _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void>
+        _ sessions: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
     ) {
         let key = names.sessions(incarnation)
-        inBatches(sessions.map(\.member), reply: reply) { batch, done in
-            self.call(.sessionsRecord, keys: [key], arguments: batch, reply: done) { _ in () }
+        inBatches(sessions.map(\.member), reply: { reply($0.map { !$0.contains(false) }) }) { batch, done in
+            self.call(.sessionsRecord, keys: [key], arguments: [.time(until)] + batch, reply: done) {
+                $0.integer.map { $0 == 1 }
+            }
         }
     }
 
@@ -73,6 +67,39 @@ extension Store {
         ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
     }
 
+    /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list: what is swept twice does no
+    /// harm, what is not swept stays on the list.
+    ///
+    /// - Parameter reply: `false` if it came later than `until`; then some may be left, and all are on the list.
+    public func sweep(
+        _ sessions: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
+    ) {
+        standing(of: dead) { result in
+            switch result {
+            case .success(let standing):
+                self.sweep(sessions, of: dead, standing, until: until, reply: reply)
+            case .failure(let error): reply(.failure(error))
+            }
+        }
+    }
+
+    private func sweep(
+        _ sessions: [SessionName], of dead: Incarnation, _ standing: WorkerStanding, until: Timestamp,
+        reply: @escaping Reply<Bool>
+    ) {
+        guard standing.isDead else { return reply(.success(true)) }
+        let gathering = Gathering<SweepOutcome>(sessions.count) { result in
+            switch result {
+            case .success(let outcomes) where outcomes.contains(.expired): reply(.success(false))
+            case .success: self.unrecord(sessions, of: dead) { reply($0.map { true }) }
+            case .failure(let error): reply(.failure(error))
+            }
+        }
+        for (index, session) in sessions.enumerated() {
+            sweep(session, of: dead, lastBeat: standing.beat, until: until, reply: gathering.part(index))
+        }
+    }
+
     private func batchClaimed(
         _ members: [RedisValue], of dead: Incarnation, by claimant: Incarnation, limit: Int,
         reply: @escaping Reply<SweepBatch>
@@ -95,34 +122,27 @@ extension Store {
         _ members: [RedisCommand.Argument], of incarnation: Incarnation, reply: @escaping Reply<Void>
     ) {
         let key = RedisCommand.Argument.string(names.sessions(incarnation))
-        inBatches(members, reply: reply) { batch, done in
-            self.connection.send(RedisCommand("SREM", arguments: [key] + batch)) { done($0.map { _ in }) }
+        inBatches(members, reply: { reply($0.map { _ in }) }) { batch, done in
+            self.connection.send(RedisCommand("SREM", arguments: [key] + batch), reply: done)
         }
     }
 
-    /// Runs `body` for at most a thousand of `members` at a time, all at once; replies when all have, with the first
-    /// error if there was one.
-    private func inBatches(
-        _ members: [RedisCommand.Argument], reply: @escaping Reply<Void>,
-        body: ([RedisCommand.Argument], @escaping Reply<Void>) -> Void
+    /// Runs `body` for at most a thousand of `members` at a time, all at once; replies when all have.
+    private func inBatches<Value>(
+        _ members: [RedisCommand.Argument], reply: @escaping Reply<[Value]>,
+        body: ([RedisCommand.Argument], @escaping Reply<Value>) -> Void
     ) {
         let size = 1000
-        guard !members.isEmpty else { return reply(.success(())) }
-        var waiting = (members.count + size - 1) / size
-        var outcome: Result<Void, RedisError> = .success(())
-        for start in stride(from: 0, to: members.count, by: size) {
-            body(Array(members[start..<min(start + size, members.count)])) { result in
-                if case .success = outcome { outcome = result }
-                waiting -= 1
-                if waiting == 0 { reply(outcome) }
-            }
+        let gathering = Gathering<Value>((members.count + size - 1) / size, reply: reply)
+        for (index, start) in stride(from: 0, to: members.count, by: size).enumerated() {
+            body(Array(members[start..<min(start + size, members.count)]), gathering.part(index))
         }
     }
 }
 
 extension SessionName {
     /// As it stands in `worker:{INCARNATION}:sessions`.
-    fileprivate var member: RedisCommand.Argument { .string("\(user) \(device) \(session)") }
+    var member: RedisCommand.Argument { .string("\(user) \(device) \(session)") }
 
     fileprivate init?(member: String) {
         let words = member.split(separator: " ", omittingEmptySubsequences: false)

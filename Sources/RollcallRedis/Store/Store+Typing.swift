@@ -2,14 +2,6 @@
 
 public import RollcallModel
 
-/// What became of a stop.
-public enum TypingStopOutcome: String, Hashable, Sendable {
-    /// Published: the user types no more, or on another device only.
-    case stopped
-    /// The device began anew since; the stop changes nothing.
-    case late
-}
-
 extension Store {
     /// Says that a device types until the signal's expiry.
     public func signalTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingOutcome>) {

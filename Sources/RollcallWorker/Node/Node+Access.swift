@@ -6,8 +6,13 @@ internal import RollcallRedis
 
 extension Node: NodeAccess {
     func presence(of users: [UserID]) async throws -> [Presence] {
-        let snapshot = try await ask { driver, reply in driver.store.presence(of: users, reply: reply) }
-        return try await first { $0.shard.presences(in: snapshot) }
+        let snapshot = try await ask { driver, reply in
+            driver.store.presence(of: users, living: driver.shard.living, reply: reply)
+        }
+        return try await first { driver in
+            driver.after { shard, _ in shard.metDead(in: snapshot) }
+            return driver.shard.presences(in: snapshot)
+        }
     }
 
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {

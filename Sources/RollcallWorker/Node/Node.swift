@@ -75,6 +75,7 @@ final class Node: Sendable {
         }
         try await onEachShard { [self] driver in
             driver.onRedisLost = { [weak self] in self?.redisLost($0) }
+            driver.onDeadMet = { [weak self] in self?.met($0) }
             driver.start()
         }
         let timeout = loops[0].scheduleTask(in: .nanoseconds(settings.connectTimeout.milliseconds * 1_000_000)) {
@@ -133,14 +134,14 @@ final class Node: Sendable {
         return true
     }
 
-    private func tell(_ news: LeaseDriver.News) {
+    private func tell(_ news: LeaseNews) {
         switch news {
-        case .began(let incarnation, _, _, _):
+        case .began(let incarnation, _, _, _, _):
             state.withLockedValue {
                 $0.isReady = true
                 $0.incarnation = incarnation
             }
-        case .heartbeat: break
+        case .renewed: break
         case .lost: state.withLockedValue { $0.isReady = false }
         }
         for shard in shards.withLockedValue({ $0 }) {
@@ -160,6 +161,11 @@ final class Node: Sendable {
     private func redisLost(_ error: RedisError) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
         lease.eventLoop.execute { lease.value.redisChanged(error) }
+    }
+
+    private func met(_ devices: [DeadDevice]) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.met(devices) }
     }
 
     func first<Value: Sendable>(_ body: @escaping @Sendable (ShardDriver) throws -> Value) async throws -> Value {
@@ -195,12 +201,12 @@ final class Node: Sendable {
 }
 
 extension ShardDriver {
-    fileprivate func told(_ news: LeaseDriver.News) {
+    fileprivate func told(_ news: LeaseNews) {
         switch news {
-        case .began(let incarnation, let isFirst, let until, let clock):
-            after { $0.incarnationBegan(incarnation, isFirst: isFirst, until: until, clock: clock, at: $1) }
-        case .heartbeat(let snapshot, let until, let clock):
-            after { $0.heartbeatAnswered(snapshot, until: until, clock: clock, at: $1) }
+        case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
+            after { $0.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
+        case .renewed(let snapshot, let until, let clock, let afterGap):
+            after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
         case .lost:
             shard.redisLost()
         }

@@ -1,5 +1,6 @@
 // What a shard asks of Redis, and how the answers come back to it.
 
+internal import Logging
 internal import NIOCore
 internal import RollcallCore
 internal import RollcallModel
@@ -8,10 +9,13 @@ internal import RollcallRedis
 extension ShardDriver {
     func ask(_ action: ShardAction) {
         switch action {
-        case .list(let name, let incarnation, let key):
-            store.record([name], of: incarnation) { [self] result in
-                step(.list(name, under: incarnation), of: key, result) { shard, _, now in
-                    shard.listed(key, under: incarnation, at: now)
+        case .list(let name, let incarnation, let until, let key):
+            store.record([name], of: incarnation, until: until) { [self] result in
+                let list = DeviceRecorder.Step.list(name, under: incarnation)
+                step(list, of: key, result) { shard, isInTime, now in
+                    if isInTime { return shard.listed(key, under: incarnation, at: now) }
+                    shard.stepFailed(list, for: key)
+                    return []
                 }
             }
         case .unlist(let name, let incarnation, let key):
@@ -48,13 +52,15 @@ extension ShardDriver {
             }
         case .readRoom(let read, let key):
             readRoom(read, for: key)
-        case .readPresence(let users, let isAuthoritative):
-            readPresence(users, isAuthoritative: isAuthoritative)
-        case .getPresence(let users, let key, let id):
-            store.presence(of: users) { [self] result in
+        case .readPresence(let users, let isAuthoritative, let living):
+            readPresence(users, isAuthoritative: isAuthoritative, living: living)
+        case .getPresence(let users, let living, let key, let id):
+            store.presence(of: users, living: living) { [self] result in
                 after { shard, _ in shard.gotPresence(try? result.get(), for: key, id: id) }
             }
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe:
+        case .audit(let sessions, let incarnation):
+            audit(sessions, of: incarnation)
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
             preconditionFailure("not a matter of the store")
         }
     }
@@ -74,8 +80,18 @@ extension ShardDriver {
         }
     }
 
-    private func readPresence(_ users: [UserID], isAuthoritative: Bool) {
-        store.presence(of: users) { [self] result in
+    private func audit(_ sessions: [AuditedSession], of incarnation: Incarnation) {
+        store.audit(sessions.map(\.name), of: incarnation) { [self] result in
+            guard case .success(let found) = result else { return }
+            let before = shard.auditSoFar.mended
+            after { $0.audited(sessions, found, of: incarnation, at: $1) }
+            let mended = shard.auditSoFar.mended - before
+            if mended > 0 { logger.warning("an audit mended records", metadata: ["count": "\(mended)"]) }
+        }
+    }
+
+    private func readPresence(_ users: [UserID], isAuthoritative: Bool, living: Set<Incarnation>) {
+        store.presence(of: users, living: living) { [self] result in
             switch result {
             case .success(let snapshot):
                 after { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }

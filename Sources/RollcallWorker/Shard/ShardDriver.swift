@@ -27,11 +27,13 @@ final class ShardDriver: EdgeShard {
     /// Told whenever a connection for commands was lost, and stands.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
+    /// Told of devices of dead workers that reads have met.
+    var onDeadMet: (([DeadDevice]) -> Void)?
     /// Told of messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
     private let authenticator: Authenticator
-    private let logger: Logger
+    let logger: Logger
     private let codec = MessageCodec()
     private var occupants: [Occupant?] = []
     private var isTickScheduled = false
@@ -148,8 +150,9 @@ final class ShardDriver: EdgeShard {
             }
         case .unsubscribe(let topic):
             subscriber.unsubscribe(store.names.channel(of: topic))
+        case .sweep(let devices): onDeadMet?(devices)
         case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
-            .getPresence:
+            .getPresence, .audit:
             ask(action)
         }
     }

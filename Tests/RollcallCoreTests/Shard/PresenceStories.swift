@@ -197,7 +197,9 @@ import Testing
         stage.say(.ping, on: bob)
         #expect(stage.asked.isEmpty)
         stage.heartbeat()
-        #expect(stage.asked == [.readPresence(["alice"], isAuthoritative: false)])
+        guard case .readPresence(["alice"], false, _)? = stage.asked.first else {
+            return #expect(Bool(false), "not asked again: \(stage.asked)")
+        }
     }
 
     private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {

@@ -70,7 +70,7 @@ import Testing
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
             #expect(heard.typists.last ?? [] == [])
             for user in watched {
-                let truth = stage.redis.record(of: user).presence { _ in false }
+                let truth = stage.redis.record(of: user).presence(past: [:])
                 let seen = heard.statuses.last { $0.hasPrefix("\(user) ") }
                 #expect(seen == "\(user) \(truth.status.rawValue)")
             }

@@ -24,9 +24,9 @@ import Testing
         stage.settle()
         stage.drop(key)
         stage.pass(.milliseconds(4900))
-        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .online)
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
         stage.pass(.milliseconds(200))
-        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .offline)
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
         #expect(stage.leftovers.isEmpty)
         #expect(stage.redis.listed.values.allSatisfy { $0.isEmpty })
     }
@@ -69,7 +69,7 @@ import Testing
         stage.settle()
         #expect(stage.heard(by: key).acks == ["g"])
         #expect(stage.closed == [key: .normal])
-        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .offline)
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
         #expect(stage.leftovers.isEmpty)
     }
 
@@ -140,7 +140,7 @@ import Testing
         stage.redisReturns()
         stage.pass(.seconds(3))
         #expect(stage.heard(by: key).acks == ["s"])
-        #expect(stage.redis.record(of: "alice").presence { _ in false }.status == .away)
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away)
     }
 
     @Test("a device that comes and goes while Redis is away owes it nothing")
@@ -211,7 +211,7 @@ import Testing
         var stage = Stage()
         let first = stage.enter("alice")
         let list = stage.asked.removeFirst()
-        guard case .list(let name, _, _) = list else { return #expect(Bool(false), "not listed") }
+        guard case .list(let name, _, _, _) = list else { return #expect(Bool(false), "not listed") }
         stage.event { $0.replaced(name, at: $1) }
         let event = stage.reply(to: list)
         stage.event(event)

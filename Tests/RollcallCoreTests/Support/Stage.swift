@@ -19,6 +19,8 @@ struct Stage {
     private(set) var said: [SessionKey: [ServerMessage]] = [:]
     private(set) var closed: [SessionKey: CloseCode] = [:]
     private(set) var signals: [TypingSignal] = []
+    /// Devices of dead workers that reads met.
+    private(set) var swept: [DeadDevice] = []
     /// Other workers' leases, as each heartbeat reads them.
     var others: [Incarnation: Timestamp] = [:]
 
@@ -88,8 +90,8 @@ struct Stage {
         let isFirst = incarnations == 1
         incarnation = new
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        event { $0.incarnationBegan(new, isFirst: isFirst, until: until, clock: clock, at: $1) }
-        heartbeat()
+        let snapshot = leases
+        event { $0.incarnationBegan(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
     }
 
     /// Redis goes: what was asked fails, the channels are lost.
@@ -103,13 +105,32 @@ struct Stage {
         failAll()
     }
 
-    mutating func heartbeat() {
-        guard let incarnation else { return }
-        var leases = others
-        leases[incarnation] = redis.time.advanced(by: lease)
-        let snapshot = LeaseSnapshot(held: true, time: redis.time, leases: leases)
+    mutating func heartbeat(afterGap: Bool = false) {
+        guard incarnation != nil else { return }
+        let snapshot = leases
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        event { $0.heartbeatAnswered(snapshot, until: until, clock: clock, at: $1) }
+        event { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
+    }
+
+    /// Every lease as Redis has it.
+    private var leases: LeaseSnapshot {
+        var leases = others
+        if let incarnation { leases[incarnation] = redis.time.advanced(by: lease) }
+        return LeaseSnapshot(held: true, time: redis.time, leases: leases)
+    }
+
+    private func snapshot(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
+        let records = users.map { redis.record(of: $0) }
+        let unknown = records.reduce(into: Set<Incarnation>()) { $0.formUnion($1.incarnations) }.subtracting(living)
+        let ends = leases.leases
+        let standings = unknown.map { incarnation in
+            let end = ends[incarnation]
+            return (
+                incarnation,
+                WorkerStanding(time: redis.time, leaseEnd: end, beat: end?.advanced(by: .zero - lease))
+            )
+        }
+        return PresenceSnapshot(records: records, standings: Dictionary(uniqueKeysWithValues: standings))
     }
 
     /// Redis confirms, answers and publishes until all is quiet.
@@ -169,7 +190,7 @@ struct Stage {
     /// What Redis does now, and the event of its reply, which may come later.
     mutating func reply(to action: ShardAction) -> (inout Shard, Instant) -> [ShardAction] {
         switch action {
-        case .list(let name, let incarnation, let key):
+        case .list(let name, let incarnation, _, let key):
             redis.listed[incarnation, default: []].insert(name)
             return { $0.listed(key, under: incarnation, at: $1) }
         case .unlist(let name, let incarnation, let key):
@@ -192,30 +213,37 @@ struct Stage {
         case .readRoom(let read, let key):
             let snapshot = redis.room(read)
             return { $0.roomRead(read, snapshot, for: key, at: $1) }
-        case .readPresence(let users, let isAuthoritative):
-            let snapshot = PresenceSnapshot(records: users.map { redis.record(of: $0) })
+        case .readPresence(let users, let isAuthoritative, let living):
+            let snapshot = snapshot(of: users, living: living)
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .getPresence(let users, let key, let id):
-            let snapshot = PresenceSnapshot(records: users.map { redis.record(of: $0) })
+        case .getPresence(let users, let living, let key, let id):
+            let snapshot = snapshot(of: users, living: living)
             return { shard, _ in shard.gotPresence(snapshot, for: key, id: id) }
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe:
+        case .audit(let sessions, let incarnation):
+            let found = sessions.map { session in
+                DeviceStanding(
+                    record: redis.records[session.name.user]?.devices[session.name.device],
+                    isListed: redis.listed[incarnation]?.contains(session.name) == true)
+            }
+            return { $0.audited(sessions, found, of: incarnation, at: $1) }
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
     }
 
     private static func fail(_ action: ShardAction, _ shard: inout Shard, _ now: Instant) -> [ShardAction] {
         switch action {
-        case .list(let name, let incarnation, let key): shard.stepFailed(.list(name, under: incarnation), for: key)
+        case .list(let name, let incarnation, _, let key): shard.stepFailed(.list(name, under: incarnation), for: key)
         case .unlist(let name, let incarnation, let key): shard.stepFailed(.unlist(name, under: incarnation), for: key)
         case .write(let write, let key): shard.stepFailed(.write(write), for: key)
-        case .announceReplaced: break
+        case .announceReplaced, .audit: break
         case .signalTyping(_, let key, let id): return shard.signalFailed(for: key, id: id)
         case .stopTyping(let stop, let key, let id): return shard.stopFailed(stop, for: key, id: id)
         case .readRoom(let read, let key): shard.roomReadFailed(read, for: key)
-        case .readPresence(let users, let isAuthoritative):
+        case .readPresence(let users, let isAuthoritative, _):
             shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
-        case .getPresence(_, let key, let id): return shard.gotPresence(nil, for: key, id: id)
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe:
+        case .getPresence(_, _, let key, let id): return shard.gotPresence(nil, for: key, id: id)
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
         return []
@@ -238,8 +266,10 @@ struct Stage {
             case .unsubscribe(let topic):
                 unconfirmed.removeAll { $0 == topic }
                 confirmed.remove(topic)
-            case .list, .unlist, .write, .announceReplaced, .stopTyping, .readRoom, .readPresence, .getPresence:
+            case .list, .unlist, .write, .announceReplaced, .stopTyping, .readRoom, .readPresence, .getPresence,
+                .audit:
                 asked.append(action)
+            case .sweep(let devices): swept += devices
             case .signalTyping(let signal, _, _):
                 signals.append(signal)
                 asked.append(action)

@@ -42,7 +42,7 @@ struct TinyRedis {
         record.updatedAt = time
         record.lastSeen = write.lost ?? time
         records[write.name.user] = record
-        published.append(.presence(record.presence { _ in false }))
+        published.append(.presence(record.presence(past: [:])))
         let previous = old.flatMap { old in
             old.session == write.name.session || old.state == nil
                 ? nil

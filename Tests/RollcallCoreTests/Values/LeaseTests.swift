@@ -8,51 +8,131 @@ import Testing
         LeaseSnapshot(held: held, time: redis(time), leases: leases)
     }
 
-    @Test("a lease that passes is dead once, and one never listed is dead with the second heartbeat")
+    @Test("a worker dies once, when its lease passes or when it is forgotten")
     func leases() {
         var leases = Leases()
-        #expect(leases.read(snapshot(true, 0, [w2: redis(5)])).isEmpty)
-        leases.noticed([w1])
-        #expect(!leases.isDead(w1))
-        #expect(leases.read(snapshot(true, 6, [w2: redis(5)])) == [w1, w2])
-        #expect(leases.read(snapshot(true, 7, [w2: redis(5)])).isEmpty)
-        #expect(leases.read(snapshot(true, 8)).isEmpty)
-        #expect(leases.isDead(w2))
+        #expect(leases.read(snapshot(true, 0, [w1: redis(5), w2: redis(5)])) == false)
+        #expect(leases.living == [w1, w2] && !leases.leavesUnswept)
+        #expect(leases.read(snapshot(true, 6, [w1: redis(9), w2: redis(5)])) == true)
+        #expect(leases.living == [w1] && leases.leavesUnswept)
+        #expect(leases.read(snapshot(true, 7, [w1: redis(9), w2: redis(5)])) == false)
+        #expect(leases.read(snapshot(true, 8)) == true, "w1 was swept before its lease was seen to pass")
+        #expect(!leases.leavesUnswept)
     }
 
     @Test("a lost lease is begun again under another name, and a refused beginning waits for its beat")
-    func keeper() {
-        var random = SeededGenerator(seed: 1)
-        var keeper = LeaseKeeper(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1), using: &random)
-        guard let begin = keeper.heartbeatDue(at: at(.zero)) else { return #expect(Bool(false), "no beat") }
-        #expect(keeper.heartbeatDue(at: at(.zero)) == nil)
-        #expect(keeper.heartbeatAnswered(begin, snapshot(true, 1000), at: at(.zero), using: &random).count == 1)
-        #expect(keeper.until == redis(5500))
-        let first = keeper.incarnation
-        guard let renew = keeper.heartbeatDue(at: at(.seconds(1))) else { return #expect(Bool(false), "no beat") }
-        let lost = keeper.heartbeatAnswered(renew, snapshot(false, 9000), at: at(.seconds(1)), using: &random)
-        guard case .beat(let again)? = lost.first else { return #expect(Bool(false), "not begun again") }
-        #expect(keeper.incarnation == nil)
-        #expect(keeper.heartbeatAnswered(again, snapshot(false, 9000), at: at(.seconds(1)), using: &random).isEmpty)
-        guard let third = keeper.heartbeatDue(at: at(.seconds(2))) else { return #expect(Bool(false), "no beat") }
+    func keeper() throws {
+        var steward = steward()
+        let first = try begin(&steward)
+        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
+        #expect(steward.beatDue(at: at(.seconds(1))).isEmpty, "one heartbeat at a time")
+        let lost = steward.heartbeatAnswered(renew, snapshot(false, 9000), at: at(.seconds(1)))
+        #expect(lost.first == .tell(.lost) && steward.incarnation == nil)
+        let again = try beat(lost)
+        #expect(steward.heartbeatAnswered(again, snapshot(false, 9000), at: at(.seconds(1))).isEmpty)
+        let third = try beat(steward.beatDue(at: at(.seconds(2))))
         // An answer to an earlier heartbeat is not this one's.
-        #expect(keeper.heartbeatAnswered(again, snapshot(true, 9500), at: at(.seconds(2)), using: &random).isEmpty)
-        #expect(keeper.heartbeatAnswered(third, snapshot(true, 9500), at: at(.seconds(2)), using: &random).count == 1)
-        #expect(keeper.incarnation != first)
-        #expect(!keeper.maySweep(at: at(.seconds(6))))
+        #expect(steward.heartbeatAnswered(again, snapshot(true, 9500), at: at(.seconds(2))).isEmpty)
+        #expect(!steward.heartbeatAnswered(third, snapshot(true, 9500), at: at(.seconds(2))).isEmpty)
+        #expect(steward.incarnation != nil && steward.incarnation != first)
+    }
+
+    @Test("what was sent for an incarnation that Redis has lost says nothing of the next one")
+    func staleAnswer() throws {
+        var steward = steward()
+        try begin(&steward)
+        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
+        #expect(steward.redisChanged() == [.tell(.lost)])
+        #expect(steward.heartbeatAnswered(renew, snapshot(true, 2000), at: at(.seconds(1))).isEmpty)
+        #expect(steward.incarnation == nil)
+    }
+
+    @Test("a worker sweeps after one lease of heartbeats without a gap over two, and not before")
+    func maySweep() throws {
+        var steward = steward()
+        try begin(&steward)
+        let dead: [Incarnation: Timestamp] = [w2: redis(0)]
+        for second in 1...4 { #expect(try claims(&steward, dead, at: .seconds(second)).isEmpty) }
+        #expect(try claims(&steward, dead, at: .seconds(5)).count == 1)
+        steward.sweepFailed(w2)
+        #expect(try claims(&steward, dead, at: .milliseconds(7500)).isEmpty, "a gap of 2.5 heartbeats")
+        for tenths in [85, 95, 105, 115] {
+            #expect(try claims(&steward, dead, at: .milliseconds(100 * tenths)).isEmpty)
+        }
+        #expect(try claims(&steward, dead, at: .milliseconds(12_500)).count == 1)
+    }
+
+    @Test("shards are told of a gap, even if only the answer was late")
+    func gap() throws {
+        var steward = steward()
+        try begin(&steward)
+        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
+        let actions = steward.heartbeatAnswered(renew, snapshot(true, 4000), at: at(.milliseconds(2500)))
+        guard case .tell(.renewed(_, let until, _, afterGap: true))? = actions.first else {
+            return #expect(Bool(false), "no gap: \(actions)")
+        }
+        #expect(until == redis(4000 + 4500))
     }
 
     @Test("a dead worker is swept batch by batch, then forgotten, by one sweep at a time")
     func sweeper() {
         var sweeper = Sweeper()
-        #expect(sweeper.died([w2]) == [.claim(w2)])
-        #expect(sweeper.died([w2]).isEmpty)
-        #expect(sweeper.claimed(w2, sessions: [session("alice")]) == [.sweep([session("alice")], of: w2)])
-        #expect(sweeper.swept(w2) == [.claim(w2)])
-        #expect(sweeper.claimed(w2, sessions: []) == [.forget(w2)])
+        #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
+        #expect(sweeper.begin(passed: [w2]).isEmpty)
+        #expect(sweeper.claimed(w2, sessions: [session("alice")]) == .sweep([session("alice")], of: w2))
+        #expect(sweeper.swept(w2) == .claim(w2))
+        #expect(sweeper.claimed(w2, sessions: []) == .forget(w2))
         sweeper.ended(w2)
-        #expect(sweeper.died([w2]) == [.claim(w2)])
-        #expect(sweeper.claimed(w2, sessions: nil).isEmpty)
-        #expect(sweeper.died([w2]) == [.claim(w2)])
+        #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
+        #expect(sweeper.claimed(w2, sessions: nil) == nil, "another sweeps it")
+        #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
+    }
+
+    @Test("devices of the dead that reads met are swept too, in batches, but not twice")
+    func met() {
+        var sweeper = Sweeper()
+        let many = (0..<150).map { DeadDevice(name: session("alice", "phone", "s\($0)"), incarnation: w2) }
+        sweeper.met(many)
+        sweeper.met(many)
+        guard case .sweep(let batch, w2)? = sweeper.begin(passed: []).first else {
+            return #expect(Bool(false), "no sweep")
+        }
+        #expect(batch.count == Sweeper.batch)
+        guard case .sweep(let rest, w2)? = sweeper.swept(w2) else { return #expect(Bool(false), "no rest") }
+        #expect(Set(batch + rest) == Set(many.map(\.name)))
+        #expect(sweeper.swept(w2) == nil)
+        sweeper.met([many[0]])
+        #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
+        #expect(sweeper.claimed(w2, sessions: [many[0].name]) == .sweep([many[0].name], of: w2))
+        _ = sweeper.claimed(w2, sessions: [])
+        sweeper.ended(w2)
+        #expect(sweeper.begin(passed: []).isEmpty, "its list named it")
+    }
+
+    // MARK: A worker called w1, with a lease of five seconds and a heartbeat of one
+
+    private func steward() -> Steward {
+        Steward(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1), random: SeededGenerator(seed: 1))
+    }
+
+    private func beat(_ actions: [Steward.Action]) throws -> LeaseKeeper.Beat {
+        try #require(actions.compactMap { if case .beat(let beat) = $0 { beat } else { nil } }.first)
+    }
+
+    @discardableResult
+    private func begin(_ steward: inout Steward) throws -> Incarnation? {
+        let begin = try beat(steward.beatDue(at: at(.zero)))
+        #expect(steward.heartbeatAnswered(begin, snapshot(true, 1000), at: at(.zero)).count == 2)
+        return steward.incarnation
+    }
+
+    private func claims(
+        _ steward: inout Steward, _ leases: [Incarnation: Timestamp], at moment: Duration
+    ) throws -> [Steward.Action] {
+        let renew = try beat(steward.beatDue(at: at(moment)))
+        let answer = snapshot(true, 1000 + moment.milliseconds, leases)
+        return steward.heartbeatAnswered(renew, answer, at: at(moment)).filter {
+            if case .claim = $0 { true } else { false }
+        }
     }
 }

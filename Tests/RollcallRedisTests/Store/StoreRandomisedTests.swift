@@ -52,7 +52,7 @@ private struct Model {
                 #expect(written.outcome == model.arrived(decision), "seed \(seed), round \(round)")
                 let record = try await store.record(of: user)
                 expect(record, follows: last, after: written.outcome, seed: seed)
-                #expect(record.presence { _ in false }.status == model.status, "seed \(seed)")
+                #expect(record.presence(past: [:]).status == model.status, "seed \(seed)")
                 #expect(
                     try await store.hash("presence:{\(name)}")["status"] == model.status.rawValue, "seed \(seed)")
                 last = record

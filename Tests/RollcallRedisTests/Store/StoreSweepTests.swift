@@ -21,6 +21,42 @@ import Testing
         #expect(try await store.command("EXISTS", "worker:{w1.aaaa}:sessions").integer == 0)
     }
 
+    @Test func aListAfterItsDeadlineIsNotBegun() async throws {
+        let store = try await StoreUnderTest()
+        let past = try await store.now().advanced(by: .milliseconds(-1))
+        #expect(try await store.record([aa], until: past) == false)
+        #expect(try await store.command("DBSIZE").integer == 0, "nobody would find it")
+        #expect(try await store.record([aa]))
+    }
+
+    @Test func aBatchIsSweptWithTheLastBeatAndStruckOff() async throws {
+        let store = try await StoreUnderTest()
+        try await store.command("ZADD", "{workers}", "1000", "w1.aaaa")
+        try await store.command("HSET", "{workers}:w1.aaaa", "beat", "500")
+        try await store.plant("active w1.aaaa 100-aa 7 200 0")
+        try await store.record([aa])
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) })
+        #expect(try await store.record(of: alice).lastSeen?.milliseconds == 500)
+        #expect(try await store.command("EXISTS", "worker:{w1.aaaa}:sessions").integer == 0)
+    }
+
+    @Test func aBatchThatCameTooLateStaysOnTheList() async throws {
+        let store = try await StoreUnderTest()
+        try await store.plant("active w1.aaaa 100-aa 7 200 0")
+        try await store.record([aa])
+        let past = try await store.now().advanced(by: .milliseconds(-1))
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: past, reply: $1) } == false)
+        #expect(try await store.claim(limit: 1) == .sessions([aa]))
+    }
+
+    @Test func theLivingAreNotSwept() async throws {
+        let store = try await StoreUnderTest()
+        try await store.command("ZADD", "{workers}", "\(Timestamp.never.milliseconds)", "w1.aaaa")
+        try await store.plant("active w1.aaaa 100-aa 7 200 0")
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) })
+        #expect(try await store.record(of: alice).devices[phone]?.state == .active)
+    }
+
     @Test func tenThousandSessionsAreNotedAtOnce() async throws {
         let store = try await StoreUnderTest()
         let sessions = (0..<10_001).map { Session("s", user: user("u\($0)")).name }
@@ -153,8 +189,11 @@ import Testing
 }
 
 extension StoreUnderTest {
-    func record(_ sessions: [SessionName], of incarnation: Incarnation = w1) async throws {
-        try await call { $0.record(sessions, of: incarnation, reply: $1) }
+    @discardableResult
+    func record(
+        _ sessions: [SessionName], of incarnation: Incarnation = w1, until: Timestamp = .never
+    ) async throws -> Bool {
+        try await call { $0.record(sessions, of: incarnation, until: until, reply: $1) }
     }
 
     func unrecord(_ sessions: [SessionName], of incarnation: Incarnation = w1) async throws {

@@ -1,0 +1,128 @@
+// All that a worker decides as a whole, beside what its shards decide each for itself: it keeps the lease, tells the
+// shards what each heartbeat brought, and sweeps the dead.
+
+public import RollcallModel
+
+/// What the shards of a worker are told of its lease.
+public enum LeaseNews: Hashable, Sendable {
+    /// A new incarnation stands.
+    case began(Incarnation, isFirst: Bool, LeaseSnapshot, until: Timestamp, clock: RedisClock)
+    /// The lease was renewed. After a gap Redis counts as having been away.
+    case renewed(LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool)
+    /// Redis cannot be reached, or the lease may be lost.
+    case lost
+}
+
+/// The decisions of one worker about its lease and those of others.
+public struct Steward: Sendable {
+    /// Something for the worker to do, in the order given.
+    public enum Action: Hashable, Sendable {
+        /// Send a heartbeat; ``heartbeatAnswered(_:_:at:)`` or ``heartbeatFailed(_:)`` takes the answer.
+        case beat(LeaseKeeper.Beat)
+        /// Listen to the messages to this incarnation, and no longer to those to the one before.
+        case hear(Incarnation)
+        case tell(LeaseNews)
+        /// ``claimed(_:sessions:)`` takes the answer, ``sweepFailed(_:)`` that there is none.
+        case claim(Incarnation, by: Incarnation)
+        /// ``swept(_:)`` takes the answer, ``sweepFailed(_:)`` that there is none or that it was too late.
+        case sweep([SessionName], of: Incarnation, until: Timestamp)
+        /// ``sweepFailed(_:)`` takes any answer: a later heartbeat begins again if the lease still stands there.
+        case forget(Incarnation)
+    }
+
+    private var keeper: LeaseKeeper
+    private var sweeper = Sweeper()
+    private var random: any RandomNumberGenerator & Sendable
+
+    public init(
+        worker: String, lease: Duration, heartbeat: Duration, random: some RandomNumberGenerator & Sendable
+    ) {
+        var random: any RandomNumberGenerator & Sendable = random
+        keeper = LeaseKeeper(worker: worker, lease: lease, heartbeat: heartbeat, using: &random)
+        self.random = random
+    }
+
+    /// The incarnation that holds a lease, as far as the worker knows.
+    public var incarnation: Incarnation? { keeper.incarnation }
+
+    /// It is time for a heartbeat, and there is a Redis to hear it.
+    public mutating func beatDue(at now: Instant) -> [Action] {
+        keeper.heartbeatDue(at: now).map { [.beat($0)] } ?? []
+    }
+
+    /// A heartbeat was answered.
+    public mutating func heartbeatAnswered(
+        _ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot, at now: Instant
+    ) -> [Action] {
+        switch keeper.heartbeatAnswered(beat, snapshot, at: now, using: &random) {
+        case .began(let incarnation, let isFirst, let sent):
+            let clock = RedisClock(time: snapshot.time, sent: sent)
+            let news = LeaseNews.began(incarnation, isFirst: isFirst, snapshot, until: keeper.until, clock: clock)
+            return [.hear(incarnation), .tell(news)]
+        case .renewed(let sent, let afterGap):
+            let clock = RedisClock(time: snapshot.time, sent: sent)
+            let news = LeaseNews.renewed(snapshot, until: keeper.until, clock: clock, afterGap: afterGap)
+            return [.tell(news)] + sweep(snapshot, at: now)
+        case .lost:
+            return [.tell(.lost)] + beatDue(at: now)
+        case .nothing:
+            return []
+        }
+    }
+
+    /// The heartbeat's reply will not come. The next one asks again.
+    public mutating func heartbeatFailed(_ beat: LeaseKeeper.Beat) {
+        keeper.heartbeatFailed(beat)
+    }
+
+    /// A connection was lost, or Redis said that it is another primary.
+    public mutating func redisChanged() -> [Action] {
+        keeper.redisChanged(using: &random)
+        return [.tell(.lost)]
+    }
+
+    /// The worker leaves in good order.
+    ///
+    /// - Returns: the last heartbeat; `nil` if there is no lease to end.
+    public mutating func ending(after: Duration) -> LeaseKeeper.Beat? {
+        keeper.ending(after: after)
+    }
+
+    // MARK: Sweeping
+
+    /// Reads met devices of dead incarnations, which a sweep takes on with a later heartbeat.
+    public mutating func met(_ devices: [DeadDevice]) {
+        sweeper.met(devices)
+    }
+
+    public mutating func claimed(_ dead: Incarnation, sessions: [SessionName]?) -> [Action] {
+        actions(sweeper.claimed(dead, sessions: sessions))
+    }
+
+    public mutating func swept(_ dead: Incarnation) -> [Action] {
+        actions(sweeper.swept(dead))
+    }
+
+    public mutating func sweepFailed(_ dead: Incarnation) {
+        sweeper.ended(dead)
+    }
+
+    private mutating func sweep(_ snapshot: LeaseSnapshot, at now: Instant) -> [Action] {
+        guard keeper.maySweep(at: now) else { return [] }
+        return sweeper.begin(passed: snapshot.passed).flatMap { actions($0) }
+    }
+
+    private mutating func actions(_ step: Sweeper.Step?) -> [Action] {
+        switch step {
+        case .claim(let dead):
+            guard let incarnation = keeper.incarnation else {
+                sweeper.ended(dead)
+                return []
+            }
+            return [.claim(dead, by: incarnation)]
+        case .sweep(let sessions, let dead): return [.sweep(sessions, of: dead, until: keeper.until)]
+        case .forget(let dead): return [.forget(dead)]
+        case nil: return []
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// The audit: now and then each session's record is compared with what the session decided, and said again where it is
+// not so. It mends what nobody was told of: an evicted key, an operator's slip, a notice that got lost.
+
+public import RollcallModel
+
+/// The audit of a shard: where it stands, and what it found.
+public struct Audit: Hashable, Sendable {
+    /// How many records were read, and how many of them had to be said again.
+    public private(set) var read = 0
+    public internal(set) var mended = 0
+
+    private var last: Instant?
+    /// The part of a session that time has earned and that was not read yet.
+    private var owed = 0.0
+    fileprivate var slot: Int32 = -1
+
+    /// How many of `count` sessions are due by now, for each to be read once in ``ShardSettings/auditCycle``.
+    fileprivate mutating func due(of count: Int, at now: Instant) -> Int {
+        let elapsed = last.map { now - $0 } ?? .zero
+        last = now
+        owed = min(owed + Double(count) * (elapsed / ShardSettings.auditCycle), Double(count))
+        let due = min(Int(owed), ShardSettings.auditBatch)
+        owed -= Double(due)
+        read += due
+        return due
+    }
+}
+
+extension Shard {
+    /// What the audit has read and mended since the worker began.
+    public var auditSoFar: Audit { audit }
+
+    /// The records of some sessions were read.
+    public mutating func audited(
+        _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
+    ) -> [ShardAction] {
+        for (audited, found) in zip(sessions, found) {
+            guard let recorder = self.sessions[audited.session]?.recorder, recorder.name == audited.name,
+                recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation),
+                !recorder.agrees(with: found, under: incarnation)
+            else { continue }
+            audit.mended += 1
+            self.sessions[audited.session]?.recorder?.drifted()
+            advance(audited.session, at: now)
+        }
+        return take()
+    }
+
+    /// Asks for the next few sessions, in turn.
+    mutating func continueAudit(at now: Instant) {
+        guard let incarnation else { return }
+        var batch: [AuditedSession] = []
+        for _ in 0..<audit.due(of: sessions.count, at: now) {
+            guard let key = sessions.next(after: audit.slot) else { break }
+            audit.slot = key.index
+            guard let recorder = sessions[key]?.recorder, recorder.isSettled(under: incarnation) else { continue }
+            batch.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))
+        }
+        if !batch.isEmpty { actions.append(.audit(batch, of: incarnation)) }
+    }
+}
+
+extension DeviceRecorder {
+    fileprivate func agrees(with found: DeviceStanding, under incarnation: Incarnation) -> Bool {
+        guard found.isListed, let record = found.record else { return false }
+        return record.state == state && record.incarnation == incarnation && record.session == name.session
+            && record.sequence == sequence
+    }
+}
