@@ -1,0 +1,180 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+/// What observers are shown of the devices of workers that died, or may have.
+@Suite struct JudgingStories {
+    @Test("a device of a worker that was swept and forgotten is no ghost, for whoever looks first")
+    func forgotten() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline", "alice offline"])
+        #expect(Set(stage.swept.map(\.name)) == [session("alice", "tv", "x")], "and it is swept")
+    }
+
+    @Test("a device of a worker that began after the last heartbeat counts")
+    func justBegun() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(5))]
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+        #expect(stage.swept.isEmpty)
+    }
+
+    @Test("what is published while a dead worker is not swept counts its devices, and shows no ghost")
+    func publishedBesideTheDead() {
+        var stage = Stage()
+        let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
+        stage.settle()
+        die(w2, holding: "alice", in: &stage)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+        stage.say(.state(.idle), on: tablet)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice away"], "published was: online")
+        stage.say(.state(.background), on: tablet)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
+    @Test("who is masked and then swept is told to be offline once")
+    func maskedThenSwept() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        die(w2, holding: "alice", in: &stage)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        #expect(heard.statuses == ["alice offline"])
+        stage.redis.sweep("alice", lastSeen: heard.lastSeen)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+    }
+
+    @Test("after a gap of more than two heartbeats others may have been unable to renew: what was seen stays a lease")
+    func gap() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(2))]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.pass(.seconds(4), answering: false)
+        stage.heartbeat(afterGap: true)
+        stage.settle()
+        stage.pass(.milliseconds(4900))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.pass(.milliseconds(200))
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
+    @Test("after an outage a newer record counts as it stands, the devices of those who have not come back yet with it")
+    func newerAfterOutage() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(5))]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.pass(.seconds(10))
+        // Her background device, at another worker, was faster than her active one.
+        let other = Incarnation(name: "w3.c")
+        stage.others[other] = stage.redis.time.advanced(by: .seconds(60))
+        var record = elsewhere("alice", stage.redis.time)
+        record.devices["phone"] = device(.background, of: other, stage.redis.time)
+        stage.redis.records["alice"] = record
+        stage.redisReturns()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.say(.get(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"], "a read says what is shown")
+        stage.pass(.seconds(6))
+        #expect(stage.heard(by: bob).statuses == ["alice offline"], "but for a lease only")
+    }
+
+    @Test("what says less waits a second after an outage, whatever replies come meanwhile; a change goes at once")
+    func saysLessLater() {
+        var stage = Stage()
+        let (phone, tablet) = (
+            stage.enter("alice", "phone", state: .idle), stage.enter("alice", "tablet", state: .background)
+        )
+        let laptop = stage.enter("alice", "laptop")
+        stage.settle()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.event { $0.listed(phone, under: w1, at: $1) }
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop"])
+        stage.say(.state(.idle), on: tablet)
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop", "tablet"])
+        stage.pass(.milliseconds(1100))
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop", "phone", "tablet"])
+        _ = laptop
+    }
+
+    private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {
+        PresenceRecord(
+            user: user, devices: ["tv": device(.active, of: w2, time)], lastSeen: time, updatedAt: time,
+            version: time.milliseconds)
+    }
+
+    private func device(_ state: DeviceState, of incarnation: Incarnation, _ time: Timestamp) -> DeviceRecord {
+        DeviceRecord(
+            state: state, incarnation: incarnation, began: time, session: SessionID(random: "x"), sequence: 1,
+            since: time, lost: nil)
+    }
+
+    /// A worker dies that holds an active device of this user, beside what stands already; nobody has swept it.
+    private func die(_ worker: Incarnation, holding user: UserID, in stage: inout Stage) {
+        var record = stage.redis.record(of: user)
+        record.devices["tv"] = device(.active, of: worker, stage.redis.time)
+        record.version += 1
+        record.updatedAt = stage.redis.time
+        stage.redis.records[user] = record
+        stage.others = [worker: stage.redis.time.advanced(by: .milliseconds(-1))]
+        stage.heartbeat()
+        stage.settle()
+        stage.forgetWhatWasSaid()
+    }
+}
+
+extension [ServerMessage] {
+    fileprivate var lastSeen: Timestamp? {
+        compactMap { message -> Timestamp? in
+            guard case .presence(let users, _) = message else { return nil }
+            return users.last?.lastSeen
+        }.last
+    }
+}
+
+extension TinyRedis {
+    /// What a sweep leaves of a user who had one device.
+    fileprivate mutating func sweep(_ user: UserID, lastSeen: Timestamp?) {
+        var record = record(of: user)
+        for device in record.devices.keys { record.devices[device]?.state = nil }
+        record.version += 1
+        record.lastSeen = lastSeen
+        record.updatedAt = time
+        records[user] = record
+        published.append(.presence(record.presence(past: [:])))
+    }
+}
