@@ -180,9 +180,20 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "Harness",
+            dependencies: [
+                "RollcallClient", "RollcallModel", "TestSupport",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Harness",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["RollcallClient", "RollcallModel", "TestSupport", "rollcall"],
+            dependencies: ["Harness", "RollcallClient", "RollcallModel", "TestSupport", "rollcall"],
             swiftSettings: swiftSettings
         ),
     ]

@@ -1,6 +1,7 @@
 // `rollcall dev` comes up whole and goes down whole, however it ends.
 
 import Foundation
+import Harness
 import TestSupport
 import Testing
 

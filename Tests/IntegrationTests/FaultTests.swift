@@ -1,6 +1,7 @@
 // What a deployment survives: workers that stall or die, a Redis that dies, and messages from nobody knows where.
 
 import Foundation
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Somebody else's client, written from the protocol's page: Python's `websockets`, from a venv of the test's own.
 
 import Foundation
+import Harness
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // A worker that is told to stop sends its devices elsewhere and leaves nothing in doubt.
 
 import Foundation
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // What an operator sees with `redis-cli` and nothing else, as the protocol's page says.
 
 import Foundation
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // People on different workers see each other: the apps are real clients, the workers real processes.
 
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

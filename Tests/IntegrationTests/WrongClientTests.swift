@@ -1,6 +1,7 @@
 // What a client does wrong ends that session alone, with the close code that the protocol's page names.
 
 import Foundation
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // What a person did wrong is told to them in a sentence, and to a program by the exit code.
 
 import Foundation
+import Harness
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // The dozen devices, their workers, and the model of what they do.
 
 import Foundation
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

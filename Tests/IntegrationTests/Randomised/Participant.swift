@@ -1,6 +1,7 @@
 // One of the dozen devices: what it asked for, and what it was shown since.
 
 import Foundation
+import Harness
 import RollcallModel
 import TestSupport
 

@@ -1,14 +1,14 @@
-// The `rollcall` program as a test finds it: built into the same folder as the tests.
+// The `rollcall` program as a test or the fault suite finds it: built into the same folder.
 
-import Foundation
+internal import Foundation
 
 /// Where `rollcall` was built.
-enum RollcallProgram {
-    static var path: String {
+public enum RollcallProgram {
+    public static var path: String {
         let besideTests = Bundle.main.bundleURL.appending(path: "rollcall").path
         if FileManager.default.isExecutableFile(atPath: besideTests) { return besideTests }
         // Elsewhere the tests run inside a program of the toolchain, not of the package.
-        let package = URL(fileURLWithPath: #filePath).appending(path: "../../..").standardized
+        let package = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized
         return package.appending(path: ".build/debug/rollcall").path
     }
 }

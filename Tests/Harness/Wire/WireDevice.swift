@@ -1,29 +1,29 @@
 // A device that speaks the protocol and nothing else: no reconnecting, no debounce, no timers of its own.
 
-import Foundation
-import RollcallModel
-import TestSupport
+internal import Foundation
+public import RollcallModel
+internal import TestSupport
 
 /// One WebSocket session, read when it is looked at.
-final class WireDevice {
+public final class WireDevice {
     private let socket: RawWebSocket
     private let codec = MessageCodec()
     private var lastID: Int64 = 0
     /// All that has come.
-    private(set) var messages: [ServerMessage] = []
+    public private(set) var messages: [ServerMessage] = []
     /// How the worker ended the session, if it did; the code is absent where the connection just ended.
-    private(set) var close: Close?
+    public private(set) var close: Close?
 
-    struct Close: Hashable {
-        var code: CloseCode?
+    public struct Close: Hashable {
+        public var code: CloseCode?
     }
 
-    init(port: Int) async throws {
+    public init(port: Int) async throws {
         socket = try await RawWebSocket(port: port)
     }
 
     /// Says hello and waits for the welcome.
-    func hello(token: String, device: String, state: DeviceState = .active) async throws {
+    public func hello(token: String, device: String, state: DeviceState = .active) async throws {
         let device = try DeviceID(device)
         try await send(.hello(.init(token: token, device: device, state: state)))
         try await eventually("\(token)'s \(device) is welcomed, having heard \(messages)") {
@@ -33,7 +33,7 @@ final class WireDevice {
 
     /// Sends a message under a new id.
     @discardableResult
-    func send(_ message: ClientMessage) async throws -> MessageID {
+    public func send(_ message: ClientMessage) async throws -> MessageID {
         lastID += 1
         let request = ClientRequest(message, id: .integer(lastID))
         try await socket.send(String(decoding: codec.json(of: request), as: UTF8.self))
@@ -44,7 +44,7 @@ final class WireDevice {
     ///
     /// - Returns: the error, if it had none.
     @discardableResult
-    func ask(_ message: ClientMessage) async throws -> MessageError? {
+    public func ask(_ message: ClientMessage) async throws -> MessageError? {
         let id = try await send(message)
         var error: MessageError?
         try await eventually("\(message) is answered, having heard \(messages)") {
@@ -57,11 +57,11 @@ final class WireDevice {
         return error
     }
 
-    func send(text: String) async throws { try await socket.send(text) }
-    func send(opcode: UInt8, _ payload: [UInt8]) async throws { try await socket.send(opcode: opcode, payload) }
+    public func send(text: String) async throws { try await socket.send(text) }
+    public func send(opcode: UInt8, _ payload: [UInt8]) async throws { try await socket.send(opcode: opcode, payload) }
 
     /// Ends the connection without a word.
-    func drop() {
+    public func drop() {
         socket.drop()
     }
 
@@ -69,7 +69,7 @@ final class WireDevice {
     ///
     /// - Returns: it.
     @discardableResult
-    func look() async throws -> [ServerMessage] {
+    public func look() async throws -> [ServerMessage] {
         var news: [ServerMessage] = []
         for event in try await socket.events() {
             switch event {
@@ -84,7 +84,7 @@ final class WireDevice {
     /// Waits for the worker to end the session.
     ///
     /// - Returns: the close code.
-    func closed(within limit: Duration = .seconds(10)) async throws -> CloseCode? {
+    public func closed(within limit: Duration = .seconds(10)) async throws -> CloseCode? {
         try await eventually("the worker closes, having said \(messages)", within: limit) {
             try await look()
             return close != nil
@@ -92,13 +92,13 @@ final class WireDevice {
         return close?.code
     }
 
-    func welcome() async throws -> ServerMessage.Welcome? {
+    public func welcome() async throws -> ServerMessage.Welcome? {
         try await look()
         return messages.lazy.compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
     }
 
     /// The last that was said of who types in a conversation.
-    func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing? {
+    public func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing? {
         try await look()
         return messages.reversed().lazy.compactMap {
             if case .typing(let typing) = $0, typing.conversation == conversation { typing } else { nil }

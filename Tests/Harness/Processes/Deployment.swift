@@ -1,21 +1,21 @@
 // What an operator runs: one Redis and workers beside it.
 
-import RollcallClient
-import TestSupport
+public import RollcallClient
+public import TestSupport
 
 /// A private Redis and some workers on it; all gone with the value.
-struct Deployment {
-    let redis: RedisServer
-    let workers: [WorkerProcess]
+public struct Deployment: Sendable {
+    public let redis: RedisServer
+    public let workers: [WorkerProcess]
 
     /// - Parameter settings: of every worker, what is not as it is by default.
-    init(workers count: Int, settings: [String: String] = [:]) async throws {
+    public init(workers count: Int, settings: [String: String] = [:]) async throws {
         let redis = try await RedisServer()
         self.redis = redis
         workers = try await withThrowingTaskGroup(of: (Int, WorkerProcess).self) { group in
             for number in 0..<count {
                 group.addTask {
-                    (number, try await WorkerProcess("w\(number + 1)", redis: redis, settings: settings))
+                    (number, try await WorkerProcess("w\(number + 1)", redis: redis.url, settings: settings))
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
@@ -23,7 +23,7 @@ struct Deployment {
     }
 
     /// An app's client on one of the workers, connected.
-    func client(_ user: String, _ device: DeviceID, on worker: Int) async throws -> RollcallClient {
+    public func client(_ user: String, _ device: DeviceID, on worker: Int) async throws -> RollcallClient {
         var options = ClientOptions()
         options.typing = try TypingSettings(debounce: .zero)
         let client = RollcallClient(url: workers[worker].edge, device: device, options: options) { user }

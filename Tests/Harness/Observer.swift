@@ -1,12 +1,12 @@
 // What somebody who looks has seen so far, each value with its moment: a test asks for the last, and whether something
 // was ever there.
 
-import RollcallClient
-import Synchronization
-import TestSupport
+public import RollcallClient
+internal import Synchronization
+internal import TestSupport
 
 /// Collects the values of a client's stream until it is let go of.
-final class Observer<Value: Sendable>: Sendable {
+public final class Observer<Value: Sendable>: Sendable {
     private let seen: Seen
     private let task: Task<Void, Never>
 
@@ -14,7 +14,7 @@ final class Observer<Value: Sendable>: Sendable {
         let values = Mutex<[(value: Value, at: ContinuousClock.Instant)]>([])
     }
 
-    init(_ updates: Updates<Value>) {
+    public init(_ updates: Updates<Value>) {
         let seen = Seen()
         self.seen = seen
         task = Task {
@@ -26,14 +26,14 @@ final class Observer<Value: Sendable>: Sendable {
 
     deinit { task.cancel() }
 
-    var last: Value? { seen.values.withLock { $0.last?.value } }
-    var all: [Value] { seen.values.withLock { $0.map(\.value) } }
+    public var last: Value? { seen.values.withLock { $0.last?.value } }
+    public var all: [Value] { seen.values.withLock { $0.map(\.value) } }
 
     /// Waits until the last value is as wanted.
     ///
     /// - Returns: when that value came.
     @discardableResult
-    func sees(
+    public func sees(
         _ what: String, within limit: Duration = .seconds(2), _ isWanted: (Value) -> Bool
     ) async throws -> ContinuousClock.Instant {
         var moment = ContinuousClock.now
@@ -48,14 +48,18 @@ final class Observer<Value: Sendable>: Sendable {
 
 extension Observer<Typing> {
     @discardableResult
-    func sees(typing users: Set<UserID>, within limit: Duration = .seconds(2)) async throws -> ContinuousClock.Instant {
+    public func sees(typing users: Set<UserID>, within limit: Duration = .seconds(2)) async throws
+        -> ContinuousClock.Instant
+    {
         try await sees("\(users) typing", within: limit) { Set($0.typists.map(\.user)) == users }
     }
 }
 
 extension Observer<Presence> {
     @discardableResult
-    func sees(_ status: PresenceStatus, within limit: Duration = .seconds(2)) async throws -> ContinuousClock.Instant {
+    public func sees(_ status: PresenceStatus, within limit: Duration = .seconds(2)) async throws
+        -> ContinuousClock.Instant
+    {
         try await sees("\(status)", within: limit) { $0.status == status }
     }
 }

@@ -1,8 +1,8 @@
 // WebSocket by hand over a bare socket: a test sends exactly the frames it means to, drops the connection when it
 // means to, and judges a worker by nothing that the project itself wrote.
 
-import Foundation
-import TestSupport
+internal import Foundation
+internal import TestSupport
 
 /// A connection to a worker's edge.
 final class RawWebSocket {
@@ -13,7 +13,7 @@ final class RawWebSocket {
 
     private let descriptor: Int32
     private var isOpen = true
-    private var unread: [UInt8] = []
+    private var reader = FrameReader()
     private var hasEnded = false
 
     /// Connects and upgrades.
@@ -41,29 +41,22 @@ final class RawWebSocket {
     }
 
     func send(_ text: String) async throws {
-        try await send(opcode: 1, Array(text.utf8))
+        try await send(opcode: ClientFrames.Opcode.text, Array(text.utf8))
     }
 
-    /// Sends one whole frame; its mask is of zeros, which RFC 6455 allows.
     func send(opcode: UInt8, _ payload: [UInt8]) async throws {
-        let length: [UInt8] =
-            switch payload.count {
-            case ..<126: [0x80 | UInt8(payload.count)]
-            case ..<65_536: [0xFE, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
-            default: [0xFF] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: payload.count >> ($0 * 8)) }
-            }
-        try await write([0x80 | opcode] + length + [0, 0, 0, 0] + payload)
+        try await write(ClientFrames.frame(opcode, payload))
     }
 
     /// What has come since the last call: pings are answered, and of the frames only these are told.
     func events() async throws -> [Event] {
         read()
         var events: [Event] = []
-        while let (opcode, payload) = nextFrame() {
+        while let (opcode, payload) = reader.next() {
             switch opcode {
-            case 1: events.append(.text(String(decoding: payload, as: UTF8.self)))
-            case 8: events.append(.closed(code: payload.count < 2 ? nil : Int(payload[0]) << 8 | Int(payload[1])))
-            case 9: try? await send(opcode: 10, payload)
+            case ClientFrames.Opcode.text: events.append(.text(String(decoding: payload, as: UTF8.self)))
+            case ClientFrames.Opcode.close: events.append(.closed(code: ClientFrames.closeCode(of: payload)))
+            case ClientFrames.Opcode.ping: try? await send(opcode: ClientFrames.Opcode.pong, payload)
             default: break
             }
         }
@@ -75,21 +68,10 @@ final class RawWebSocket {
     }
 
     private func upgrade() async throws {
-        let key = "dGhlIHNhbXBsZSBub25jZQ=="
-        let request =
-            "GET /v1/connect HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\r\n"
-        try await write(Array(request.utf8))
-        let end = Array("\r\n\r\n".utf8)
+        try await write(ClientFrames.upgradeRequest)
         try await eventually("the connection is upgraded") {
             read()
-            guard let start = unread.indices.first(where: { unread[$0...].starts(with: end) }) else { return false }
-            let head = String(decoding: unread[..<start], as: UTF8.self)
-            guard head.hasPrefix("HTTP/1.1 101 "), head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") else {
-                throw Timeout(description: "no upgrade: \(head)")
-            }
-            unread.removeFirst(start + end.count)
-            return true
+            return try reader.tookUpgrade()
         }
     }
 
@@ -111,23 +93,13 @@ final class RawWebSocket {
         while isOpen, !hasEnded {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count > 0 {
-                unread += buffer[..<count]
+                reader.append(buffer[..<count])
             } else if count < 0 && errno == EAGAIN {
                 return
             } else {
                 hasEnded = true
             }
         }
-    }
-
-    private func nextFrame() -> (opcode: UInt8, payload: [UInt8])? {
-        guard unread.count >= 2 else { return nil }
-        let size = unread[1] == 127 ? 8 : unread[1] == 126 ? 2 : 0
-        guard unread.count >= 2 + size else { return nil }
-        let length = size == 0 ? Int(unread[1]) : unread[2..<2 + size].reduce(0) { $0 << 8 | Int($1) }
-        guard unread.count >= 2 + size + length else { return nil }
-        defer { unread.removeFirst(2 + size + length) }
-        return (unread[0] & 0x0F, Array(unread[(2 + size)..<(2 + size + length)]))
     }
 
     private static func error() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

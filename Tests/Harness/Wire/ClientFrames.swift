@@ -1,0 +1,84 @@
+// WebSocket from a client's side, by hand: the harness judges a worker by nothing that the project itself wrote.
+
+/// The upgrade, and what a client writes.
+enum ClientFrames {
+    enum Opcode {
+        static let text: UInt8 = 1
+        static let close: UInt8 = 8
+        static let ping: UInt8 = 9
+        static let pong: UInt8 = 10
+    }
+
+    /// Asks for the upgrade. The key is that of RFC 6455's own example, so the right answer is known.
+    static let upgradeRequest = Array(
+        """
+        GET /v1/connect HTTP/1.1\r
+        Host: 127.0.0.1\r
+        Upgrade: websocket\r
+        Connection: Upgrade\r
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+        Sec-WebSocket-Version: 13\r
+        \r\n
+        """.utf8)
+
+    /// One whole frame; its mask is of zeros, which RFC 6455 allows.
+    static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let length: [UInt8] =
+            switch payload.count {
+            case ..<126: [0x80 | UInt8(payload.count)]
+            case ..<65_536: [0xFE, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+            default: [0xFF] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: payload.count >> ($0 * 8)) }
+            }
+        return [0x80 | opcode] + length + [0, 0, 0, 0] + payload
+    }
+
+    /// What a close frame says; `nil` if it says nothing.
+    static func closeCode(of payload: [UInt8]) -> Int? {
+        payload.count < 2 ? nil : Int(payload[0]) << 8 | Int(payload[1])
+    }
+}
+
+/// Cuts what a worker sends into the answer to the upgrade and the frames behind it.
+struct FrameReader {
+    /// A worker did not upgrade the connection.
+    struct NoUpgrade: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var unread: [UInt8] = []
+    private var position = 0
+
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        unread.removeFirst(position)
+        position = 0
+        unread.append(contentsOf: bytes)
+    }
+
+    /// Takes the answer to the upgrade.
+    ///
+    /// - Returns: whether it is there yet.
+    mutating func tookUpgrade() throws -> Bool {
+        let end: [UInt8] = [13, 10, 13, 10]
+        let rest = unread[position...]
+        guard let start = rest.indices.first(where: { rest[$0...].starts(with: end) }) else { return false }
+        let head = String(decoding: rest[..<start], as: UTF8.self)
+        guard head.hasPrefix("HTTP/1.1 101 "), head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") else {
+            throw NoUpgrade(description: "no upgrade: \(head)")
+        }
+        position = start + end.count
+        return true
+    }
+
+    mutating func next() -> (opcode: UInt8, payload: [UInt8])? {
+        let rest = unread[position...]
+        guard rest.count >= 2 else { return nil }
+        let short = rest[position + 1]
+        let size = short == 127 ? 8 : short == 126 ? 2 : 0
+        guard rest.count >= 2 + size else { return nil }
+        let start = position + 2 + size
+        let length = size == 0 ? Int(short) : rest[(position + 2)..<start].reduce(0) { $0 << 8 | Int($1) }
+        guard unread.count >= start + length else { return nil }
+        defer { position = start + length }
+        return (rest[position] & 0x0F, Array(rest[start..<(start + length)]))
+    }
+}
