@@ -19,6 +19,11 @@ extension TwinRedis {
         return LeaseSnapshot(held: held, time: time, leases: leases)
     }
 
+    /// Looks up one incarnation.
+    public func standing(of incarnation: Incarnation) -> WorkerStanding {
+        WorkerStanding(time: time, leaseEnd: leases[incarnation], beat: beats[incarnation])
+    }
+
     /// Forgets an incarnation.
     ///
     /// - Returns: `false` if its lease has not passed.

@@ -14,9 +14,26 @@ extension TwinRedis {
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
+    /// Reads these users' records, and the standings of the incarnations that they name beyond `living`.
+    public func presence(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
+        let records = users.map { record(of: $0) }
+        let unknown = records.reduce(into: Set()) { $0.formUnion($1.incarnations) }.subtracting(living)
+        return PresenceSnapshot(
+            records: records, standings: Dictionary(uniqueKeysWithValues: unknown.map { ($0, standing(of: $0)) }))
+    }
+
     /// One user's record as a read finds it.
     public func record(of user: UserID) -> PresenceRecord {
         presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
+    }
+
+    /// Reads what stands of these sessions.
+    public func audit(_ names: [SessionName], of incarnation: Incarnation) -> [DeviceStanding] {
+        names.map {
+            DeviceStanding(
+                record: record(of: $0.user).devices[$0.device],
+                isListed: sessions[incarnation]?.contains($0) ?? false)
+        }
     }
 
     /// Tells the worker of a session that was taken over.

@@ -29,6 +29,35 @@ extension TwinRedis {
         sweepers[dead] = Expiring(value: claimant, expires: time.advanced(by: .seconds(1)))
         return Array((sessions[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit))
     }
+
+    /// Takes one device of a dead incarnation offline, if it is that incarnation's and that session's still.
+    public mutating func sweep(
+        _ name: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp
+    ) -> SweepOutcome {
+        guard time <= until else { return .expired }
+        guard var device = stored(name.user).devices[name.device], device.state != nil,
+            device.incarnation == dead && device.session == name.session
+                || planted.contains(.removalWithoutRecheck)
+        else { return .kept }
+        let seen = seen(device, until: lastBeat.map { min($0, time) })
+        // SESSION and SEQ stay: a worker that was only fenced brings the same session back by its next decision.
+        device.state = nil
+        device.since = time
+        store(device, as: name, seen: seen)
+        return .swept
+    }
+
+    /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list.
+    ///
+    /// - Returns: `false` if it is too late, and nothing was done.
+    public mutating func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) -> Bool {
+        let standing = standing(of: dead)
+        guard standing.isDead else { return true }
+        guard time <= until || names.isEmpty else { return false }
+        for name in names { _ = sweep(name, of: dead, lastBeat: standing.beat, until: until) }
+        unrecord(names, of: dead)
+        return true
+    }
 }
 
 extension SessionName {

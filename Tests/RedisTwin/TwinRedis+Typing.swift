@@ -35,6 +35,18 @@ extension TwinRedis {
         return .typing
     }
 
+    /// A device types no more, as far as it ends no later than the signal that is stopped.
+    public mutating func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome {
+        let member = TypingDevice(user: stop.user, device: stop.device)
+        var set = typingSet(stop.conversation)
+        if let ends = set[member], ends > stop.expiry { return .late }
+        set[member] = nil
+        change(typingSet: stop.conversation, to: set)
+        tidy(stop.conversation)
+        tellTyping(stop, on: planted.contains(.stopIgnoresOtherDevices) ? [] : otherDevices(than: stop))
+        return .stopped
+    }
+
     /// Reads a conversation as it is now.
     ///
     /// - Parameter user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
