@@ -106,8 +106,7 @@ extension RollcallError {
             switch error.code {
             case .notAMember: .notAMember
             case .limit: .limit
-            case .unavailable: .asked
-            case .badRequest, .unknownType, .notJoined: .badRequest
+            default: error.retry ? .asked : .badRequest
             }
         self.init(code, error.message)
     }

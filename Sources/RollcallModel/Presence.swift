@@ -73,6 +73,18 @@ extension Presence: Codable {
         case version
     }
 
+    /// A status that only a later version knows claims nothing: it reads as `offline`, and the rest counts.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let status = try container.decode(String.self, forKey: .status)
+        self.init(
+            user: try container.decode(UserID.self, forKey: .user),
+            status: PresenceStatus(rawValue: status) ?? .offline,
+            lastSeen: try container.decodeIfPresent(Timestamp.self, forKey: .lastSeen),
+            updatedAt: try container.decodeIfPresent(Timestamp.self, forKey: .updatedAt),
+            version: try container.decode(Int64.self, forKey: .version))
+    }
+
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(user, forKey: .user)

@@ -21,6 +21,22 @@ import Testing
         #expect(try codec.message(from: Data(frame.utf8)) == message)
     }
 
+    @Test("of a later version's message what is known counts", arguments: Golden.laterMessages.indices)
+    func laterMessages(index: Int) throws {
+        let (frame, message) = Golden.laterMessages[index]
+        #expect(try codec.message(from: Data(frame.utf8)) == message)
+    }
+
+    @Test("whether an error of a later version may be tried again is as it says", arguments: [true, false])
+    func laterError(retry: Bool) throws {
+        let frame = #"{"type":"error","code":"full_moon","message":"m","retry":\#(retry)}"#
+        guard case .error(let error) = try codec.message(from: Data(frame.utf8)) else {
+            return #expect(Bool(false), "no error")
+        }
+        #expect(error.retry == retry)
+        #expect(error.code.rawValue == "full_moon")
+    }
+
     @Test("what may be left out has its default, and what is not known is ignored")
     func defaultsAndUnknownFields() throws {
         let hello = #"{ "type":"hello", "token":"t", "colour":{"deep":[1,2]}, "id":null }"#

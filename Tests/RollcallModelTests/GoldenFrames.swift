@@ -111,4 +111,28 @@ enum Golden {
             .goodbye(.init(reason: .sentAway, reconnect: false))
         ),
     ]
+
+    /// What a later version might say, and what this one makes of it.
+    static let laterMessages: [(frame: String, message: ServerMessage)] = [
+        (
+            #"{"type":"presence","users":[{"availability":"busy","last_seen":7,"status":"driving","updated_at":8,"#
+                + #""user":"bob","version":9},{"last_seen":1,"status":"online","updated_at":2,"user":"carol","version":3}]}"#,
+            .presence([
+                Presence(user: user("bob"), status: .offline, lastSeen: time(7), updatedAt: time(8), version: 9),
+                Presence(user: user("carol"), status: .online, lastSeen: time(1), updatedAt: time(2), version: 3),
+            ])
+        ),
+        (
+            #"{"after":50,"reason":"eclipse","reconnect":true,"since":1,"to":"wss://w2","type":"goodbye"}"#,
+            .goodbye(.init(reason: GoodbyeReason(rawValue: "eclipse"), reconnect: true, after: 50, to: "wss://w2"))
+        ),
+        (
+            #"{"code":"full_moon","id":"j","message":"no","retry":false,"type":"error"}"#,
+            .error(MessageError(code: .init(rawValue: "full_moon"), id: .text("j"), message: "no"))
+        ),
+        (
+            #"{"conversation":"c42","count":1,"kind":"voice","type":"typing","users":[{"user":"bob","kind":"voice"}]}"#,
+            .typing(.init(conversation: conversation("c42"), users: [Typist(user: user("bob"))], count: 1))
+        ),
+    ]
 }

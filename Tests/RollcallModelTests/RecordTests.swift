@@ -34,10 +34,17 @@ import Testing
         #expect(DeviceRecord(text + " shiny 42") == DeviceRecord(text))
     }
 
+    @Test("a state of a later version says that the device is there, and nothing of its person")
+    func laterState() throws {
+        let record = try #require(DeviceRecord("driving w9.a 5-b 1 2 0 fast"))
+        #expect(record.state == .background)
+        #expect(record.incarnation == Incarnation(name: "w9.a"))
+    }
+
     @Test(
         "what is no record is none",
         arguments: [
-            "", "active", "active w1.a 5-b 1 2", "asleep w1.a 5-b 1 2 0", "active w1.a 5b 1 2 0",
+            "", "active", "active w1.a 5-b 1 2", " w1.a 5-b 1 2 0", "active w1.a 5b 1 2 0",
             "active w1.a x-b 1 2 0", "active w1.a 5-b x 2 0", "active w1.a 5-b 1 x 0", "active w1.a 5-b 1 2 x",
             "active  w1.a 5-b 1 2 0", "active w1.a 5-b 99999999999999999999 2 0",
         ])
@@ -98,6 +105,20 @@ import Testing
         #expect(try read(#"{"user":"alice","member":false}"#) == MemberChange.removed(user("alice")))
         #expect(try read(#"{"reset":true}"#) == MemberChange.reset)
         #expect(throws: DecodingError.self) { try read(#"{"user":"a b","member":true}"#, as: MemberChange.self) }
+        let presence = Presence(user: user("alice"), status: .away, lastSeen: nil, updatedAt: time(5), version: 6)
+        #expect(
+            try read(
+                #"{"user":"alice","status":"away","last_seen":null,"updated_at":5,"version":6,"devices":1,"at":5}"#)
+                == PresenceChange(presence))
+    }
+
+    /// A worker that took it for offline would show that until the next change.
+    @Test("a published status of a later version is not guessed at: the record is read for it")
+    func laterStatus() {
+        let change = #"{"user":"alice","status":"driving","last_seen":4,"updated_at":5,"version":6,"devices":1,"at":5}"#
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(PresenceChange.self, from: Data(change.utf8))
+        }
     }
 
     @Test("times are whole milliseconds, and may be negative durations apart")

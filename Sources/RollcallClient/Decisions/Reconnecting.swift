@@ -103,7 +103,7 @@ extension RollcallError {
         case .expired: self.init(closedWith: .tokenExpired)
         case .limit: self.init(closedWith: .tooManySessions)
         case .sentAway: self.init(closedWith: .sentAway)
-        case .draining, .slow, .busy, .late:
+        default:
             self.init(.refused, "the worker ended the session: \(goodbye.reason.rawValue)")
         }
     }

@@ -15,6 +15,11 @@ extension Shard {
         changedWatches.insert(key)
     }
 
+    /// A change was published that only a later version can read: the user's record says what it comes to.
+    public mutating func presenceUnreadable(of user: UserID) {
+        if watchKeys[user] != nil { usersToRead.insert(user) }
+    }
+
     /// Watched users were read.
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         var snapshots: [SessionKey: [Presence]] = [:]

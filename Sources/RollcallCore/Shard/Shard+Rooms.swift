@@ -10,6 +10,11 @@ extension Shard {
         roomChanged(key)
     }
 
+    /// A typing change was published that only a later version can read: a read says what it comes to.
+    public mutating func typingUnreadable(in conversation: ConversationID) {
+        if let key = roomKeys[conversation] { roomsToRead.insert(key) }
+    }
+
     /// A member came, changed name or went.
     public mutating func memberChanged(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
@@ -96,6 +101,18 @@ extension Shard {
                 for: key)
         }
         for index in room.waiting.indices { rooms[key]?.waiting[index].isRead = true }
+    }
+
+    /// Reads who types where that became unclear. A room whose channels are not confirmed is read when they are, and
+    /// every room when Redis is back.
+    mutating func readUnclearRooms() {
+        for key in roomsToRead.sorted(by: { $0.index < $1.index }) where isRedisAvailable {
+            guard let room = rooms[key], room.phase == .reading || room.phase == .live,
+                let user = room.sessions.first.flatMap({ sessions[$0]?.user }) ?? room.waiting.first?.user
+            else { continue }
+            read(RoomRead(conversation: room.conversation, user: user, withTyping: true, withMembers: false), for: key)
+        }
+        roomsToRead = []
     }
 
     mutating func retryRoomReads() {

@@ -44,6 +44,8 @@ public struct Shard: Sendable {
     var owedStops: [TypingSignal] = []
     var changedRooms: Set<RoomKey> = []
     var changedWatches: Set<WatchKey> = []
+    /// Rooms of which a change was published that nobody here can read.
+    var roomsToRead: Set<RoomKey> = []
     var usersToRead: Set<UserID> = []
     /// Users whose read failed; the next heartbeat tries again.
     var failedReads: Set<UserID> = []
@@ -99,6 +101,7 @@ public struct Shard: Sendable {
         tellRooms(at: now)
         tellWatchers()
         askForReads()
+        readUnclearRooms()
         return take()
     }
 

@@ -40,8 +40,21 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
     public var mayReconnect: Bool { !(4100...4199).contains(rawValue) }
 }
 
-/// Why a worker says goodbye.
-public enum GoodbyeReason: String, Hashable, Sendable, Codable, CaseIterable {
-    case draining, slow, busy, late, replaced, expired, limit
-    case sentAway = "sent_away"
+/// Why a worker says goodbye. Later versions may have other reasons; what follows is said by the goodbye's `reconnect`
+/// and by the close code, whatever the reason.
+public struct GoodbyeReason: Hashable, Sendable, RawRepresentable, Codable {
+    public var rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public static let draining = GoodbyeReason(rawValue: "draining")
+    public static let slow = GoodbyeReason(rawValue: "slow")
+    public static let busy = GoodbyeReason(rawValue: "busy")
+    public static let late = GoodbyeReason(rawValue: "late")
+    public static let replaced = GoodbyeReason(rawValue: "replaced")
+    public static let expired = GoodbyeReason(rawValue: "expired")
+    public static let limit = GoodbyeReason(rawValue: "limit")
+    public static let sentAway = GoodbyeReason(rawValue: "sent_away")
 }

@@ -2,20 +2,26 @@
 
 /// Why a message did not take effect. The session goes on.
 public struct MessageError: Error, Hashable, Sendable {
-    /// Stable: programs match on it.
-    public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Stable: programs match on it. Later versions may have other codes.
+    public struct Code: Hashable, Sendable, RawRepresentable, Codable {
+        public var rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
         /// A field is missing or wrong.
-        case badRequest = "bad_request"
+        public static let badRequest = Code(rawValue: "bad_request")
         /// The `type` is not one that this worker knows.
-        case unknownType = "unknown_type"
+        public static let unknownType = Code(rawValue: "unknown_type")
         /// Typing was signalled in a conversation that the session has not joined.
-        case notJoined = "not_joined"
+        public static let notJoined = Code(rawValue: "not_joined")
         /// The conversation has members, and the user is none of them.
-        case notAMember = "not_a_member"
+        public static let notAMember = Code(rawValue: "not_a_member")
         /// The session would hold more than one of the limits in `welcome` allows.
-        case limit
+        public static let limit = Code(rawValue: "limit")
         /// Redis is away; the same message may succeed later.
-        case unavailable
+        public static let unavailable = Code(rawValue: "unavailable")
     }
 
     public var code: Code
@@ -23,14 +29,14 @@ public struct MessageError: Error, Hashable, Sendable {
     public var id: MessageID?
     /// A sentence for a person.
     public var message: String
-
-    /// Whether the same message may succeed later.
-    public var retry: Bool { code == .unavailable }
+    /// Whether the same message may succeed later. Of a code that the reader does not know, all that it can tell.
+    public private(set) var retry: Bool
 
     public init(code: Code, id: MessageID?, message: String) {
         self.code = code
         self.id = id
         self.message = message
+        retry = code == .unavailable
     }
 }
 
@@ -45,6 +51,7 @@ extension MessageError: Codable {
             code: try fields.decode(Code.self, forKey: .code),
             id: try fields.decodeIfPresent(MessageID.self, forKey: .id),
             message: try fields.decode(String.self, forKey: .message))
+        retry = try fields.decodeIfPresent(Bool.self, forKey: .retry) ?? retry
     }
 
     public func encode(to encoder: any Encoder) throws {

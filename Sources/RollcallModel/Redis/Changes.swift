@@ -26,6 +26,22 @@ public struct TypingChange: Hashable, Sendable, Codable {
     }
 }
 
+/// On `presence:{USER}`: what became of the user.
+public struct PresenceChange: Hashable, Sendable, Decodable {
+    public var presence: Presence
+
+    public init(_ presence: Presence) {
+        self.presence = presence
+    }
+
+    /// - Throws: `DecodingError` also for a status that only a later version knows. Whoever meets it reads the record,
+    ///   whose devices add up to a status that this version knows.
+    public init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: Presence.CodingKeys.self).decode(PresenceStatus.self, forKey: .status)
+        presence = try Presence(from: decoder)
+    }
+}
+
 /// On `members:{CONVERSATION}`: one member came, changed name or went, or the whole list was replaced.
 public enum MemberChange: Hashable, Sendable, Decodable {
     case member(UserID, name: String)

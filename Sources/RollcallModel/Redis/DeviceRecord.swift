@@ -2,7 +2,8 @@
 
 /// The value of the field `device:DEVICE`: `STATE INCARNATION SESSION SEQ SINCE LOST`.
 public struct DeviceRecord: Hashable, Sendable {
-    /// `nil` for a device that is gone: its record stays for a while so that late writes of its session lose.
+    /// `nil` for a device that is gone: its record stays for a while so that late writes of its session lose. A state
+    /// that only a later version knows reads as `background`: the device is there, and says nothing of its person.
     public var state: DeviceState?
     /// The incarnation that wrote the record, and answers for it.
     public var incarnation: Incarnation
@@ -32,17 +33,16 @@ public struct DeviceRecord: Hashable, Sendable {
 
     /// Reads a record; words after the sixth are a later version's and ignored.
     ///
-    /// - Returns: `nil` if the text is no record: an unknown state, a missing word or a number that is none.
+    /// - Returns: `nil` if the text is no record: a missing word or a number that is none.
     public init?(_ text: some StringProtocol) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count >= 6, let hyphen = words[2].firstIndex(of: "-"),
+        guard words.count >= 6, !words[0].isEmpty, let hyphen = words[2].firstIndex(of: "-"),
             let began = Int64(words[2][..<hyphen]), let sequence = Int64(words[3]), let since = Int64(words[4]),
             let lost = Int64(words[5])
         else { return nil }
-        let state = DeviceState(rawValue: String(words[0]))
-        guard state != nil || words[0] == "gone" else { return nil }
         self.init(
-            state: state, incarnation: Incarnation(name: String(words[1])),
+            state: words[0] == "gone" ? nil : DeviceState(rawValue: String(words[0])) ?? .background,
+            incarnation: Incarnation(name: String(words[1])),
             began: Timestamp(milliseconds: began),
             session: SessionID(random: String(words[2][words[2].index(after: hyphen)...])),
             sequence: sequence, since: Timestamp(milliseconds: since),

@@ -3,13 +3,12 @@
 
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
 
-local KNOWN = { active = true, idle = true, background = true, gone = true }
-
--- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record.
+-- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record. A STATE of another
+-- version counts as background does: the device is there, and says nothing of its person.
 local function parsed(text)
   local state, incarnation, began, random, sequence, since, lost, rest =
-    string.match(text, '^(%a+) ([^ ]+) (%d+)%-([^ ]+) (%d+) (%d+) (%d+)(.*)$')
-  if not KNOWN[state] or not (rest == '' or string.sub(rest, 1, 1) == ' ') then return nil end
+    string.match(text, '^([^ ]+) ([^ ]+) (%d+)%-([^ ]+) (%d+) (%d+) (%d+)(.*)$')
+  if not state or not (rest == '' or string.sub(rest, 1, 1) == ' ') then return nil end
   return {
     state = state, incarnation = incarnation, began = tonumber(began), random = random,
     sequence = tonumber(sequence), since = tonumber(since), lost = tonumber(lost), rest = rest,

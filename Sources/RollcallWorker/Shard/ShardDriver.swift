@@ -182,26 +182,28 @@ final class ShardDriver: EdgeShard {
         guard let topic = store.names.topic(of: channel) else { return }
         switch topic {
         case .typing(let conversation):
-            guard let change: TypingChange = decoded(payload) else { return }
+            let change: TypingChange? = decoded(payload)
             after { shard, _ in
-                shard.typingChanged(change, in: conversation)
+                if let change { shard.typingChanged(change, in: conversation) }
+                if change == nil { shard.typingUnreadable(in: conversation) }
                 return []
             }
-        case .presence:
-            guard let presence: Presence = decoded(payload) else { return }
+        case .presence(let user):
+            let change: PresenceChange? = decoded(payload)
             after { shard, _ in
-                shard.presenceChanged(presence)
+                if let change { shard.presenceChanged(change.presence) }
+                if change == nil { shard.presenceUnreadable(of: user) }
                 return []
             }
         case .members(let conversation):
-            guard let change: MemberChange = decoded(payload) else { return }
+            let change: MemberChange = decoded(payload) ?? .reset
             after { $0.memberChanged(change, in: conversation, at: $1) }
         case .worker:
             if let notice = WorkerNotice(payload: payload.readableBytesView) { onNotice?(notice) }
         }
     }
 
-    /// A payload that cannot be read is another version's, or nobody's: it changes nothing.
+    /// A payload that cannot be read is another version's, or nobody's: then what it is about is read.
     private func decoded<Change: Decodable>(_ payload: ByteBuffer) -> Change? {
         do {
             return try JSONDecoder().decode(Change.self, from: Data(payload.readableBytesView))

@@ -55,6 +55,28 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
+    /// A later version's worker published a status that this one does not know. It was passed over, and the user stayed
+    /// as they had been before.
+    @Test("a published change that cannot be read leads to a read, which says what it comes to here")
+    func unreadableChange() {
+        var stage = Stage()
+        let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.state(.idle), on: alice)
+        while !stage.asked.isEmpty { stage.answer() }
+        stage.redis.published = []
+        stage.event { shard, _ in
+            shard.presenceUnreadable(of: "alice")
+            shard.presenceUnreadable(of: "whom-nobody-watches")
+            return []
+        }
+        #expect(stage.asked.count == 1)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+    }
+
     @Test("a change heard before the snapshot is not undone by it")
     func changeBeforeSnapshot() {
         var stage = Stage()

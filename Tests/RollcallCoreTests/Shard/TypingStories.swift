@@ -27,6 +27,22 @@ import Testing
         #expect(stage.heard(by: alice).isEmpty)
     }
 
+    @Test("changes that cannot be read lead to one read a tick, which says who types")
+    func unreadableChanges() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        while !stage.asked.isEmpty { stage.answer() }
+        stage.redis.published = []
+        stage.event { shard, _ in
+            for _ in 0..<3 { shard.typingUnreadable(in: "c") }
+            shard.typingUnreadable(in: "elsewhere")
+            return []
+        }
+        #expect(stage.asked.count == 1)
+        stage.settle()
+        #expect(stage.heard(by: bob).typists == [["alice"]])
+    }
+
     @Test("nobody sees themselves typing, on a second device neither")
     func ownTyping() {
         var (stage, alice, bob) = aliceAndBob()

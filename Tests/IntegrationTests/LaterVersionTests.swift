@@ -1,0 +1,44 @@
+// A worker beside one of a later version, which says things that this one has no words for.
+
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("A worker beside one of a later version")
+struct LaterVersionTests {
+    @Test("shows what it knows of a user whose status it does not know")
+    func laterStatus() async throws {
+        let deployment = try await Deployment(workers: 1)
+        let redis = deployment.redis
+        let bob = try await deployment.client("bob", "laptop", on: 0)
+        let seen = Observer(bob.presence(of: "alice"))
+        try await seen.sees(.offline)
+
+        let (far, version) = ("9999999999999", "8888888888888")
+        try await redis.cli("ZADD", "{workers}", far, "w9.later")
+        try await redis.cli(
+            "HSET", "presence:{alice}", "status", "driving", "updated_at", version, "version", version,
+            "device:car", "driving w9.later 1784600000000-aa 1 1784600000000 0 fast",
+            "device:phone", "idle w9.later 1784600000000-bb 1 1784600000000 0")
+        try await redis.cli(
+            "PUBLISH", "presence:{alice}",
+            #"{"user":"alice","status":"driving","last_seen":1,"updated_at":\#(version),"version":\#(version)}"#)
+        try await seen.sees(.away)
+    }
+
+    @Test("reads a conversation anew whose changes it cannot read")
+    func laterTyping() async throws {
+        let deployment = try await Deployment(workers: 1)
+        let redis = deployment.redis
+        let bob = try await deployment.client("bob", "laptop", on: 0)
+        let seen = Observer(bob.typing(in: "c42"))
+        try await seen.sees(typing: [])
+
+        try await redis.cli("ZADD", "typing:{c42}", "9999999999999", "alice car")
+        try await redis.cli("PUBLISH", "typing:{c42}", #"{"user":"alice","typing":"voice","at":1}"#)
+        try await seen.sees(typing: ["alice"])
+        try await redis.cli("HSET", "members:{c42}", "{managed}", "1", "alice", "Alice")
+        try await redis.cli("PUBLISH", "members:{c42}", #"{"user":"bob","member":"never"}"#)
+        try await seen.sees("its removal") { $0.refusal != nil }
+    }
+}
