@@ -12,7 +12,8 @@ public struct ClientOptions: Sendable {
     /// The ceiling of every pause. Short, so that what people see is true again within two seconds of the end of an
     /// outage; an app that minds its battery more may take longer ones and call ``RollcallClient/networkChanged()``.
     public var longestPause: Duration = .milliseconds(1500)
-    /// How long an attempt may take from its start to the worker's welcome.
+    /// How long an attempt may take from its start to the worker's welcome; two seconds at most while there is
+    /// another address to try.
     public var connectTimeout: Duration = .seconds(10)
     /// How late beyond two of the worker's pings silence means that the connection is dead.
     public var silenceSlack: Duration = .seconds(2)

@@ -19,8 +19,8 @@ public final class RollcallClient: Sendable {
     let engine: EngineHandle
 
     /// - Parameters:
-    ///   - url: where a worker listens, such as `wss://chat.example/v1/connect`. If it is no such URL, the connection
-    ///     state says so (`invalid_url`).
+    ///   - url: where a worker, or a load balancer before several, listens, such as `wss://chat.example/v1/connect`. If
+    ///     it is no such URL, the connection state says so (`invalid_url`).
     ///   - device: this device's name among the user's; `nil` where the token names it.
     ///   - token: called for the first connection and whenever the worker says that the token has expired. What it
     ///     throws counts as weather, and it is asked again, unless it is a ``RollcallError`` that says otherwise.
@@ -28,9 +28,20 @@ public final class RollcallClient: Sendable {
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
     ) {
+        self.init(urls: [url], device: device, options: options, token: token)
+    }
+
+    /// A client that knows several workers, where no load balancer stands before them: it takes them in an order that
+    /// it draws, and goes on to the next when one does not answer or a connection ends.
+    ///
+    /// - Parameter urls: where the workers listen; one at least.
+    public convenience init(
+        urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
+        token: @escaping @Sendable () async throws -> String
+    ) {
         let certificates = options.trustedCertificates
         self.init(
-            url: url, device: device, options: options, token: token,
+            urls: urls, device: device, options: options, token: token,
             on: MultiThreadedEventLoopGroup.singleton.next()
         ) { address, loop, owner in
             let wire = WebSocketWire(on: loop, owner: owner)
@@ -40,11 +51,11 @@ public final class RollcallClient: Sendable {
     }
 
     init(
-        url: String, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
+        urls: [String], device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
         on loop: any EventLoop, dial: @escaping Dial
     ) {
         engine = EngineHandle(on: loop, options: options) { engine in
-            Connector(url: url, device: device, options: options, token: token, dial: dial, on: loop, owner: engine)
+            Connector(urls: urls, device: device, options: options, token: token, dial: dial, on: loop, owner: engine)
         }
     }
 

@@ -20,23 +20,27 @@ struct Reconnecting {
     /// The longest that a worker may make a client wait: beyond it, it is more likely wrong than busy.
     static let longestWait = Duration.seconds(300)
 
-    private let home: WorkerAddress
+    private var itinerary: Itinerary
     private var backoff: Backoff
     /// What the worker said before it closed.
     private var goodbye: ServerMessage.Goodbye?
     /// Whether the token was fetched anew after 4101 and no welcome has come since.
     private var refreshed = false
-    /// Where the next attempt goes.
-    private(set) var address: WorkerAddress
 
-    init(home: WorkerAddress, backoff: Backoff) {
-        self.home = home
+    init(_ itinerary: Itinerary, backoff: Backoff) {
+        self.itinerary = itinerary
         self.backoff = backoff
-        address = home
     }
+
+    /// Where the next attempt goes.
+    var address: WorkerAddress { itinerary.address }
+
+    /// How long that attempt may take.
+    func timeLimit(atMost longest: Duration) -> Duration { itinerary.timeLimit(atMost: longest) }
 
     mutating func welcomed() {
         refreshed = false
+        itinerary.welcomed()
     }
 
     mutating func goodbyeReceived(_ goodbye: ServerMessage.Goodbye) {
@@ -56,24 +60,19 @@ struct Reconnecting {
     ) -> Next {
         let goodbye = self.goodbye
         self.goodbye = nil
-        backoff.connectionHeld(for: held)
-        address = home
         switch ending {
         case .notReached(let error):
-            let reason = RollcallError(.unreachable, "no worker answered", underlying: error)
-            return retry(nil, because: reason, using: &random)
+            return notReached(error, using: &random)
         case .lost(let error):
-            if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
             let reason = RollcallError(.connectionLost, "the connection was lost", underlying: error)
-            return retry(goodbye, because: reason, using: &random)
+            return connectionEnded(goodbye, held: held, because: reason, using: &random)
         case .closed(.tokenExpired):
             return tokenExpired()
         case .closed(let code) where !code.mayReconnect:
             return .giveUp(RollcallError(closedWith: code))
         case .closed(let code):
-            if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
             let reason = RollcallError(.asked, "the worker closed the connection", closeCode: code)
-            return retry(goodbye, because: reason, using: &random)
+            return connectionEnded(goodbye, held: held, because: reason, using: &random)
         }
     }
 
@@ -81,14 +80,23 @@ struct Reconnecting {
         let error = RollcallError(closedWith: .tokenExpired)
         if refreshed { return .giveUp(error) }
         refreshed = true
+        itinerary.connectionEnded()
         return .retry(after: .zero, freshToken: true, because: error)
     }
 
-    private mutating func retry(
-        _ goodbye: ServerMessage.Goodbye?, because reason: RollcallError,
+    private mutating func notReached(_ error: (any Error)?, using random: inout some RandomNumberGenerator) -> Next {
+        let reason = RollcallError(.unreachable, "no worker answered", underlying: error)
+        let pause = itinerary.notReached() ? Duration.zero : backoff.failed(using: &random)
+        return .retry(after: pause, freshToken: false, because: reason)
+    }
+
+    private mutating func connectionEnded(
+        _ goodbye: ServerMessage.Goodbye?, held: Duration, because reason: RollcallError,
         using random: inout some RandomNumberGenerator
     ) -> Next {
-        if let to = goodbye?.to.flatMap(WorkerAddress.init), to.isTrusted(by: home) { address = to }
+        if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
+        itinerary.connectionEnded(to: goodbye?.to)
+        backoff.connectionHeld(for: held)
         let pause = backoff.failed(using: &random)
         let asked = goodbye?.after.map { min(max(.zero, .milliseconds($0)), Self.longestWait) }
         return .retry(after: asked ?? pause, freshToken: false, because: reason)

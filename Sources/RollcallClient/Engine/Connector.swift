@@ -43,7 +43,7 @@ final class Connector {
     private let dial: Dial
     private unowned let owner: any ConnectorOwner
     private let codec = MessageCodec()
-    /// `nil` where the URL is none.
+    /// `nil` where there is no URL, or one is none.
     private var reconnecting: Reconnecting?
     private var stage = Stage.idle
     private var token: String?
@@ -53,7 +53,7 @@ final class Connector {
     private lazy var alarm = Alarm(on: loop) { [unowned self] in deadlinePassed() }
 
     init(
-        url: String, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback, dial: @escaping Dial,
+        urls: [String], device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback, dial: @escaping Dial,
         on loop: any EventLoop, owner: any ConnectorOwner
     ) {
         self.loop = loop
@@ -62,8 +62,8 @@ final class Connector {
         self.owner = owner
         self.dial = dial
         fetchToken = token
-        reconnecting = WorkerAddress(url).map {
-            Reconnecting(home: $0, backoff: Backoff(first: options.firstPause, longest: options.longestPause))
+        reconnecting = Itinerary(urls, using: &random).map {
+            Reconnecting($0, backoff: Backoff(first: options.firstPause, longest: options.longestPause))
         }
     }
 
@@ -128,7 +128,7 @@ extension Connector {
         alarm.set(nil)
         guard reconnecting != nil else {
             let error = RollcallError(
-                .invalidURL, "the URL must be ws://HOST or wss://HOST, with port and path at will")
+                .invalidURL, "a URL must be ws://HOST or wss://HOST, with port and path at will")
             return change(to: .failed, .failed(error))
         }
         token.map(open(with:)) ?? authenticate()
@@ -156,9 +156,9 @@ extension Connector {
     }
 
     private func open(with token: String) {
-        guard let address = reconnecting?.address else { return }
-        change(to: .opening(dial(address, loop, self)), .connecting)
-        alarm.set(.now + options.connectTimeout)
+        guard let reconnecting else { return }
+        change(to: .opening(dial(reconnecting.address, loop, self)), .connecting)
+        alarm.set(.now + reconnecting.timeLimit(atMost: options.connectTimeout))
     }
 
     private func follow(_ next: Reconnecting.Next) {

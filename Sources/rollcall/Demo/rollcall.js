@@ -17,6 +17,7 @@ export { lastSeenText, typingText } from "./texts.js";
 const FIRST_BACKOFF = 250;
 const LONGEST_BACKOFF = 15_000;
 const PONG_PATIENCE = 5_000;
+const INVITATION_PATIENCE = 2_000;
 const LONGEST_TYPING = 10_000;
 const DEFAULT_TIMES = { ping: 10_000, typing: { expiry: 3_000, throttle: 1_000 } };
 
@@ -42,6 +43,8 @@ export class RollcallClient extends EventTarget {
   reason = null;
 
   #urls;
+  /** Where a worker sent this device: tried once, before the URLs. */
+  #invitation = null;
   #token;
   #device;
   #state;
@@ -190,10 +193,12 @@ export class RollcallClient extends EventTarget {
       return this.#again();
     }
     if (this.connection !== "connecting") return;
-    const socket = new WebSocket(this.#urls[0]);
+    const socket = new WebSocket(this.#invitation ?? this.#urls[0]);
     this.#socket = socket;
     // Whatever an abandoned socket still says is nobody's business.
     const current = (handle) => (event) => { if (this.#socket === socket) handle(event); };
+    const tooLate = current(() => { if (this.connection === "connecting") this.#again(); });
+    if (this.#invitation) setTimeout(tooLate, INVITATION_PATIENCE);
     socket.addEventListener("open", current(() => {
       this.#say({ type: "hello", token, device: this.#device, state: this.#state });
     }));
@@ -218,6 +223,7 @@ export class RollcallClient extends EventTarget {
 
   #welcomed(welcome) {
     this.welcome = welcome;
+    this.#invitation = null;
     this.#clockOffset = welcome.time - Date.now();
     this.#failures = 0;
     this.#heartbeat = setInterval(() => this.#listen(), welcome.ping);
@@ -264,16 +270,24 @@ export class RollcallClient extends EventTarget {
     const farewell = this.#farewell;
     // A token that was good at the hello has run out: the next attempt asks for a fresh one.
     const fixable = code === 4101 && this.connection === "open";
-    if (code >= 4100 && code < 4200 && !fixable) return this.#end(farewell?.reason ?? `closed with ${code}`);
-    if (farewell?.to) this.#urls.unshift(...this.#urls.splice(this.#urls.indexOf(farewell.to), 1, farewell.to));
+    const isFinal = code >= 4100 && code < 4200 || farewell?.reconnect === false;
+    if (isFinal && !fixable) return this.#end(farewell?.reason ?? `closed with ${code}`);
+    if (this.connection === "open" && this.#mayFollow(farewell?.to)) this.#invitation = farewell.to;
     this.#again(farewell?.after);
+  }
+
+  /** Never from an encrypted connection to one that is not: the token goes along. */
+  #mayFollow(url) {
+    return url?.startsWith("wss:") || url?.startsWith("ws:") && this.#urls[0].startsWith("ws:");
   }
 
   /** Comes back after `delay`, else after a backoff with full jitter. */
   #again(delay) {
     const neverOpened = this.connection === "connecting";
     this.#drop();
-    if (neverOpened) this.#urls.push(this.#urls.shift());
+    if (neverOpened && this.#invitation) delay = 0;
+    else if (neverOpened) this.#urls.push(this.#urls.shift());
+    if (neverOpened) this.#invitation = null;
     const backoff = Math.min(FIRST_BACKOFF * 2 ** this.#failures++, LONGEST_BACKOFF);
     this.#retry = setTimeout(() => this.#open(), delay ?? Math.random() * backoff);
     this.#become("waiting");

@@ -9,18 +9,26 @@ import TestSupport
 extension RollcallClient {
     /// A client of `alice`'s phone.
     static func phone(_ url: String, _ adjust: (inout ClientOptions) -> Void = { _ in }) -> RollcallClient {
-        phone(url, token: { "alice" }, adjust)
+        phone([url], token: { "alice" }, adjust)
     }
 
-    static func phone(
-        _ url: String, token: @escaping @Sendable () async throws -> String,
+    static func phone(_ urls: [String]) -> RollcallClient {
+        phone(urls, token: { "alice" })
+    }
+
+    static func phone(_ url: String, token: @escaping @Sendable () async throws -> String) -> RollcallClient {
+        phone([url], token: token)
+    }
+
+    private static func phone(
+        _ urls: [String], token: @escaping @Sendable () async throws -> String,
         _ adjust: (inout ClientOptions) -> Void = { _ in }
     ) -> RollcallClient {
         var options = ClientOptions()
         options.firstPause = .milliseconds(20)
         options.longestPause = .milliseconds(100)
         adjust(&options)
-        return RollcallClient(url: url, device: "phone", options: options, token: token)
+        return RollcallClient(urls: urls, device: "phone", options: options, token: token)
     }
 
     func isConnected() async throws {

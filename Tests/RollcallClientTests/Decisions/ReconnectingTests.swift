@@ -8,9 +8,13 @@ import Testing
 
 @Suite struct ReconnectingTests {
     private var random = SeededGenerator(seed: 7)
-    private var reconnecting = Reconnecting(
-        home: WorkerAddress("wss://home/v1/connect")!,
-        backoff: Backoff(first: .milliseconds(250), longest: .milliseconds(1500)))
+    private var reconnecting = Self.reconnecting("wss://home/v1/connect")
+
+    private static func reconnecting(_ urls: String...) -> Reconnecting {
+        var random = SeededGenerator(seed: 7)
+        return Reconnecting(
+            Itinerary(urls, using: &random)!, backoff: Backoff(first: .milliseconds(250), longest: .milliseconds(1500)))
+    }
 
     private mutating func end(_ ending: Ending, held: Duration = .zero) -> Reconnecting.Next {
         reconnecting.ended(ending, held: held, using: &random)
@@ -59,8 +63,59 @@ import Testing
             .init(reason: .draining, reconnect: true, after: 1200, to: "wss://other:9/v1/connect"))
         #expect(try pause(.closed(.draining)) == .milliseconds(1200))
         #expect(reconnecting.address == WorkerAddress("wss://other:9/v1/connect"))
-        _ = try pause(.notReached(nil))
+        #expect(try pause(.notReached(nil)) == .zero, "nothing is known against home")
         #expect(reconnecting.address == WorkerAddress("wss://home/v1/connect"), "if nobody is there, home again")
+    }
+
+    @Test("a worker is not waited for as long where another address is left")
+    mutating func patience() throws {
+        #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
+        reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: "wss://other"))
+        _ = try pause(.closed(.draining))
+        #expect(reconnecting.timeLimit(atMost: .seconds(10)) == Itinerary.patience)
+        #expect(reconnecting.timeLimit(atMost: .seconds(1)) == .seconds(1))
+        _ = try pause(.notReached(nil))
+        #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
+    }
+
+    @Test("of several workers each is tried at once before there is a pause, and then the network has its time")
+    mutating func severalWorkers() throws {
+        reconnecting = Self.reconnecting("wss://a", "wss://b", "wss://c")
+        var tried: Set<WorkerAddress> = []
+        var limits: [Duration] = []
+        var pauses: [Duration] = []
+        for _ in 0..<6 {
+            tried.insert(reconnecting.address)
+            limits.append(reconnecting.timeLimit(atMost: .seconds(10)))
+            pauses.append(try pause(.notReached(nil)))
+        }
+        #expect(tried.count == 3)
+        #expect(limits == [.seconds(2), .seconds(2)] + Array(repeating: .seconds(10), count: 4))
+        #expect([0, 1, 3, 4].allSatisfy { pauses[$0] == .zero } && pauses[2] > .zero && pauses[5] > .zero)
+        reconnecting.welcomed()
+        #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(2))
+    }
+
+    @Test("a connection that ended is tried anew at the next worker, since its own may be gone")
+    mutating func nextWorker() throws {
+        reconnecting = Self.reconnecting("wss://a", "wss://b")
+        let first = reconnecting.address
+        reconnecting.welcomed()
+        _ = try pause(.lost(nil))
+        #expect(reconnecting.address != first)
+    }
+
+    @Test("a goodbye for a reason of a later version is followed as any other")
+    mutating func laterReason() throws {
+        let reason = GoodbyeReason(rawValue: "eclipse")
+        reconnecting.goodbyeReceived(.init(reason: reason, reconnect: true, after: 70, to: "wss://other"))
+        #expect(try pause(.closed(CloseCode(rawValue: 4042))) == .milliseconds(70))
+        #expect(reconnecting.address == WorkerAddress("wss://other"))
+        reconnecting.goodbyeReceived(.init(reason: reason, reconnect: false))
+        guard case .giveUp(let error) = end(.closed(CloseCode(rawValue: 4042))) else {
+            return #expect(Bool(false), "it goes on")
+        }
+        #expect(error.code == .refused)
     }
 
     @Test("a wait that no sane worker asks for is cut")
@@ -128,6 +183,23 @@ import Testing
         #expect(reason.code == .tokenUnavailable)
         let mistake = RollcallError(.badToken, "signed out")
         #expect(reconnecting.tokenFailed(mistake, using: &random) == .giveUp(mistake))
+    }
+}
+
+@Suite struct ItineraryTests {
+    @Test("clients of the same workers begin at different ones")
+    func shuffled() {
+        let first = (0..<20 as Range<UInt64>).map { seed in
+            var random = SeededGenerator(seed: seed)
+            return Itinerary(["ws://a", "ws://b", "ws://c"], using: &random)?.address
+        }
+        #expect(Set(first).count == 3)
+    }
+
+    @Test("one URL that is none, or none at all, is a mistake", arguments: [[], ["ws://a", "http://b"]])
+    func noURL(urls: [String]) {
+        var random = SystemRandomNumberGenerator()
+        #expect(Itinerary(urls, using: &random) == nil)
     }
 }
 
