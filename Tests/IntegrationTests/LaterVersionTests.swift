@@ -1,5 +1,6 @@
 // A worker beside one of a later version, which says things that this one has no words for.
 
+import Harness
 import RollcallClient
 import TestSupport
 import Testing

@@ -83,7 +83,7 @@ extension Shard {
         return take()
     }
 
-    /// One lease after the latest incarnation began every worker has said what it holds, and what is read counts.
+    /// Some time after the latest incarnation began every worker has said what it holds, and what is read counts.
     mutating func settlingDue(at now: Instant) {
         guard let settles else { return }
         guard now >= settles else { return timers.remind(.authoritativeRead, at: settles) }
@@ -100,8 +100,9 @@ extension Shard {
     }
 
     private mutating func settle(at now: Instant) {
-        settles = now + settings.lease
-        timers.remind(.authoritativeRead, at: now + settings.lease)
+        let patience = max(settings.lease, ShardSettings.leastPatience)
+        settles = now + patience
+        timers.remind(.authoritativeRead, at: now + patience)
     }
 
     private mutating func readAllAgain(authoritatively: Bool) {

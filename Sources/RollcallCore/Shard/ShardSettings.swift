@@ -34,6 +34,9 @@ public struct ShardSettings: Hashable, Sendable {
     public static let readBatch = 500
     /// How long after a later incarnation began what says less is held back, so that what says more comes first.
     public static let saysLessDelay = Duration.seconds(1)
+    /// How long after an outage what observers saw stays, at least: with leases shorter than this, others that came
+    /// back a little later still hold back what says less.
+    static let leastPatience = saysLessDelay * 2
     /// The most users one `presence` message carries.
     public static let presenceBatch = 200
     /// The most messages of one session and kind that wait: for its token, or for Redis with their acknowledgement.

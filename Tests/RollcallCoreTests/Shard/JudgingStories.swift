@@ -109,6 +109,22 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"], "but for a lease only")
     }
 
+    @Test("with a lease of one second, an idle user is not offline for want of patience")
+    func shortLease() {
+        var settings = ShardSettings()
+        settings.lease = .seconds(1)
+        var stage = Stage(settings)
+        let (bob, _) = (stage.enter("bob"), stage.enter("alice", state: .idle))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.pass(.seconds(5))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+    }
+
     @Test("what says less waits a second after an outage, whatever replies come meanwhile; a change goes at once")
     func saysLessLater() {
         var stage = Stage()
