@@ -29,6 +29,37 @@ struct OrderlyStopTests {
         #expect((1000...3000).contains(ahead), "the lease ends in \(ahead) ms")
     }
 
+    @Test("tells its devices of another worker, but of none that leaves too")
+    func handsOver() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let redis = deployment.redis
+        let leaver = try await WorkerProcess("leaver", redis: redis.url)
+        let lingers = try await leaver.device("somebody", "phone")
+        leaver.process.signal(SIGTERM)
+        try await eventually("the others can tell") {
+            try await redis.cli("HGET", "{workers}:\(leaver.incarnation)", "draining") == "1"
+        }
+        #expect(try await destination(of: deployment.workers[0]) == deployment.workers[1].edge)
+        #expect(try await lingers.closed() == .draining)
+    }
+
+    @Test("tells its devices of no worker that shares its address, where a load balancer finds one")
+    func sharedAddress() async throws {
+        let deployment = try await Deployment(
+            workers: 2, settings: ["edge.public_url": "wss://chat.example/v1/connect", "worker.drain": "1s"])
+        #expect(try await destination(of: deployment.workers[0]) == nil)
+    }
+
+    /// Where a worker that is told to stop sends its device.
+    private func destination(of worker: WorkerProcess) async throws -> String? {
+        let device = try await worker.device("alice", "phone")
+        worker.process.signal(SIGTERM)
+        #expect(try await device.closed() == .draining)
+        let goodbyes = device.messages.compactMap { if case .goodbye(let goodbye) = $0 { goodbye } else { nil } }
+        #expect(goodbyes.map(\.after) == [0])
+        return goodbyes.first?.to
+    }
+
     @Test("is not seen by those who look: its devices go on elsewhere")
     func drainIsNotSeen() async throws {
         let deployment = try await Deployment(workers: 2)

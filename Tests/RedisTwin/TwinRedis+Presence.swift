@@ -106,11 +106,12 @@ extension TwinRedis {
     }
 
     /// The latest moment at which somebody was seen on the device, which was connected until `present`; `nil` if it
-    /// tells of nobody.
+    /// tells of nobody. A device that is gone says itself until when.
     func seen(_ device: DeviceRecord, until present: Timestamp?) -> Timestamp? {
         switch device.state {
         case .active, .idle: device.lost ?? present
-        case .background, nil: nil
+        case .background: nil
+        case nil: device.lost
         }
     }
 

@@ -28,7 +28,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     }
 
     public let name: SessionName
-    /// What was last decided: the state (`nil` is gone), and since when the connection is lost.
+    /// What was last decided: the state (`nil` is gone), and since when the connection is lost, or nobody was there.
     public private(set) var state: DeviceState?
     public private(set) var lost: Timestamp?
     /// How many decisions were taken: the SEQ of the latest.
@@ -64,6 +64,12 @@ public struct DeviceRecorder: Hashable, Sendable {
             isHeldBack = false
         }
         return sequence
+    }
+
+    /// The device is gone. Its record says until when somebody was there, which may be long before it is written.
+    public mutating func removed(at time: Timestamp) {
+        let wasSeen = state == .active || state == .idle
+        decided(state: nil, lost: wasSeen ? lost ?? time : nil)
     }
 
     /// A new incarnation stands: what the session holds is said again under it.

@@ -6,7 +6,7 @@ extension Shard {
     /// A connection was opened.
     public mutating func connected(at now: Instant) -> SessionKey {
         let key = sessions.insert(Session(now: now, limits: settings.limits))
-        sessions[key]?.leaves = drainEnds
+        leaveWithDrain(key, at: now)
         remindOfEnd(key)
         return key
     }
@@ -91,26 +91,6 @@ extension Shard {
         blocked.insert(key)
     }
 
-    /// The worker is about to stop: each device is sent elsewhere at its own moment within `spread`.
-    public mutating func drain(over spread: Duration, at now: Instant) -> [ShardAction] {
-        drainEnds = now + spread
-        for key in sessions.keys where sessions[key]?.isConnected == true {
-            let part = Double.random(in: 0..<1, using: &random)
-            sessions[key]?.leaves = now + spread * part
-            timers.remind(.session(key), at: now + spread * part)
-        }
-        return take()
-    }
-
-    /// Whether no device is connected any more and every record says what was decided, if there is a Redis to say it.
-    public var isDrained: Bool {
-        sessions.keys.allSatisfy { key in
-            guard let session = sessions[key] else { return true }
-            guard !session.isConnected else { return false }
-            return !isRedisAvailable || session.recorder.map { $0.isWritten($0.sequence) } ?? true
-        }
-    }
-
     /// Takes the next step of a session's record, acknowledges what now stands, and forgets a session that is over.
     mutating func advance(_ key: SessionKey, at now: Instant) {
         guard let recorder = sessions[key]?.recorder else { return }
@@ -142,9 +122,7 @@ extension Shard {
                 timers.remind(.session(key), at: until)
                 return
             }
-            sessions[key]?.recorder?.decided(state: nil)
-            sessions[key]?.phase = .ending
-            advance(key, at: now)
+            deviceGone(key, at: now)
         case .ending:
             break
         }
@@ -155,8 +133,7 @@ extension Shard {
             actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
             close(key, .tokenExpired, at: now)
         } else if let leaves = session.leaves, now >= leaves {
-            actions.append(.send(.goodbye(.init(reason: .draining, reconnect: true, after: 0)), to: [key]))
-            close(key, .draining, at: now)
+            sendElsewhere(key, at: now)
         } else if session.phase != .open, now >= session.connected + settings.hello {
             actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [key]))
             close(key, .late, at: now)
@@ -165,7 +142,7 @@ extension Shard {
         }
     }
 
-    private mutating func remindOfEnd(_ key: SessionKey) {
+    mutating func remindOfEnd(_ key: SessionKey) {
         guard let session = sessions[key] else { return }
         let hello = session.phase == .open ? nil : session.connected + settings.hello
         if let next = [hello, session.leaves, session.tokenExpires].compactMap({ $0 }).min() {
@@ -184,7 +161,12 @@ extension Shard {
         acknowledge(id, to: key)
         actions.append(.close(key, .normal))
         leaveEverything(key, at: now)
-        sessions[key]?.recorder?.decided(state: nil)
+        deviceGone(key, at: now)
+    }
+
+    private mutating func deviceGone(_ key: SessionKey, at now: Instant) {
+        let time = redisTime(at: now)
+        sessions[key]?.recorder?.removed(at: time)
         sessions[key]?.phase = .ending
         advance(key, at: now)
     }

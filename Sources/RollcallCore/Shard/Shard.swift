@@ -53,8 +53,7 @@ public struct Shard: Sendable {
     var settles: Instant?
     /// How far the audit has come.
     var audit = Audit()
-    /// When the last device is to have left, once the worker drains.
-    var drainEnds: Instant?
+    var drain: Drain?
 
     /// - Parameter worker: how the worker is called in `welcome` before it holds a lease.
     public init(settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable) {

@@ -15,7 +15,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public var sequence: Int64
     /// Since when the device has been in this state.
     public var since: Timestamp
-    /// When the device's connection was lost, if it is in grace.
+    /// When the device's connection was lost, if it is in grace; when somebody was last there, if it is gone.
     public var lost: Timestamp?
 
     public init(

@@ -34,7 +34,7 @@ public struct DeviceWrite: Hashable, Sendable {
     /// How long ago the hello came; counts only where ``began`` is `nil`.
     public var age: Duration
     public var sequence: Int64
-    /// When the connection was lost, if the device is in grace.
+    /// When the connection was lost, if the device is in grace; of a removal, when somebody was last there.
     public var lost: Timestamp?
     /// The write deadline: later than this, by Redis time, the write does nothing.
     public var until: Timestamp

@@ -4,7 +4,8 @@
 -- KEYS[1]  presence:{USER}, also the channel
 -- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
 --          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet), 7 the age of its hello,
---          8 SEQ, 9 LOST (0: connected), 10 until when this may be written, 11 retention (7, 11: milliseconds)
+--          8 SEQ, 9 LOST (0: connected; where the state is gone, when somebody was last there, 0: as far as is known
+--          now), 10 until when this may be written, 11 retention (7, 11: milliseconds)
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were taken over }
 --          written: done, and published · done: was done before · late: a later decision of the session stands
 --          replaced: a newer session of the device stands (both last are null) · expired: too late (only TIME)

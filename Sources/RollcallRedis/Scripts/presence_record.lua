@@ -40,8 +40,9 @@ local function read_record()
 end
 
 -- The latest moment at which somebody was seen on the device, which was connected until `present`; 0 if it tells of
--- nobody.
+-- nobody. A device that is gone says itself until when.
 local function seen(device, present)
+  if device.state == 'gone' then return device.lost end
   if device.state ~= 'active' and device.state ~= 'idle' then return 0 end
   if device.lost ~= 0 then return device.lost end
   return present

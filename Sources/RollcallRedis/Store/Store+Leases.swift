@@ -24,6 +24,8 @@ public struct Heartbeat: Hashable, Sendable {
     public var sessions: Int
     /// The version of the software.
     public var version: String
+    /// Whether the worker is about to leave, so that no device is to be sent to it.
+    public var isDraining = false
 
     public init(
         mode: Mode, incarnation: Incarnation, lease: Duration, host: String, pid: Int32, edge: String,
@@ -42,6 +44,26 @@ public struct Heartbeat: Hashable, Sendable {
 
     /// The format of all that an incarnation writes.
     static let format: Int64 = 1
+
+    /// The hash `{workers}:INCARNATION`, but for its `beat`.
+    fileprivate var fields: [RedisCommand.Argument] {
+        [
+            "host", .string(host), "pid", .integer(Int64(pid)), "edge", .string(edge), "started_at", .time(startedAt),
+            "sessions", .integer(Int64(sessions)), "version", .string(version), "format", .integer(Self.format),
+        ] + (isDraining ? ["draining", 1] : [])
+    }
+}
+
+/// What others need to know of a worker to send devices to it.
+public struct WorkerCard: Hashable, Sendable {
+    /// Where devices reach it.
+    public var edge: String
+    public var isDraining: Bool
+
+    public init(edge: String, isDraining: Bool) {
+        self.edge = edge
+        self.isDraining = isDraining
+    }
 }
 
 extension Store {
@@ -55,11 +77,17 @@ extension Store {
             }
         call(
             .heartbeat, keys: [names.workers, names.worker(beat.incarnation)],
-            .string(mode), .string(beat.incarnation.name), .milliseconds(lease),
-            "host", .string(beat.host), "pid", .integer(Int64(beat.pid)), "edge", .string(beat.edge),
-            "started_at", .time(beat.startedAt), "sessions", .integer(Int64(beat.sessions)),
-            "version", .string(beat.version), "format", .integer(Heartbeat.format),
+            arguments: [.string(mode), .string(beat.incarnation.name), .milliseconds(lease)] + beat.fields,
             reply: reply, read: LeaseSnapshot.init)
+    }
+
+    /// Reads where these workers can be reached, pipelined; those that do not say are left out.
+    public func cards(of incarnations: [Incarnation], reply: @escaping Reply<[WorkerCard]>) {
+        let gathering = Gathering<RedisValue>(incarnations.count) { reply($0.map { $0.compactMap(WorkerCard.init) }) }
+        for (index, incarnation) in incarnations.enumerated() {
+            let command = RedisCommand("HMGET", .string(names.worker(incarnation)), "edge", "draining")
+            connection.send(command, reply: gathering.part(index))
+        }
     }
 
     /// Looks up an incarnation that no heartbeat has named, or one that is to be swept.
@@ -91,6 +119,14 @@ extension LeaseSnapshot {
             leases[Incarnation(name: name)] = end
         }
         self.init(held: held == 1, time: time, leases: leases)
+    }
+}
+
+extension WorkerCard {
+    /// Reads the reply to `HMGET edge draining`.
+    fileprivate init?(_ value: RedisValue) {
+        guard let fields = value.array, fields.count == 2, let edge = fields[0].string else { return nil }
+        self.init(edge: edge, isDraining: !fields[1].isNull)
     }
 }
 

@@ -16,6 +16,10 @@ final class LeaseDriver {
     private var steward: Steward
     private var nextBeat: Scheduled<Void>?
     private var hearing: Incarnation?
+    private var isDraining = false
+
+    /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
+    private static let handoverTime = TimeAmount.milliseconds(500)
 
     init(
         _ settings: NodeSettings, on driver: ShardDriver, logger: Logger,
@@ -57,12 +61,34 @@ final class LeaseDriver {
         steward.met(devices)
     }
 
+    /// Tells the other workers that this one leaves.
+    ///
+    /// - Returns: the addresses of those to which its devices may go.
+    func handOver() -> EventLoopFuture<[String]> {
+        isDraining = true
+        let found = driver.eventLoop.makePromise(of: [String].self)
+        guard driver.commands.isConnected, let incarnation = steward.incarnation else {
+            found.succeed([])
+            return found.futureResult
+        }
+        let news = heartbeat(.renew(incarnation))
+        driver.store.heartbeat(news) { [self] result in
+            let others = (try? result.get()).map { Handover.candidates(in: $0, besides: incarnation) } ?? []
+            driver.store.cards(of: others) { cards in
+                found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge))
+            }
+        }
+        let late = driver.eventLoop.scheduleTask(in: Self.handoverTime) { found.succeed([]) }
+        found.futureResult.whenComplete { _ in late.cancel() }
+        return found.futureResult
+    }
+
     /// Ends the lease in good order, so that those who come back within the grace period find it standing.
     func end(after grace: Duration) -> EventLoopFuture<Void> {
         nextBeat?.cancel()
         let done = driver.eventLoop.makePromise(of: Void.self)
         if let last = steward.ending(after: grace) {
-            driver.store.heartbeat(describe(last)) { _ in done.succeed() }
+            driver.store.heartbeat(heartbeat(last)) { _ in done.succeed() }
         } else {
             done.succeed()
         }
@@ -90,7 +116,7 @@ final class LeaseDriver {
     }
 
     private func send(_ beat: LeaseKeeper.Beat) {
-        driver.store.heartbeat(describe(beat)) { [self] result in
+        driver.store.heartbeat(heartbeat(beat)) { [self] result in
             switch result {
             case .success(let snapshot): answered(beat, snapshot)
             case .failure(let error):
@@ -98,6 +124,12 @@ final class LeaseDriver {
                 steward.heartbeatFailed(beat)
             }
         }
+    }
+
+    private func heartbeat(_ beat: LeaseKeeper.Beat) -> Heartbeat {
+        var heartbeat = describe(beat)
+        heartbeat.isDraining = isDraining
+        return heartbeat
     }
 
     private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {

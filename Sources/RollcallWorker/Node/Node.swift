@@ -11,10 +11,10 @@ internal import ServiceLifecycle
 
 /// The shards of one worker and the lease that they share.
 final class Node: Sendable {
-    private let settings: NodeSettings
+    let settings: NodeSettings
     private let loops: [any EventLoop]
-    private let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
-    private let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
+    let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
+    let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
     private let state = NIOLockedValueBox(State())
     private let logger: Logger
 
@@ -91,47 +91,15 @@ final class Node: Sendable {
         }
     }
 
-    /// Sends every device elsewhere, spread over the drain time, then ends the lease.
-    func drain() async throws {
+    /// It serves no longer, whatever becomes of its lease.
+    func leave() {
         state.withLockedValue { $0.isReady = false }
-        let spread = settings.drain
-        try await onEachShard { driver in driver.after { $0.drain(over: spread, at: $1) } }
-        let deadline = ContinuousClock.now + settings.drain + .seconds(2)
-        while ContinuousClock.now < deadline, try await !isDrained() {
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        let isEmpty = try await isEmpty()
-        let grace = isEmpty ? .zero : settings.shard.grace  // Nobody is left to come back.
-        let ended = loops[0].makePromise(of: Void.self)
-        if let lease = lease.withLockedValue({ $0 }) {
-            loops[0].execute { lease.value.end(after: grace).cascade(to: ended) }
-        } else {
-            ended.succeed()
-        }
-        try await ended.futureResult.get()
     }
 
     func stop() async throws {
         for shard in shards.withLockedValue({ $0 }) {
             try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
         }
-    }
-
-    /// Whether no session is left, in grace or otherwise.
-    private func isEmpty() async throws -> Bool {
-        for shard in shards.withLockedValue({ $0 }) {
-            let count = try await shard.eventLoop.submit { shard.value.shard.sessionCount }.get()
-            guard count == 0 else { return false }
-        }
-        return true
-    }
-
-    private func isDrained() async throws -> Bool {
-        for shard in shards.withLockedValue({ $0 }) {
-            let isDrained = try await shard.eventLoop.submit { shard.value.shard.isDrained }.get()
-            guard isDrained else { return false }
-        }
-        return true
     }
 
     private func tell(_ news: LeaseNews) {
@@ -173,7 +141,7 @@ final class Node: Sendable {
         return try await shard.eventLoop.submit { try body(shard.value) }.get()
     }
 
-    private func onEachShard(_ body: @escaping @Sendable (ShardDriver) -> Void) async throws {
+    func onEachShard(_ body: @escaping @Sendable (ShardDriver) -> Void) async throws {
         for shard in shards.withLockedValue({ $0 }) {
             try await shard.eventLoop.submit { body(shard.value) }.get()
         }

@@ -64,6 +64,21 @@ import Testing
         #expect(try await lastSeen(store) == lost)
     }
 
+    /// What it said while Redis was away never came; in the record it is in the background still.
+    @Test func aRemovalTellsOfSomebodyWhomTheRecordDoesNotKnow() async throws {
+        let store = try await store(planted: "background w1.aaaa 1000-aa 1 1000 0", lastSeen: longAgo)
+        let last = try await store.now().advanced(by: .seconds(-30))
+        try await store.write(Session("aa", began: longAgo).says(nil, 3, lost: last))
+        #expect(try await lastSeen(store) == last)
+    }
+
+    @Test func aRemovalFromAnEmptiedRedisTellsWhenSomebodyWasThere() async throws {
+        let store = try await StoreUnderTest()
+        let last = try await store.now().advanced(by: .seconds(-30))
+        try await store.write(Session("aa", began: longAgo).says(nil, 3, lost: last))
+        #expect(try await lastSeen(store) == last)
+    }
+
     @Test func aLossFromTheFutureIsNow() async throws {
         let store = try await store(planted: "active w1.aaaa 1000-aa 1 1000 0")
         let lost = try await store.now().advanced(by: .seconds(300))

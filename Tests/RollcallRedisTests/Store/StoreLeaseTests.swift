@@ -36,6 +36,20 @@ import Testing
         #expect(try await store.hash("{workers}:w1.aaaa")["beat"] == "\(renewed.time.milliseconds)")
     }
 
+    @Test func aWorkerThatLeavesSaysSoToWhoAsksWhereItIs() async throws {
+        let store = try await StoreUnderTest()
+        try await store.beat(.begin, w1)
+        try await store.beat(.begin, w2)
+        let asked = [w2, Incarnation(name: "w3.c"), w1]
+        let staying = WorkerCard(edge: "ws://box/v1/connect", isDraining: false)
+        #expect(try await store.call { $0.cards(of: asked, reply: $1) } == [staying, staying])
+
+        try await store.beat(.renew, w1, isDraining: true)
+        let leaving = WorkerCard(edge: "ws://box/v1/connect", isDraining: true)
+        #expect(try await store.call { $0.cards(of: asked, reply: $1) } == [staying, leaving])
+        #expect(try await store.call { $0.cards(of: [], reply: $1) } == [])
+    }
+
     @Test func aLeaseThatHasPassedIsNeverRenewed() async throws {
         let store = try await StoreUnderTest()
         try await store.beat(.begin, w1)
@@ -104,12 +118,13 @@ import Testing
 extension StoreUnderTest {
     @discardableResult
     func beat(
-        _ mode: Heartbeat.Mode, _ incarnation: Incarnation, lease: Duration = .seconds(5)
+        _ mode: Heartbeat.Mode, _ incarnation: Incarnation, lease: Duration = .seconds(5), isDraining: Bool = false
     ) async throws -> LeaseSnapshot {
-        let beat = Heartbeat(
+        var beat = Heartbeat(
             mode: mode, incarnation: incarnation, lease: lease, host: "box", pid: 77, edge: "ws://box/v1/connect",
             startedAt: Timestamp(milliseconds: 123), sessions: 9, version: "0.1.0")
-        return try await call { $0.heartbeat(beat, reply: $1) }
+        beat.isDraining = isDraining
+        return try await call { [beat] in $0.heartbeat(beat, reply: $1) }
     }
 
     func standing(of incarnation: Incarnation) async throws -> WorkerStanding {

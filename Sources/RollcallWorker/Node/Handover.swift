@@ -1,0 +1,45 @@
+// Where a worker that leaves sends its devices: to others that stand, stay, and can be reached from where devices are.
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import NIOCore
+internal import RollcallModel
+internal import RollcallRedis
+
+enum Handover {
+    /// Enough others to spread over: of more, some are picked.
+    static let mostAsked = 64
+
+    /// Whom to ask where they can be reached: others whose lease stands.
+    static func candidates(in snapshot: LeaseSnapshot, besides own: Incarnation) -> [Incarnation] {
+        let standing = snapshot.leases.filter { $0.key != own && $0.value >= snapshot.time }
+        return Array(standing.keys.shuffled().prefix(mostAsked))
+    }
+
+    /// The addresses to which a worker at `own` may send devices.
+    ///
+    /// Workers behind one load balancer share an address: a device finds its way there without being told.
+    static func destinations(_ others: [WorkerCard], from own: String) -> [String] {
+        let staying = Set(others.filter { !$0.isDraining }.map(\.edge))
+        return staying.subtracting([own]).filter { isReachable($0, from: own) }.sorted()
+    }
+
+    /// Whether `url` says where somebody can be reached. A worker that listens on every address of its host names
+    /// none, and one on loopback is for those alone who are there too.
+    private static func isReachable(_ url: String, from own: String) -> Bool {
+        guard let host = host(of: url) else { return false }
+        let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
+        if address == "0.0.0.0" || address == "::" { return false }
+        return !Loopback.contains(host) || Self.host(of: own).map(Loopback.contains) == true
+    }
+
+    private static func host(of url: String) -> String? {
+        guard let parts = URLComponents(string: url), parts.scheme == "ws" || parts.scheme == "wss",
+            let host = parts.host
+        else { return nil }
+        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}

@@ -1,0 +1,75 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct DrainStories {
+    private let others = ["wss://w2", "wss://w3"]
+
+    private func stage(devices: Int) -> (Stage, [SessionKey]) {
+        var stage = Stage()
+        let keys = (0..<devices).map { stage.enter(try! UserID("u\($0)")) }
+        stage.settle()
+        stage.pass(.seconds(6))
+        stage.forgetWhatWasSaid()
+        return (stage, keys)
+    }
+
+    @Test("devices leave spread over the drain, each to one of the other workers, and at once")
+    func spread() {
+        var (stage, keys) = stage(devices: 400)
+        stage.event { [others] in $0.drain(over: .seconds(4), to: others, at: $1) }
+        var left: [Int] = []
+        for _ in 0..<8 {
+            let before = stage.closed.count
+            stage.pass(.milliseconds(500))
+            left.append(stage.closed.count - before)
+        }
+        #expect(left.allSatisfy { (25...75).contains($0) }, "\(left)")
+        let goodbyes = keys.flatMap { stage.heard(by: $0) }
+        let expected = others.map {
+            ServerMessage.goodbye(.init(reason: .draining, reconnect: true, after: 0, to: $0))
+        }
+        #expect(goodbyes.count == 400 && goodbyes.allSatisfy(expected.contains))
+        for goodbye in expected { #expect(goodbyes.count { $0 == goodbye } > 150) }
+    }
+
+    @Test("where no other worker can be named, devices are only told to come back")
+    func nowhere() {
+        var (stage, keys) = stage(devices: 1)
+        stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
+        stage.pass(.seconds(4))
+        #expect(stage.heard(by: keys[0]) == [.goodbye(.init(reason: .draining, reconnect: true, after: 0))])
+    }
+
+    @Test("those who come while it lasts leave spread, too")
+    func comers() {
+        var (stage, _) = stage(devices: 0)
+        stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
+        stage.pass(.seconds(1))
+        for number in 0..<100 { _ = stage.enter(try! UserID("late\(number)")) }
+        stage.pass(.milliseconds(1500))
+        #expect((25...75).contains(stage.closed.count))
+        stage.pass(.milliseconds(1500))
+        #expect(stage.closed.count == 100)
+    }
+
+    @Test("it is over when each record says that the connection was lost, and when")
+    func written() {
+        var (stage, keys) = stage(devices: 20)
+        stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
+        let began = stage.redis.time
+        stage.pass(.seconds(4), answering: false)
+        #expect(stage.closed.count == keys.count)
+        #expect(!stage.shard.isDrained, "nothing of it is written yet")
+        stage.heartbeat()
+        stage.settle()
+        #expect(stage.shard.isDrained)
+        for record in stage.redis.records.values {
+            let lost = record.devices["phone"]?.lost
+            #expect(lost.map { (began...began.advanced(by: .seconds(4))).contains($0) } == true)
+            #expect(record.presence(past: [:]).status == .online, "it is in grace")
+        }
+        #expect(Set(stage.redis.records.values.map { $0.devices["phone"]?.lost }).count > 10)
+    }
+}
