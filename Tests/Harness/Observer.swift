@@ -28,6 +28,7 @@ public final class Observer<Value: Sendable>: Sendable {
 
     public var last: Value? { seen.values.withLock { $0.last?.value } }
     public var all: [Value] { seen.values.withLock { $0.map(\.value) } }
+    public var timeline: [(value: Value, at: ContinuousClock.Instant)] { seen.values.withLock { $0 } }
 
     /// Waits until the last value is as wanted.
     ///
