@@ -136,13 +136,13 @@ let package = Package(
         ),
         .testTarget(
             name: "RollcallCoreTests",
-            dependencies: ["RollcallCore", "RollcallModel", "TestSupport"],
+            dependencies: ["RedisTwin", "RollcallCore", "RollcallModel", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "RollcallRedisTests",
             dependencies: [
-                "RollcallModel", "RollcallRedis", "TestSupport",
+                "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

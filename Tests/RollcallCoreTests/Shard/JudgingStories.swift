@@ -1,3 +1,4 @@
+import RedisTwin
 import RollcallModel
 import Testing
 
@@ -57,7 +58,8 @@ import Testing
         stage.settle()
         let heard = stage.heard(by: bob)
         #expect(heard.statuses == ["alice offline"])
-        stage.redis.sweep("alice", lastSeen: heard.lastSeen)
+        _ = stage.redis.sweep([session("alice", "tv", "x")], of: w2, until: stage.redis.time)
+        #expect(stage.redis.record(of: "alice").lastSeen == heard.lastSeen)
         stage.settle()
         #expect(stage.heard(by: bob).statuses.isEmpty)
     }
@@ -179,18 +181,5 @@ extension [ServerMessage] {
             guard case .presence(let users, _) = message else { return nil }
             return users.last?.lastSeen
         }.last
-    }
-}
-
-extension TinyRedis {
-    /// What a sweep leaves of a user who had one device.
-    fileprivate mutating func sweep(_ user: UserID, lastSeen: Timestamp?) {
-        var record = record(of: user)
-        for device in record.devices.keys { record.devices[device]?.state = nil }
-        record.version += 1
-        record.lastSeen = lastSeen
-        record.updatedAt = time
-        records[user] = record
-        published.append(.presence(record.presence(past: [:])))
     }
 }

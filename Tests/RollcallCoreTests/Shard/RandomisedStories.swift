@@ -1,3 +1,4 @@
+import RedisTwin
 import RollcallModel
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import RedisTwin
 import RollcallModel
 import Testing
 
@@ -227,12 +228,12 @@ import Testing
     }
 
     /// The first write's deadline is a second away by the worker's clock; once the lease is over, none is good.
-    @Test("a refused first write waits for the next heartbeat")
-    func refusedFirstWrite() {
+    @Test("a refused first write, or listing before it, waits for the next heartbeat", arguments: [true, false])
+    func refusedFirstStep(isListed: Bool) {
         var stage = Stage()
         let key = stage.enter("alice", id: "h")
+        if isListed { stage.answer() }
         stage.pass(.seconds(7), answering: false)
-        stage.answer()
         stage.answer()
         #expect(stage.asked.isEmpty)
         stage.heartbeat()

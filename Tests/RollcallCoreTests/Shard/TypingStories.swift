@@ -1,4 +1,5 @@
 import RollcallCore
+import RedisTwin
 import RollcallModel
 import Testing
 
@@ -109,7 +110,7 @@ import Testing
         stage.settle()
         let elsewhere = { (stage: inout Stage) in
             let expiry = stage.redis.time.advanced(by: .seconds(3))
-            _ = stage.redis.signal(TypingSignal(user: "dave", device: "d", conversation: "c", expiry: expiry))
+            _ = stage.redis.signalTyping(TypingSignal(user: "dave", device: "d", conversation: "c", expiry: expiry))
         }
         elsewhere(&stage)
         stage.say(.join("c", presence: false), on: bob)
@@ -137,7 +138,8 @@ import Testing
     @Test("names come with the typing; ten are named, all are counted, and more than ten coalesce")
     func coalescing() {
         var stage = Stage()
-        stage.redis.members["c"] = Dictionary(uniqueKeysWithValues: (0..<12).map { (try! UserID("u\($0)"), "N\($0)") })
+        stage.redis.setMembers(
+            Dictionary(uniqueKeysWithValues: (0..<12).map { (try! UserID("u\($0)"), "N\($0)") }), of: "c")
         let keys = (0..<12).map { stage.enter(try! UserID("u\($0)")) }
         for key in keys { stage.say(.join("c", presence: false), on: key) }
         stage.settle()
@@ -159,7 +161,7 @@ import Testing
     @Test("a member removed while typing vanishes, and hears that they are out")
     func removedMidTyping() {
         var stage = Stage()
-        stage.redis.members["c"] = ["alice": "Alice", "bob": "Bob"]
+        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
         stage.settle()
@@ -180,6 +182,7 @@ import Testing
     @Test("a member's new name is told while they type")
     func renamed() {
         var (stage, alice, bob) = aliceAndBob()
+        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -205,6 +208,6 @@ import Testing
         stage.redisReturns()
         #expect(stage.asked.contains { if case .stopTyping(_, nil, nil) = $0 { true } else { false } })
         stage.settle()
-        #expect(stage.redis.typing["c"]?["alice"]?.isEmpty == true)
+        #expect(stage.redis.room("c", user: nil, withTyping: true, withMembers: false).typists.isEmpty)
     }
 }

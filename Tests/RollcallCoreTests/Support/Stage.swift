@@ -2,14 +2,15 @@ import RollcallModel
 import TestSupport
 import Testing
 
+@testable import RedisTwin
 @testable import RollcallCore
 
-/// A shard on a test clock, with a tiny Redis behind it and clients before it. What the shard asks waits until the
+/// A shard on a test clock, with a twin of Redis behind it and clients before it. What the shard asks waits until the
 /// story says that Redis answers.
 struct Stage {
     private(set) var shard: Shard
     private(set) var now = at(.zero)
-    var redis = TinyRedis()
+    var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
     var incarnation: Incarnation?
     /// What was asked of Redis and is not answered yet, in order.
     var asked: [ShardAction] = []
@@ -29,7 +30,6 @@ struct Stage {
 
     init(_ settings: ShardSettings = ShardSettings(), redisIsThere: Bool = true) {
         shard = Shard(settings: settings, worker: "w1", random: SeededGenerator(seed: 1))
-        redis.time = Timestamp(milliseconds: 1_000_000)
         if redisIsThere { redisReturns() }
     }
 
@@ -119,18 +119,10 @@ struct Stage {
         return LeaseSnapshot(held: true, time: redis.time, leases: leases)
     }
 
-    private func snapshot(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
-        let records = users.map { redis.record(of: $0) }
-        let unknown = records.reduce(into: Set<Incarnation>()) { $0.formUnion($1.incarnations) }.subtracting(living)
-        let ends = leases.leases
-        let standings = unknown.map { incarnation in
-            let end = ends[incarnation]
-            return (
-                incarnation,
-                WorkerStanding(time: redis.time, leaseEnd: end, beat: end?.advanced(by: .zero - lease))
-            )
-        }
-        return PresenceSnapshot(records: records, standings: Dictionary(uniqueKeysWithValues: standings))
+    private mutating func snapshot(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
+        redis.leases = leases.leases
+        redis.beats = redis.leases.mapValues { $0.advanced(by: .zero - lease) }
+        return redis.presence(of: users, living: living)
     }
 
     /// Redis confirms, answers and publishes until all is quiet.
@@ -164,14 +156,14 @@ struct Stage {
                 shard.typingChanged(change, in: conversation)
                 return []
             }
-        case .presence(let presence) where confirmed.contains(.presence(presence.user)):
+        case .presence(let presence, _) where confirmed.contains(.presence(presence.user)):
             event { shard, _ in
                 shard.presenceChanged(presence)
                 return []
             }
         case .members(let change, let conversation) where confirmed.contains(.members(conversation)):
             event { $0.memberChanged(change, in: conversation, at: $1) }
-        case .typing, .presence, .members:
+        case .typing, .presence, .members, .notice:
             break
         }
     }
@@ -190,11 +182,13 @@ struct Stage {
     /// What Redis does now, and the event of its reply, which may come later.
     mutating func reply(to action: ShardAction) -> (inout Shard, Instant) -> [ShardAction] {
         switch action {
-        case .list(let name, let incarnation, _, let key):
-            redis.listed[incarnation, default: []].insert(name)
+        case .list(let name, let incarnation, let until, let key):
+            guard redis.record([name], of: incarnation, until: until) else {
+                return { shard, now in Self.fail(action, &shard, now) }
+            }
             return { $0.listed(key, under: incarnation, at: $1) }
         case .unlist(let name, let incarnation, let key):
-            redis.listed[incarnation]?.remove(name)
+            redis.unrecord([name], of: incarnation)
             return { $0.unlisted(key, under: incarnation, at: $1) }
         case .write(let write, let key):
             let written = redis.write(write)
@@ -205,13 +199,14 @@ struct Stage {
                 user: name.user, device: name.device, session: SessionID(random: String(random)))
             return { $0.replaced(replaced, at: $1) }
         case .signalTyping(let signal, let key, let id):
-            let outcome = redis.signal(signal)
+            let outcome = redis.signalTyping(signal)
             return { shard, _ in shard.typingSignalled(outcome, signal, for: key, id: id) }
         case .stopTyping(let stop, let key, let id):
-            redis.stop(stop)
+            _ = redis.stopTyping(stop)
             return { shard, _ in key.map { shard.typingStopped(for: $0, id: id) } ?? [] }
         case .readRoom(let read, let key):
-            let snapshot = redis.room(read)
+            let snapshot = redis.room(
+                read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers)
             return { $0.roomRead(read, snapshot, for: key, at: $1) }
         case .readPresence(let users, let isAuthoritative, let living):
             let snapshot = snapshot(of: users, living: living)
@@ -220,11 +215,7 @@ struct Stage {
             let snapshot = snapshot(of: users, living: living)
             return { shard, _ in shard.gotPresence(snapshot, for: key, id: id) }
         case .audit(let sessions, let incarnation):
-            let found = sessions.map { session in
-                DeviceStanding(
-                    record: redis.records[session.name.user]?.devices[session.name.device],
-                    isListed: redis.listed[incarnation]?.contains(session.name) == true)
-            }
+            let found = redis.audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
         case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
