@@ -49,6 +49,11 @@ final class StoreUnderTest: Sendable {
     /// Sends a command past the store.
     @discardableResult
     func command(_ name: String, _ arguments: String...) async throws -> RedisValue {
+        try await command(name, arguments: arguments)
+    }
+
+    @discardableResult
+    func command(_ name: String, arguments: [String]) async throws -> RedisValue {
         let promise = loop.makePromise(of: RedisValue.self)
         loop.execute {
             self.connection.value.send(RedisCommand(name, arguments: arguments.map { .string($0) })) {

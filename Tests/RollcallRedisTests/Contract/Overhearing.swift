@@ -1,0 +1,81 @@
+// What is published, as a worker hears it: on the channels of some topics, in the order of Redis.
+
+import Foundation
+import NIOCore
+import NIOPosix
+import RedisTwin
+import RollcallModel
+import RollcallRedis
+import TestSupport
+
+/// Hears all that is published about the people and places of the contract's tests.
+final class Overhearing: Sendable {
+    /// A channel of the listener's own: a message on it is behind all that was published before.
+    static let mark = "mark"
+    /// Whatever a test publishes about must be among these.
+    static let topics: [Topic] =
+        [.typing(lounge), .members(lounge), .typing(kitchen), .members(kitchen), .presence(alice), .presence(bob)]
+        + [w1, w2, w3].map { .worker($0) }
+
+    private let subscriber: Subscriber
+    private let messages: AsyncStream<(channel: String, payload: String)>
+
+    init(_ redis: RedisServer) async throws {
+        let (messages, continuation) = AsyncStream.makeStream(of: (channel: String, payload: String).self)
+        self.messages = messages
+        subscriber = try await Subscriber(of: redis)
+        try await subscriber.use { connection in
+            connection.onMessage = { continuation.yield(($0, String(buffer: $1))) }
+        }
+        let channels = [Self.mark] + Self.topics.map { KeyNames().channel(of: $0) }
+        try await subscriber.use { connection in channels.forEach(connection.subscribe) }
+        try await subscriber.confirmed(channels)
+    }
+
+    /// What came since this was last asked, up to the message `mark` on the channel of marks.
+    func heard(before mark: String) async throws -> [Published] {
+        var heard: [Published] = []
+        for await (channel, payload) in messages {
+            if channel != Self.mark {
+                heard.append(try Published(channel: channel, payload: payload))
+            } else if payload == mark {
+                return heard
+            }
+        }
+        return heard
+    }
+}
+
+extension Published {
+    private struct Unreadable: Error {
+        var channel: String
+        var payload: String
+    }
+
+    /// The part of a presence's payload that ``Presence`` does not have.
+    private struct Surroundings: Decodable {
+        var devices: Int
+        var at: Timestamp
+    }
+
+    fileprivate init(channel: String, payload: String) throws {
+        switch KeyNames().topic(of: channel) {
+        case .typing(let conversation): self = .typing(try decoded(TypingChange.self, payload), in: conversation)
+        case .members(let conversation): self = .members(try decoded(MemberChange.self, payload), of: conversation)
+        case .presence(let user):
+            let presence = try decoded(Presence.self, payload)
+            let around = try decoded(Surroundings.self, payload)
+            guard presence.user == user, around.at == presence.updatedAt else {
+                throw Unreadable(channel: channel, payload: payload)
+            }
+            self = .presence(presence, devices: around.devices)
+        case .worker(let incarnation):
+            guard let notice = WorkerNotice(payload: payload.utf8) else {
+                throw Unreadable(channel: channel, payload: payload)
+            }
+            self = .notice(notice, to: incarnation)
+        case nil:
+            throw Unreadable(channel: channel, payload: payload)
+        }
+    }
+}

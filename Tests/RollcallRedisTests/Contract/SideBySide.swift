@@ -1,0 +1,124 @@
+// The same calls to both parties, and an eye for every difference.
+//
+// Redis says when it did something; the twin then does the same in that millisecond. What Redis does not say is when
+// exactly a key expires, so nothing is judged that happens within two milliseconds of an expiry.
+
+import RedisTwin
+import RollcallModel
+
+/// Two that should be one.
+struct Difference: Error, CustomStringConvertible {
+    var description: String
+}
+
+final class SideBySide {
+    private let redis: RealRedis
+    private let twin: TwinUnderTest
+    private var recent: [Call] = []
+    /// How many calls and pictures of all keys were compared.
+    private(set) var judged = 0
+
+    init(_ settings: TwinRedis.Settings) async throws {
+        redis = try await RealRedis(settings: settings)
+        twin = TwinUnderTest(settings: settings)
+    }
+
+    func time() async throws -> Timestamp { try await redis.time() }
+
+    func wait(_ pause: Duration) async throws {
+        if pause > .zero { try await redis.wait(until: redis.time().advanced(by: pause)) }
+    }
+
+    func plant(_ record: PresenceRecord) async throws {
+        try await redis.plant(record)
+        await twin.plant(record)
+    }
+
+    /// Makes the call to both.
+    ///
+    /// - Returns: the answer; `nil` if the moment was unclear, and both have begun again with nothing.
+    func play(_ call: Call) async throws -> Answer? {
+        let deadlines = await twin.expiries + (call.looksAtLeases ? twin.leaseEnds : [])
+        let before = try await clearMoment(deadlines)
+        let answer = try await redis.answer(call)
+        let after = try await redis.time()
+        let heard = try await redis.published()
+        guard isClear(from: before, to: after, of: deadlines) else {
+            try await beginAgain()
+            return nil
+        }
+        await twin.set(time: answer.time ?? heard.lazy.compactMap(\.time).first ?? after)
+        recent = recent.suffix(9) + [call]
+        try expect(answer.comparable, await twin.answer(call).comparable, "answers")
+        try expect(heard, await twin.published(), "publishes")
+        judged += 1
+        return answer
+    }
+
+    /// Compares all that is stored.
+    func compareKeys() async throws {
+        let expiries = await twin.expiries
+        let before = try await clearMoment(expiries)
+        let keys = try await redis.keys()
+        let after = try await redis.time()
+        guard isClear(from: before, to: after, of: expiries) else { return try await beginAgain() }
+        await twin.set(time: after)
+        let expected = await twin.keys()
+        for key in Set(keys.keys).union(expected.keys).sorted() {
+            let (stored, twins) = (keys[key], expected[key])
+            try expect(stored?.kind, twins?.kind, "has at \(key)")
+            try expect(stored?.content, twins?.content, "has at \(key)")
+            guard isClose(stored?.expires, twins?.expires) else {
+                throw difference(stored?.expires, twins?.expires, "lets expire \(key) at")
+            }
+        }
+        judged += 1
+    }
+
+    /// Waits until no deadline is near.
+    private func clearMoment(_ deadlines: [Timestamp]) async throws -> Timestamp {
+        while true {
+            let now = try await redis.time()
+            guard let near = deadlines.first(where: { (-3...6).contains($0.milliseconds - now.milliseconds) }) else {
+                return now
+            }
+            try await redis.wait(until: near.advanced(by: .milliseconds(4)))
+        }
+    }
+
+    private func isClear(from before: Timestamp, to after: Timestamp, of deadlines: [Timestamp]) -> Bool {
+        let moment = before.milliseconds - 2...after.milliseconds + 2
+        return !deadlines.contains { moment.contains($0.milliseconds) }
+    }
+
+    private func beginAgain() async throws {
+        try await redis.flush()
+        await twin.flush()
+    }
+
+    /// A script's clock for expiry stands still from its start, `TIME` does not.
+    private func isClose(_ left: Timestamp?, _ right: Timestamp?) -> Bool {
+        guard let left, let right else { return left == right }
+        return abs(left.milliseconds - right.milliseconds) <= 50
+    }
+
+    private func expect<Value: Equatable>(_ real: Value, _ twins: Value, _ what: String) throws {
+        if real != twins { throw difference(real, twins, what) }
+    }
+
+    private func difference(_ real: some Any, _ twins: some Any, _ what: String) -> Difference {
+        let calls = recent.map { "  \($0)" }.joined(separator: "\n")
+        return Difference(description: "Redis \(what): \(real)\nthe twin: \(twins)\nafter\n\(calls)")
+    }
+}
+
+extension Published {
+    /// The script's `TIME`, where the message says it.
+    fileprivate var time: Timestamp? {
+        switch self {
+        case .typing(let change, _): change.at
+        case .presence(let presence, _): presence.updatedAt
+        case .members, .notice: nil
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// One contract, kept by two: the store on a real Redis, and its twin in memory, on which whole workers are simulated.
+// Whatever a worker can ask and whatever anybody can see of the answer is here.
+
+import RedisTwin
+import RollcallCore
+import RollcallModel
+
+/// What Rollcall asks of Redis.
+protocol StoreContract: Sendable {
+    func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) async throws -> LeaseSnapshot
+    func standing(of incarnation: Incarnation) async throws -> WorkerStanding
+    func forget(_ incarnation: Incarnation) async throws -> Bool
+
+    func record(_ names: [SessionName], of incarnation: Incarnation, until: Timestamp) async throws -> Bool
+    func unrecord(_ names: [SessionName], of incarnation: Incarnation) async throws
+    func claimSweep(of dead: Incarnation, by claimant: Incarnation, limit: Int) async throws -> [SessionName]?
+    func sweep(
+        _ name: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp
+    ) async throws -> SweepOutcome
+    func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) async throws -> Bool
+
+    func write(_ write: DeviceWrite) async throws -> DeviceWritten
+    func announceReplaced(
+        _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
+    ) async throws
+    func presence(of users: [UserID], living: Set<Incarnation>) async throws -> PresenceSnapshot
+    func audit(_ names: [SessionName], of incarnation: Incarnation) async throws -> [DeviceStanding]
+
+    func signalTyping(_ signal: TypingSignal) async throws -> TypingOutcome
+    func stopTyping(_ stop: TypingSignal) async throws -> TypingStopOutcome
+    func room(
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool
+    ) async throws -> RoomSnapshot
+
+    func members(of conversation: ConversationID) async throws -> [UserID: String]?
+    func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws
+    func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws
+    func removeMember(_ user: UserID, of conversation: ConversationID) async throws
+    func deleteMembers(of conversation: ConversationID) async throws
+
+    /// What was published since this was last asked.
+    func published() async throws -> [Published]
+    /// Everything that is stored, by the names of the keys.
+    func keys() async throws -> [String: StoredKey]
+    /// Redis `TIME`.
+    func time() async throws -> Timestamp
+    /// Lets time pass.
+    func wait(until moment: Timestamp) async throws
+    /// Stores a record as if it had been written before, without an expiry.
+    func plant(_ record: PresenceRecord) async throws
+    func flush() async throws
+}
+
+/// A key as `redis-cli` would show it.
+struct StoredKey: Hashable {
+    enum Kind: String, Hashable {
+        case string, hash, set, zset
+    }
+
+    var kind: Kind
+    /// The text of a string, the members of a set, or pairs such as `field=value`; in the order of their bytes.
+    var content: [String]
+    var expires: Timestamp?
+}
+
+/// Who is held to the contract.
+enum Party: CaseIterable {
+    case redis, twin
+
+    func open(_ settings: TwinRedis.Settings = .patient) async throws -> any StoreContract {
+        switch self {
+        case .redis: try await RealRedis(settings: settings)
+        case .twin: TwinUnderTest(settings: settings)
+        }
+    }
+}
+
+extension TwinRedis.Settings {
+    /// Typing lasts longer than any test, however busy the machine.
+    static let patient = TwinRedis.Settings(typingExpiry: .seconds(60))
+}
+
+let kitchen = conversation("kitchen")
+let w3 = Incarnation(name: "w3.cccc")

@@ -1,0 +1,46 @@
+import RollcallModel
+import RollcallRedis
+
+extension StoreUnderTest {
+    /// All keys, read in one step: name, type, milliseconds to live and content of each.
+    private static let dump = """
+        local read = {
+          string = function(key) return { redis.call('GET', key) } end,
+          hash = function(key) return redis.call('HGETALL', key) end,
+          set = function(key) return redis.call('SMEMBERS', key) end,
+          zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
+        }
+        local time = redis.call('TIME')
+        local dump = { time[1] * 1000 + math.floor(time[2] / 1000) }
+        for _, key in ipairs(redis.call('KEYS', '*')) do
+          local kind = redis.call('TYPE', key).ok
+          dump[#dump + 1] = { key, kind, redis.call('PTTL', key), read[kind](key) }
+        end
+        return dump
+        """
+
+    /// Everything that is stored. Of what a worker says of itself only the beat is kept, as all else is for people.
+    func keys() async throws -> [String: StoredKey] {
+        let dump = try await command("EVAL", Self.dump, "0").array ?? []
+        let time = Timestamp(milliseconds: dump.first?.integer ?? 0)
+        var keys: [String: StoredKey] = [:]
+        for entry in dump.dropFirst().compactMap(\.array) {
+            guard let key = entry[0].string, let kind = entry[1].string.flatMap(StoredKey.Kind.init) else { continue }
+            let left = entry[2].integer ?? -1
+            keys[key] = StoredKey(
+                kind: kind, content: Self.content(of: key, kind, entry[3].array?.compactMap(\.string) ?? []),
+                expires: left < 0 ? nil : time.advanced(by: .milliseconds(left)))
+        }
+        return keys
+    }
+
+    private static func content(of key: String, _ kind: StoredKey.Kind, _ values: [String]) -> [String] {
+        switch kind {
+        case .string, .set: values.sorted()
+        case .hash, .zset:
+            stride(from: 0, to: values.count, by: 2)
+                .filter { !key.hasPrefix("\(KeyNames().workers):") || values[$0] == "beat" }
+                .map { "\(values[$0])=\(values[$0 + 1])" }.sorted()
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import RedisTwin
+import RollcallModel
+import RollcallRedis
+
+extension TwinRedis {
+    /// What a real Redis would hold in the twin's place.
+    func keys(_ names: KeyNames) -> [String: StoredKey] {
+        var keys: [String: StoredKey] = [:]
+        for (user, record) in presences {
+            keys[names.presence(user)] = stored(.hash, record) { $0.fields }
+        }
+        for (typing, devices) in typingDevices {
+            keys[names.typing(typing.conversation, typing.user)] = stored(.string, devices) {
+                [$0.map(\.text).joined(separator: " ")]
+            }
+        }
+        for (conversation, set) in typingSets {
+            keys[names.typing(conversation)] = stored(.zset, set) { set in
+                set.map { "\($0.user) \($0.device)=\($1.milliseconds)" }
+            }
+        }
+        for (conversation, members) in memberNames {
+            keys[names.members(conversation)] = stored(.hash, members.map { "\($0)=\($1)" } + ["{managed}=1"])
+        }
+        return keys.merging(workerKeys(names)) { key, _ in key }
+    }
+
+    private func workerKeys(_ names: KeyNames) -> [String: StoredKey] {
+        var keys: [String: StoredKey] = [:]
+        if !leases.isEmpty { keys[names.workers] = stored(.zset, leases.map { "\($0)=\($1.milliseconds)" }) }
+        for (incarnation, beat) in beats {
+            keys[names.worker(incarnation)] = stored(.hash, ["beat=\(beat.milliseconds)"])
+        }
+        for (incarnation, sessions) in sessions {
+            keys[names.sessions(incarnation)] = stored(.set, sessions.map { "\($0.user) \($0.device) \($0.session)" })
+        }
+        for (dead, claimant) in sweepers {
+            keys[names.sweeper(dead)] = stored(.string, claimant) { [$0.name] }
+        }
+        return keys
+    }
+
+    private func stored(_ kind: StoredKey.Kind, _ content: [String]) -> StoredKey {
+        StoredKey(kind: kind, content: content.sorted(), expires: nil)
+    }
+
+    /// - Returns: `nil` if the key has expired.
+    private func stored<Value>(
+        _ kind: StoredKey.Kind, _ key: Expiring<Value>, _ content: (Value) -> [String]
+    ) -> StoredKey? {
+        key.read(at: time).map { StoredKey(kind: kind, content: content($0).sorted(), expires: key.expires) }
+    }
+}
+
+extension PresenceRecord {
+    /// The fields of the hash, as a script leaves them.
+    fileprivate var fields: [String] {
+        var fields = ["status=\(asWritten.status.rawValue)", "version=\(version)"]
+        fields += devices.map { "device:\($0)=\($1)" }
+        if let lastSeen { fields.append("last_seen=\(lastSeen.milliseconds)") }
+        if let updatedAt { fields.append("updated_at=\(updatedAt.milliseconds)") }
+        return fields
+    }
+
+    /// The fields and values of the hash, for `HSET`.
+    var hash: [String] {
+        fields.flatMap { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+    }
+}
