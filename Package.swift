@@ -129,6 +129,25 @@ let package = Package(
             path: "Tests/RedisTwin",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "RedisTwin", "RollcallCore", "RollcallModel", "TestSupport",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            path: "Tests/Simulation",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "simulate",
+            dependencies: [
+                "Simulation",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Simulate",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "RollcallModelTests",
             dependencies: ["RollcallModel", "TestSupport"],

@@ -1,0 +1,84 @@
+// The promises, looked at whenever somebody is told something, and often in between.
+
+internal import RollcallCore
+internal import RollcallModel
+
+/// A broken promise.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    /// Which promise.
+    public let promise: String
+    public let what: String
+    /// Seconds of virtual time.
+    public let at: String
+
+    public var description: String { "\(at)  \(promise): \(what)" }
+}
+
+/// Watches a run.
+final class Checks {
+    private(set) var violation: Violation?
+    unowned let world: World
+
+    /// How long news takes where nothing is amiss.
+    static let lag = Duration.milliseconds(500)
+    /// How long it may take after an outage.
+    static let settling = Duration.seconds(2)
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    /// The first broken promise is what a run tells of: what follows is often its consequence.
+    func fail(_ promise: String, _ what: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        violation = Violation(promise: promise, what: what(), at: world.agenda.now.text)
+        world.trace.note("BROKEN", "\(promise): \(what())")
+    }
+
+    /// Looks at everybody now and then: what did not come is not seen when something comes.
+    func watch() {
+        world.agenda.after(.milliseconds(250)) { [self] in
+            for edge in world.observers { checkView(of: edge) }
+            watch()
+        }
+    }
+
+    /// A worker has told an observer something.
+    ///
+    /// - Parameter before: the observer's view until then.
+    func told(_ message: ServerMessage, to edge: EdgeSession, before: View) {
+        switch message {
+        case .presence(let presences, _):
+            for presence in presences {
+                checkVersion(presence, before, edge)
+                checkPresence(presence, for: edge)
+            }
+        case .typing(let typing):
+            checkNotSelf(typing, edge)
+            checkMembership(typing, edge)
+            checkTyping(in: typing.conversation, for: edge)
+        case .welcome, .removed, .pong, .ack, .error, .goodbye: break
+        }
+    }
+
+    /// A device has said hello, and its worker has thought about it.
+    func greeted(_ edge: EdgeSession) {
+        if !edge.isOpen { fail("Redis away is weather", "\(edge.name) was not welcomed at once") }
+    }
+
+    func closed(_ edge: EdgeSession, _ code: CloseCode) {
+        switch code {
+        case .normal, .draining: break
+        case .replaced:
+            guard world.truth.devices[edge.deviceName]?.current === edge else { break }
+            fail("order of sessions", "\(edge.name) was replaced, and is the newest")
+        default: fail("sessions stay", "\(edge.name) was closed: \(code)")
+        }
+    }
+
+    private func checkView(of edge: EdgeSession) {
+        guard edge.isOpen, edge.worker.process.isRunning else { return }
+        for user in world.users { checkWatched(user, for: edge) }
+        for conversation in world.conversations { checkTyping(in: conversation, for: edge) }
+    }
+}

@@ -1,0 +1,102 @@
+// What the person behind a device does, at random: the more happens, the more is found.
+
+internal import RollcallCore
+internal import RollcallModel
+
+/// Somebody with a device.
+final class Person {
+    private let device: SimulatedDevice
+    private unowned let world: World
+    private let chance: Chance
+    private var typing = 0
+
+    private enum Whim: CaseIterable {
+        case changesState, types, looksUp, watches, joins, leavesCleanly, losesConnection, moves
+    }
+
+    /// What is done the more often, by how often it stands here.
+    private static let whims: [Whim] =
+        Array(repeating: .types, count: 8) + Array(repeating: .changesState, count: 6)
+        + Array(repeating: .losesConnection, count: 3) + [.leavesCleanly, .moves, .moves, .looksUp, .watches, .joins]
+
+    init(_ device: SimulatedDevice, in world: World) {
+        self.device = device
+        self.world = world
+        chance = device.chance.fork()
+    }
+
+    /// Begins, and goes on until the world is to be still.
+    func live() {
+        device.come(after: chance.duration(in: .zero...Duration.seconds(2)))
+        goOn()
+    }
+
+    private func goOn() {
+        world.agenda.after(chance.duration(in: .milliseconds(50)...Duration.seconds(3))) { [self] in
+            guard !world.isStill else { return }
+            act()
+            goOn()
+        }
+    }
+
+    private func act() {
+        guard device.session != nil else { return }
+        switch chance.pick(Self.whims) {
+        case .changesState: device.change(to: chance.pick(DeviceState.allCases))
+        case .types: type()
+        case .looksUp: device.say(.get(world.users))
+        case .watches: watch(chance.pick(world.users))
+        case .joins: join(chance.pick(world.conversations))
+        case .leavesCleanly:
+            device.goodbye()
+            comeBack()
+        case .losesConnection:
+            device.lose(chance.pick(SimulatedDevice.Loss.allCases))
+            comeBack()
+        case .moves:
+            device.lose(chance.pick(SimulatedDevice.Loss.allCases))
+            device.come()
+        }
+    }
+
+    private func watch(_ user: UserID) {
+        if device.watched.contains(user) { device.unwatch(user) } else { device.watch(user) }
+    }
+
+    private func join(_ conversation: ConversationID) {
+        if device.joined.contains(conversation) { device.leave(conversation) } else { device.join(conversation) }
+    }
+
+    /// Soon, about when the grace is over, or late.
+    private func comeBack() {
+        let pauses: [ClosedRange<Duration>] = [
+            .zero...Duration.milliseconds(300), .milliseconds(300)...Duration.seconds(3),
+            .milliseconds(4800)...Duration.milliseconds(5200), .seconds(6)...Duration.seconds(9),
+        ]
+        device.come(after: chance.duration(in: chance.pick(pauses)))
+    }
+
+    // MARK: Typing
+
+    private func type() {
+        guard let conversation = device.joined.sorted().first(where: { _ in chance.happens(0.5) }) else { return }
+        typing += 1
+        signal(in: conversation, times: chance.count(in: 1...5), typing)
+    }
+
+    private func signal(in conversation: ConversationID, times: Int, _ number: Int) {
+        guard number == typing, device.session != nil, device.joined.contains(conversation), !world.isStill else {
+            return
+        }
+        guard times > 0 else { return stop(in: conversation) }
+        device.say(.typing(conversation, true))
+        world.agenda.after(chance.duration(in: .milliseconds(300)...Duration.milliseconds(1300))) { [self] in
+            signal(in: conversation, times: times - 1, number)
+        }
+    }
+
+    /// Some stop, some just do not go on.
+    private func stop(in conversation: ConversationID) {
+        if chance.happens(0.7) { device.say(.typing(conversation, false)) }
+    }
+}

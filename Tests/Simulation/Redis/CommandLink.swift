@@ -1,0 +1,110 @@
+// A shard's connection for commands: a pipeline whose replies come in order, or none of them when it is lost.
+
+internal import RedisTwin
+internal import RollcallCore
+
+/// Redis did not do it, or its answer is lost.
+struct RedisFailure: Error {}
+
+/// A shard's pipeline of commands.
+final class CommandLink: RedisLinkUser {
+    var onConnect: () -> Void = {}
+    var onDisconnect: () -> Void = {}
+    private(set) var isConnected = false
+
+    private struct Waiting {
+        let sent: Int
+        let fail: () -> Void
+    }
+
+    private let link: RedisLink
+    private var waiting: [Waiting] = []
+    private var firstWaiting = 0
+
+    init(_ world: World, name: String, over route: Route, of process: Process) {
+        link = RedisLink(world, name: name, over: route, of: process)
+        link.user = self
+    }
+
+    func start() { link.start() }
+
+    func close() {
+        isConnected = false
+        waiting = []
+        link.close()
+    }
+
+    /// Sends a command. One that cannot be sent fails at once.
+    func send<Value>(
+        _ kind: RedisCommand.Kind, _ execute: @escaping (inout TwinRedis) -> Value,
+        reply: @escaping (Result<Value, RedisFailure>) -> Void
+    ) {
+        guard isConnected else { return reply(.failure(RedisFailure())) }
+        enqueue(kind, execute, reply: reply)
+    }
+
+    private func enqueue<Value>(
+        _ kind: RedisCommand.Kind, _ execute: @escaping (inout TwinRedis) -> Value,
+        reply: @escaping (Result<Value, RedisFailure>) -> Void
+    ) {
+        waiting.append(Waiting(sent: link.ticks) { reply(.failure(RedisFailure())) })
+        link.send { [self] session, isCurrent in
+            let command = RedisCommand(kind: kind) { twin in
+                let value = execute(&twin)
+                return { self.link.arrives(if: isCurrent) { self.answered { reply(.success(value)) } } }
+            } refuse: { refusal in
+                self.link.arrives(if: isCurrent) { self.refused(refusal) { reply(.failure(RedisFailure())) } }
+            }
+            session.received(command)
+        }
+    }
+
+    private func answered(_ reply: () -> Void) {
+        firstWaiting += 1
+        if firstWaiting > 64 {
+            waiting.removeFirst(firstWaiting)
+            firstWaiting = 0
+        }
+        reply()
+    }
+
+    private func refused(_ refusal: RedisCommand.Refusal, _ reply: () -> Void) {
+        answered(reply)
+        // By now its primary is another.
+        if refusal == .readOnly { link.drop("it leads to a replica") }
+    }
+
+    // MARK: What the link tells
+
+    func linkOpened() {
+        enqueue(.ping) { _ in
+        } reply: { [self] result in
+            switch result {
+            case .success:
+                isConnected = true
+                onConnect()
+            case .failure: link.drop("Redis is not ready")
+            }
+        }
+    }
+
+    func linkTicked() {
+        if firstWaiting < waiting.count {
+            if link.isOverdue(since: waiting[firstWaiting].sent) { link.drop("no answer") }
+        } else if link.ticks % RedisLink.ticksPerPing == 0 {
+            enqueue(.ping) { _ in
+            } reply: { _ in
+            }
+        }
+    }
+
+    func linkLost() {
+        let wasConnected = isConnected
+        isConnected = false
+        let lost = waiting[firstWaiting...]
+        waiting = []
+        firstWaiting = 0
+        for command in lost { command.fail() }
+        if wasConnected { onDisconnect() }
+    }
+}

@@ -1,0 +1,141 @@
+// Redis as a server: the twin behind connections, with all that can befall a server.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+/// The one Redis of a simulation.
+final class RedisServer {
+    private(set) var twin: TwinRedis
+    private(set) var isUp = true
+    /// What it answers errors for.
+    var refusal: RedisCommand.Refusal?
+    /// How often each command was executed.
+    private(set) var executed: [RedisCommand.Kind: Int] = [:]
+
+    private let world: World
+    private var sessions: [RedisSession] = []
+    /// What came while it was asleep.
+    private var waiting: [() -> Void] = []
+    private var isAsleep = false
+
+    private static let start = Timestamp(milliseconds: 1_784_600_000_000)
+
+    init(_ world: World, planted: Set<RedisTwin.PlantedBug>) {
+        self.world = world
+        twin = TwinRedis(time: Self.start)
+        twin.planted = planted
+    }
+
+    var time: Timestamp { Self.start.advanced(by: world.agenda.now - Instant(nanoseconds: 0)) }
+
+    /// Whether it does anything at the moment.
+    var isAwake: Bool { isUp && !isAsleep }
+
+    // MARK: Connections
+
+    /// A client connects.
+    ///
+    /// - Returns: `nil` if nobody listens.
+    func accept(_ connection: Connection, from client: String) -> RedisSession? {
+        guard isUp else { return nil }
+        let session = RedisSession(connection, from: client, at: self)
+        sessions.append(session)
+        return session
+    }
+
+    func left(_ session: RedisSession) {
+        sessions.removeAll { $0 === session }
+    }
+
+    /// The topics that somebody listens to.
+    var heardTopics: [Topic] { sessions.flatMap { $0.topics } }
+
+    // MARK: Commands
+
+    /// Does this now, or when it is awake again.
+    func perform(_ work: @escaping () -> Void) {
+        if isAsleep { waiting.append(work) } else { work() }
+    }
+
+    /// Executes a command.
+    ///
+    /// - Returns: what the reply does where it arrives.
+    func execute(_ command: RedisCommand, from client: String) -> () -> Void {
+        if let refusal, command.kind.isRefused(because: refusal) {
+            world.trace.note("redis", "refuses \(client)'s \(command.kind): \(refusal)")
+            return { command.refuse(refusal) }
+        }
+        executed[command.kind, default: 0] += 1
+        return change { command.execute(&$0) }
+    }
+
+    /// Lets something happen to the data, and publishes what it published.
+    func change<Value>(_ body: (inout TwinRedis) -> Value) -> Value {
+        twin.time = time
+        let value = body(&twin)
+        let published = twin.published
+        twin.published = []
+        for message in published { publish(message) }
+        return value
+    }
+
+    private func publish(_ message: Published) {
+        world.trace.note("redis", "publishes \(message.text)")
+        let topic = message.topic
+        for session in sessions where session.topics.contains(topic) { session.push(message) }
+    }
+
+    // MARK: What befalls it
+
+    /// It does nothing for a while, and then everything that came meanwhile.
+    func sleep() {
+        isAsleep = true
+    }
+
+    func wake() {
+        isAsleep = false
+        let work = waiting
+        waiting = []
+        for item in work { item() }
+    }
+
+    /// The process is gone, and its connections with it.
+    func stop() {
+        isUp = false
+        isAsleep = false
+        waiting = []
+        dropConnections { _ in true }
+    }
+
+    /// It is back, with these data. The members are the one durable thing: an operator restores them from a backup.
+    func start(with data: TwinRedis?) {
+        isUp = true
+        replaceData(with: data)
+    }
+
+    /// Everything but the members is as in an older copy, or gone.
+    func replaceData(with data: TwinRedis?) {
+        let members = world.conversations.compactMap { conversation in
+            twin.members(of: conversation).map { (conversation, $0) }
+        }
+        let planted = twin.planted
+        twin.time = time
+        if let data { twin = data } else { twin.flush() }
+        twin.planted = planted
+        change { twin in
+            for (conversation, names) in members where twin.members(of: conversation) != names {
+                twin.setMembers(names, of: conversation)
+            }
+        }
+        world.truth.dataReplaced()
+    }
+
+    /// Ends connections, with what is on its way over them.
+    func dropConnections(where isMeant: (RedisSession) -> Bool) {
+        for session in sessions.filter(isMeant) {
+            left(session)
+            session.drop(after: world.network.duration(in: .microseconds(100)...Duration.milliseconds(5)))
+        }
+    }
+}

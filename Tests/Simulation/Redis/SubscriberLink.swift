@@ -1,0 +1,145 @@
+// A shard's connection for messages: what it wants to hear, and how far Redis is with that.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+/// A shard's subscriptions.
+final class SubscriberLink: RedisLinkUser {
+    var onDisconnect: () -> Void = {}
+    var onSubscribed: (Topic) -> Void = { _ in }
+    var onMessage: (Published) -> Void = { _ in }
+
+    private struct Entry {
+        var isWanted = false
+        var isSent = false
+        var unanswered = 0
+
+        var isConfirmed: Bool { isWanted && isSent && unanswered == 0 }
+    }
+
+    private let link: RedisLink
+    private var entries: [Topic: Entry] = [:]
+    /// Topics whose entry may differ from what was sent, in the order in which that came to be.
+    private var changed: [Topic] = []
+    private var isConnected = false
+    private var isFlushScheduled = false
+    private var awaitingSince: Int?
+    private var heardAnything = false
+
+    init(_ world: World, name: String, over route: Route, of process: Process) {
+        link = RedisLink(world, name: name, over: route, of: process)
+        link.user = self
+    }
+
+    func start() { link.start() }
+    func close() { link.close() }
+
+    func subscribe(_ topic: Topic) { want(topic, true) }
+    func unsubscribe(_ topic: Topic) { if entries[topic] != nil { want(topic, false) } }
+    func isConfirmed(_ topic: Topic) -> Bool { entries[topic]?.isConfirmed ?? false }
+
+    private func want(_ topic: Topic, _ isWanted: Bool) {
+        entries[topic, default: Entry()].isWanted = isWanted
+        changed.append(topic)
+        flushSoon()
+    }
+
+    /// What was said in one turn of the loop leaves together: left and wanted again is as if nothing had been said.
+    private func flushSoon() {
+        guard isConnected, !isFlushScheduled else { return }
+        isFlushScheduled = true
+        link.process.soon { [self] in
+            isFlushScheduled = false
+            if isConnected { flush() }
+        }
+    }
+
+    private func flush() {
+        let topics = changed
+        changed = []
+        for topic in topics {
+            guard let entry = entries[topic], entry.isWanted != entry.isSent else { continue }
+            entries[topic]?.isSent = entry.isWanted
+            entries[topic]?.unanswered += 1
+            send { session, answered in
+                if entry.isWanted {
+                    session.subscribe(topic) { answered { self.answered(topic) } }
+                } else {
+                    session.unsubscribe(topic) { answered { self.answered(topic) } }
+                }
+            }
+        }
+    }
+
+    private func answered(_ topic: Topic) {
+        entries[topic]?.unanswered -= 1
+        guard let entry = entries[topic], entry.unanswered == 0 else { return }
+        if entry.isConfirmed { onSubscribed(topic) }
+        if !entry.isWanted, !entry.isSent { entries[topic] = nil }
+    }
+
+    private func send(_ message: @escaping (RedisSession, _ answered: @escaping (@escaping () -> Void) -> Void) -> Void)
+    {
+        awaitingSince = awaitingSince ?? link.ticks
+        link.send { [self] session, isCurrent in
+            message(session) { event in
+                self.link.arrives(if: isCurrent) {
+                    self.heard()
+                    event()
+                }
+            }
+        }
+    }
+
+    private func heard() {
+        awaitingSince = nil
+        heardAnything = true
+    }
+
+    // MARK: What the link tells
+
+    func linkOpened() {
+        link.send { [self] session, isCurrent in
+            session.listens { message in
+                self.link.arrives(if: isCurrent) {
+                    self.heard()
+                    if self.entries[message.topic]?.isWanted == true { self.onMessage(message) }
+                }
+            }
+        }
+        ping { [self] in
+            isConnected = true
+            flush()
+        }
+    }
+
+    private func ping(_ answered: @escaping () -> Void) {
+        send { session, arrives in
+            session.received(
+                RedisCommand(kind: .ping) { _ in
+                    { arrives(answered) }
+                } refuse: { _ in
+                    arrives { self.link.drop("Redis is not ready") }
+                })
+        }
+    }
+
+    func linkTicked() {
+        if let awaitingSince, link.isOverdue(since: awaitingSince) { return link.drop("no answer") }
+        guard link.ticks % RedisLink.ticksPerPing == 0 else { return }
+        if isConnected, !heardAnything { ping {} }
+        heardAnything = false
+    }
+
+    func linkLost() {
+        let wasConnected = isConnected
+        isConnected = false
+        awaitingSince = nil
+        let wanted = entries.filter(\.value.isWanted).keys
+        // In the order of their names, for a dictionary's is another each time.
+        changed = wanted.sorted { $0.text < $1.text }
+        entries = Dictionary(uniqueKeysWithValues: wanted.map { ($0, Entry(isWanted: true)) })
+        if wasConnected { onDisconnect() }
+    }
+}

@@ -1,0 +1,50 @@
+// What a run is made of.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+/// A mistake made on purpose, to see that the simulation finds it.
+public enum PlantedBug: String, CaseIterable, Sendable {
+    /// A sweep removes a device without looking whether it still is the dead worker's.
+    case removalWithoutRecheck = "removal-without-recheck"
+    /// A snapshot is read before the subscription stands.
+    case readBeforeSubscribing = "read-before-subscribing"
+    /// A stop ends the user's typing although another of their devices types.
+    case stopIgnoresOtherDevices = "stop-ignores-other-devices"
+
+    var inTwin: Set<RedisTwin.PlantedBug> {
+        switch self {
+        case .removalWithoutRecheck: [.removalWithoutRecheck]
+        case .stopIgnoresOtherDevices: [.stopIgnoresOtherDevices]
+        case .readBeforeSubscribing: []
+        }
+    }
+}
+
+/// The deployment that is simulated.
+struct SimulationSettings {
+    var shard: ShardSettings
+    var lease = Duration.seconds(5)
+    var heartbeat = Duration.seconds(1)
+    var drain = Duration.seconds(2)
+    var workers = 3
+    var shards = 1
+    var users: [UserID] = names(["alice", "bob", "carol", "dave"])
+    var devices: [DeviceID] = names(["laptop", "phone"])
+    var conversations: [ConversationID] = names(["club", "room"])
+    var planted: PlantedBug?
+
+    init() {
+        shard = ShardSettings()
+        shard.ping = .seconds(4)
+        shard.lease = lease
+    }
+
+    private static func names<Kind>(_ texts: [String]) -> [Identifier<Kind>] {
+        texts.map { text in
+            guard let name = try? Identifier<Kind>(text) else { preconditionFailure("\(text) is no name") }
+            return name
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// How things read in a trace.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+extension Published {
+    var text: String {
+        switch self {
+        case .typing(let change, let conversation):
+            change.typing
+                ? "\(change.user) types in \(conversation) for \(change.expiresIn ?? 0)"
+                : "\(change.user) has stopped in \(conversation)"
+        case .presence(let presence, let devices): "\(presence.text), on \(devices)"
+        case .members(let change, let conversation): "\(change) of \(conversation)"
+        case .notice(let notice, let incarnation): "\(notice) to \(incarnation)"
+        }
+    }
+}
+
+extension Presence {
+    var text: String { "\(user) \(status) at \(version % 1_000_000)" }
+}
+
+extension Topic {
+    var text: String {
+        switch self {
+        case .typing(let conversation): "typing \(conversation)"
+        case .members(let conversation): "members \(conversation)"
+        case .presence(let user): "presence \(user)"
+        case .worker(let incarnation): "worker \(incarnation)"
+        }
+    }
+}
+
+extension SessionName {
+    var text: String { "\(user)/\(device)/\(session)" }
+}
+
+extension ClientMessage {
+    var text: String {
+        switch self {
+        case .hello(let hello): "hello, \(hello.state)"
+        case .token: "token"
+        case .state(let state): "\(state)"
+        case .watch(let users): "watch \(users.map(\.text).joined(separator: " "))"
+        case .unwatch(let users): "unwatch \(users.map(\.text).joined(separator: " "))"
+        case .get(let users): "get \(users.map(\.text).joined(separator: " "))"
+        case .join(let conversation, _): "join \(conversation)"
+        case .leave(let conversation): "leave \(conversation)"
+        case .typing(let conversation, let isTyping): "\(isTyping ? "types" : "stops") in \(conversation)"
+        case .ping: "ping"
+        case .goodbye: "goodbye"
+        }
+    }
+}
+
+extension ServerMessage {
+    var text: String {
+        switch self {
+        case .welcome(let welcome): "welcome, \(welcome.session)"
+        case .presence(let presences, _): presences.map(\.text).joined(separator: ", ")
+        case .typing(let typing):
+            "in \(typing.conversation) type \(typing.count): \(typing.users.map(\.user.text).joined(separator: " "))"
+        case .removed(let conversation): "removed from \(conversation)"
+        case .pong: "pong"
+        case .ack(let id): "ack \(id)"
+        case .error(let error): "error \(error.code)"
+        case .goodbye(let goodbye): "goodbye, \(goodbye.reason)"
+        }
+    }
+}
+
+extension StatusSet {
+    var text: String { statuses.map(\.rawValue).sorted().joined(separator: " or ") }
+}
+
+extension StateSet {
+    var text: String {
+        let names: [(StateSet, String)] = [
+            (.active, "active"), (.idle, "idle"), (.background, "background"), (.gone, "gone"),
+        ]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: "|")
+    }
+}
+
+extension DeviceName {
+    var text: String { "\(user)/\(device)" }
+}
+
+extension DeviceTruth {
+    func text(at now: Instant) -> String { states(since: now, until: now).text }
+}

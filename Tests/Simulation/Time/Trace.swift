@@ -1,0 +1,21 @@
+// What happened, for a person to read.
+
+/// The story of one run, a line an event. It is written only when somebody wants to read it: telling costs more than
+/// doing.
+final class Trace {
+    private(set) var lines: [String] = []
+    private let isKept: Bool
+    private let agenda: Agenda
+
+    init(isKept: Bool, agenda: Agenda) {
+        self.isKept = isKept
+        self.agenda = agenda
+    }
+
+    /// - Parameter who: what the line is about: a worker, a device, Redis.
+    func note(_ who: @autoclosure () -> String, _ what: @autoclosure () -> String) {
+        guard isKept else { return }
+        let name = who()
+        lines.append("\(agenda.now.text)  \(name)\(String(repeating: " ", count: max(1, 16 - name.count)))\(what())")
+    }
+}

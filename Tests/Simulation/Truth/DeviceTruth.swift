@@ -1,0 +1,145 @@
+// What is true of one device: what its newest session decided, as its worker heard it, and what becomes of that when
+// the connection, or the worker, is gone.
+
+internal import RollcallCore
+internal import RollcallModel
+
+/// The history of a device.
+struct DeviceTruth {
+    /// From a moment on the device is rightly shown in one of these states.
+    struct Claim {
+        let from: Instant
+        let states: StateSet
+    }
+
+    /// A session, from its hello until nothing of it can be seen any more.
+    struct Life {
+        let edge: EdgeSession
+        var state: DeviceState
+        /// Until when it counts in any case; `nil` while it is connected.
+        var ends: Instant?
+    }
+
+    /// The session whose hello came last.
+    private(set) var current: EdgeSession?
+    /// The machine with the worker that answers, or answered last, for the device.
+    private(set) var machine: Int?
+    /// Whether it is for others to find out that the device is gone.
+    private(set) var isJudged = false
+    /// From when on the device would have been gone, had it not come back; `nil` if it did not have to hurry.
+    private(set) var wouldBeGone: Instant?
+    private var claims = [Claim(from: Instant(nanoseconds: 0), states: .gone)]
+    /// Sessions that their workers still hold, newer ones having taken the device over: should Redis forget that, or
+    /// the newer one be lost before it was written, they count again.
+    private var older: [Life] = []
+    private var mayResurface = false
+    private var life: Life?
+
+    /// To be back takes until the new session is written, by two commands.
+    private static let margin = Duration.milliseconds(50)
+
+    /// The states in which the device may be shown, to somebody who may be behind by as much as from `earliest` to
+    /// `now`.
+    func states(since earliest: Instant, until now: Instant) -> StateSet {
+        var states: StateSet = []
+        for (index, claim) in claims.enumerated() where claim.from <= now {
+            let ends = claims.indices.contains(index + 1) ? claims[index + 1].from : nil
+            if ends.map({ $0 > earliest }) ?? true { states.formUnion(claim.states) }
+        }
+        if mayResurface {
+            for life in older where life.ends.map({ $0 > earliest }) ?? true { states.insert(StateSet(life.state)) }
+        }
+        return states
+    }
+
+    /// The state that the device is in without any doubt; `nil` if there is one.
+    func state(at now: Instant) -> StateSet? {
+        let states = states(since: now, until: now)
+        return states.rawValue.nonzeroBitCount == 1 ? states : nil
+    }
+
+    // MARK: What its worker hears
+
+    mutating func began(_ edge: EdgeSession, _ state: DeviceState, at now: Instant) {
+        if let life, life.ends.map({ $0 > now }) ?? true { older.append(life) }
+        life = Life(edge: edge, state: state, ends: nil)
+        current = edge
+        machine = edge.worker.place
+        isJudged = false
+        wouldBeGone = claims.last.flatMap { $0.states.contains(.gone) ? $0.from : nil }
+        guard let end = wouldBeGone, end > now, end < now + Self.margin else {
+            return claim(StateSet(state), from: now)
+        }
+        claim(StateSet(state).union(.gone), from: now)
+        claims.append(Claim(from: end + Self.margin, states: StateSet(state)))
+    }
+
+    mutating func changed(_ edge: EdgeSession, to state: DeviceState, at now: Instant) {
+        if current === edge {
+            life?.state = state
+            claim(StateSet(state), from: now)
+        } else if let index = older.firstIndex(where: { $0.edge === edge }) {
+            older[index].state = state
+        }
+    }
+
+    /// A clean end, or one in favour of a newer session.
+    mutating func ended(_ edge: EdgeSession, at now: Instant) {
+        if current === edge {
+            life?.ends = now
+            claim(.gone, from: now)
+        }
+        for index in older.indices where older[index].edge === edge { older[index].ends = now }
+    }
+
+    /// The connection was lost: the device keeps its presence for a while.
+    mutating func lost(_ edge: EdgeSession, graceEnds: Instant, at now: Instant) {
+        if current === edge, life?.ends == nil, let state = life?.state {
+            life?.ends = graceEnds
+            claim(StateSet(state), from: now)
+            claims.append(Claim(from: graceEnds, states: .gone))
+        }
+        for index in older.indices where older[index].edge === edge && older[index].ends == nil {
+            older[index].ends = graceEnds
+        }
+    }
+
+    // MARK: What befalls its worker
+
+    /// The worker of the device's sessions is gone, by whatever cause.
+    ///
+    /// - Parameters:
+    ///   - unwritten: since when what the worker heard may not have been written.
+    ///   - from: from when on others may find out that the device is gone.
+    ///   - until: until when they must have.
+    mutating func workerGone(
+        _ worker: SimulatedWorker, unwritten: Instant, judgedFrom from: Instant, until: Instant, at now: Instant
+    ) {
+        older.removeAll { $0.edge.worker === worker }
+        guard let current, current.worker === worker else { return }
+        let states = states(since: unwritten, until: now)
+        guard states != .gone else { return }
+        isJudged = true
+        mayResurface = true
+        let safe = min(from, life?.ends ?? from)
+        claim(states, from: now)
+        if safe > now {
+            claims.append(Claim(from: safe, states: states.union(.gone)))
+        } else {
+            claim(states.union(.gone), from: now)
+        }
+        claims.append(Claim(from: until, states: .gone))
+        life?.ends = now
+    }
+
+    /// Redis forgot who took over from whom.
+    mutating func dataReplaced() {
+        mayResurface = true
+    }
+
+    /// Takes back what was foreseen from `now` on.
+    private mutating func claim(_ states: StateSet, from now: Instant) {
+        claims.removeAll { $0.from >= now }
+        claims.append(Claim(from: now, states: states))
+    }
+}

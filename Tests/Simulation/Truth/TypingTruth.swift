@@ -1,0 +1,73 @@
+// What is true of a device's typing in one conversation, as its worker heard it.
+
+internal import RollcallCore
+
+/// The latest bouts of a device's typing.
+struct TypingTruth {
+    private struct Bout {
+        let edge: EdgeSession
+        let from: Instant
+        var lastSignal: Instant
+        /// When it ended by a word; it ends by itself `expiry` after the last signal.
+        var stopped: Instant?
+        /// From here on the signals reached Redis for certain; `nil` if they may not have.
+        var knownSince: Instant?
+
+        func ends(_ expiry: Duration) -> Instant { min(stopped ?? lastSignal + expiry, lastSignal + expiry) }
+    }
+
+    private var bouts: [Bout] = []
+
+    /// An observer's worker may reckon Redis time a little ahead.
+    private static let margin = Duration.milliseconds(100)
+
+    /// - Parameter certain: when the signal is in Redis for certain; `nil` if something is amiss between the worker and
+    ///   Redis.
+    mutating func signalled(on edge: EdgeSession, at now: Instant, expiry: Duration, certain: Instant?) {
+        if let last = bouts.indices.last, bouts[last].edge === edge, bouts[last].ends(expiry) > now {
+            let isInTime = bouts[last].ends(expiry - Self.margin) > now
+            bouts[last].lastSignal = now
+            bouts[last].knownSince = certain.map { isInTime ? bouts[last].knownSince ?? $0 : $0 }
+        } else {
+            bouts.append(Bout(edge: edge, from: now, lastSignal: now, knownSince: certain))
+            if bouts.count > 8 { bouts.removeFirst() }
+        }
+    }
+
+    mutating func stopped(on edge: EdgeSession, at now: Instant) {
+        stop(at: now) { $0 === edge }
+    }
+
+    /// Whoever typed on whatever session.
+    mutating func stopped(at now: Instant) {
+        stop(at: now) { _ in true }
+    }
+
+    private mutating func stop(at now: Instant, where isMeant: (EdgeSession) -> Bool) {
+        for index in bouts.indices where bouts[index].stopped == nil && isMeant(bouts[index].edge) {
+            bouts[index].stopped = now
+        }
+    }
+
+    /// Whether it may be shown to somebody who may be behind by as much as from `earliest` on.
+    func mayType(since earliest: Instant, until now: Instant, expiry: Duration) -> Bool {
+        bouts.contains { $0.from <= now && $0.ends(expiry) >= earliest }
+    }
+
+    /// Whether some signal is recent enough for typing to be shown at all, whatever is amiss.
+    func isAlive(at now: Instant, expiry: Duration) -> Bool {
+        bouts.contains { $0.lastSignal + expiry >= now }
+    }
+
+    /// Whether it must be shown to everybody who is not behind further than from `earliest` on.
+    ///
+    /// - Parameters:
+    ///   - session: the device's newest; what an older one says may be overridden by it.
+    ///   - calm: since when nothing was amiss between the worker and Redis.
+    func mustType(
+        on session: EdgeSession?, since earliest: Instant, until now: Instant, calm: Instant, expiry: Duration
+    ) -> Bool {
+        guard let bout = bouts.last, bout.edge === session, let known = bout.knownSince else { return false }
+        return known <= earliest && known >= calm && bout.ends(expiry - Self.margin) > now
+    }
+}

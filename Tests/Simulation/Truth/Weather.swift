@@ -1,0 +1,58 @@
+// When and where something was amiss. Promises about time count from the end of the outage, so the checks ask here how
+// far back an observer's view may rightly be.
+
+internal import RollcallCore
+
+/// The outages of a run.
+struct Weather {
+    enum Place: Hashable {
+        case redis
+        /// A machine with its worker and its ways to Redis.
+        case machine(Int)
+    }
+
+    struct Spell {
+        let place: Place
+        let from: Instant
+        /// `nil` while it lasts.
+        var to: Instant?
+
+        func lasts(at moment: Instant, and after: Duration = .zero) -> Bool {
+            from <= moment && (to.map { $0 + after > moment } ?? true)
+        }
+    }
+
+    private(set) var spells: [Spell] = []
+
+    mutating func begins(at place: Place, _ now: Instant) -> Int {
+        spells.append(Spell(place: place, from: now, to: nil))
+        return spells.count - 1
+    }
+
+    mutating func ends(_ spell: Int, _ now: Instant) {
+        spells[spell].to = now
+    }
+
+    /// Until when, back from `now`, everything about these places had been calm for long enough to have settled.
+    ///
+    /// - Parameter settling: how long after an outage things may still be as it left them.
+    func calm(before now: Instant, at places: [Place], settling: Duration) -> Instant {
+        var calm = now
+        while let earlier = spells.first(where: {
+            places.contains($0.place) && $0.from < calm && ($0.to.map { $0 + settling > calm } ?? true)
+        }) {
+            calm = earlier.from
+        }
+        return calm
+    }
+
+    /// Whether there is such an outage, or was one that has not settled yet.
+    func isUnsettled(at now: Instant, by places: [Place], settling: Duration) -> Bool {
+        spells.contains { places.contains($0.place) && $0.lasts(at: now, and: settling) }
+    }
+
+    /// When the last such outage ended; `now` if one lasts.
+    func lastOutage(before now: Instant, at places: [Place]) -> Instant {
+        spells.filter { places.contains($0.place) }.map { $0.to ?? now }.max() ?? Instant(nanoseconds: 0)
+    }
+}

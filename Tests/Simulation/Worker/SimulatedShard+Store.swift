@@ -1,0 +1,106 @@
+// What a shard asks of Redis, and how the answers come back to it.
+
+internal import RollcallCore
+internal import RollcallModel
+
+extension SimulatedShard {
+    func ask(_ action: ShardAction) {
+        switch action {
+        case .list(let name, let incarnation, let until, let key):
+            list(name, under: incarnation, until: until, for: key)
+        case .unlist(let name, let incarnation, let key):
+            store.unrecord([name], of: incarnation) { [self] result in
+                step(.unlist(name, under: incarnation), of: key, result) { shard, _, now in
+                    shard.unlisted(key, under: incarnation, at: now)
+                }
+            }
+        case .write(let write, let key):
+            store.write(write) { [self] result in
+                step(.write(write), of: key, result) { $0.written($1, of: write, for: key, at: $2) }
+            }
+        case .announceReplaced(let name, let previous):
+            store.announceReplaced(previous, user: name.user, device: name.device)
+        case .signalTyping(let signal, let key, let id): signalTyping(signal, for: key, id: id)
+        case .stopTyping(let stop, let key, let id): stopTyping(stop, for: key, id: id)
+        case .readRoom(let read, let key): readRoom(read, for: key)
+        case .readPresence(let users, let isAuthoritative, let living):
+            readPresence(users, isAuthoritative: isAuthoritative, living: living)
+        case .getPresence(let users, let living, let key, let id):
+            store.presence(of: users, living: living) { [self] result in
+                after { shard, _ in shard.gotPresence(try? result.get(), for: key, id: id) }
+            }
+        case .audit(let sessions, let incarnation):
+            store.audit(sessions.map(\.name), of: incarnation) { [self] result in
+                guard case .success(let found) = result else { return }
+                after { $0.audited(sessions, found, of: incarnation, at: $1) }
+            }
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
+            preconditionFailure("not a matter of the store")
+        }
+    }
+
+    private func list(_ name: SessionName, under incarnation: Incarnation, until: Timestamp, for key: SessionKey) {
+        store.record(name, of: incarnation, until: until) { [self] result in
+            let list = DeviceRecorder.Step.list(name, under: incarnation)
+            step(list, of: key, result) { shard, isInTime, now in
+                if isInTime { return shard.listed(key, under: incarnation, at: now) }
+                shard.stepFailed(list, for: key)
+                return []
+            }
+        }
+    }
+
+    private func signalTyping(_ signal: TypingSignal, for key: SessionKey, id: MessageID?) {
+        store.signalTyping(signal) { [self] result in
+            after { shard, _ in
+                switch result {
+                case .success(let outcome): shard.typingSignalled(outcome, signal, for: key, id: id)
+                case .failure: shard.signalFailed(for: key, id: id)
+                }
+            }
+        }
+    }
+
+    private func stopTyping(_ stop: TypingSignal, for key: SessionKey?, id: MessageID?) {
+        store.stopTyping(stop) { [self] result in
+            after { shard, _ in
+                switch result {
+                case .success: key.map { shard.typingStopped(for: $0, id: id) } ?? []
+                case .failure: shard.stopFailed(stop, for: key, id: id)
+                }
+            }
+        }
+    }
+
+    private func readRoom(_ read: RoomRead, for key: RoomKey) {
+        store.room(read) { [self] result in
+            after { shard, now in
+                if case .success(let snapshot) = result { return shard.roomRead(read, snapshot, for: key, at: now) }
+                shard.roomReadFailed(read, for: key)
+                return []
+            }
+        }
+    }
+
+    private func readPresence(_ users: [UserID], isAuthoritative: Bool, living: Set<Incarnation>) {
+        store.presence(of: users, living: living) { [self] result in
+            switch result {
+            case .success(let snapshot):
+                after { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
+            case .failure:
+                shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
+            }
+        }
+    }
+
+    private func step<Value>(
+        _ step: DeviceRecorder.Step, of key: SessionKey, _ result: Result<Value, RedisFailure>,
+        _ event: (inout Shard, Value, Instant) -> [ShardAction]
+    ) {
+        after { shard, now in
+            if case .success(let value) = result { return event(&shard, value, now) }
+            shard.stepFailed(step, for: key)
+            return []
+        }
+    }
+}

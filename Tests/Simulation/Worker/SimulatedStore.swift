@@ -1,0 +1,118 @@
+// What a shard asks of Redis, as the real store sends it: one command a script, and several where it sends several.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+/// The store, over a simulated connection.
+struct SimulatedStore {
+    typealias Reply<Value> = (Result<Value, RedisFailure>) -> Void
+
+    let commands: CommandLink
+    let lease: Duration
+
+    func heartbeat(_ beat: LeaseKeeper.Beat, reply: @escaping Reply<LeaseSnapshot>) {
+        let lease = lease
+        commands.send(.heartbeat, { $0.heartbeat(beat, lease: lease) }, reply: reply)
+    }
+
+    func forget(_ dead: Incarnation, reply: @escaping Reply<Bool>) {
+        commands.send(.forget, { $0.forget(dead) }, reply: reply)
+    }
+
+    func record(_ name: SessionName, of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
+        commands.send(.list, { $0.record([name], of: incarnation, until: until) }, reply: reply)
+    }
+
+    func unrecord(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void>) {
+        commands.send(.unlist, { $0.unrecord(names, of: incarnation) }, reply: reply)
+    }
+
+    func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
+        commands.send(.write, { $0.write(write) }, reply: reply)
+    }
+
+    func audit(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>) {
+        commands.send(.audit, { $0.audit(names, of: incarnation) }, reply: reply)
+    }
+
+    func claimSweep(
+        of dead: Incarnation, by claimant: Incarnation, reply: @escaping Reply<[SessionName]?>
+    ) {
+        commands.send(.claimSweep, { $0.claimSweep(of: dead, by: claimant, limit: Sweeper.batch) }, reply: reply)
+    }
+
+    func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
+        commands.send(.announce, { $0.announceReplaced(previous, user: user, device: device) }) { _ in }
+    }
+
+    func signalTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingOutcome>) {
+        commands.send(.signalTyping, { $0.signalTyping(signal) }, reply: reply)
+    }
+
+    func stopTyping(_ stop: TypingSignal, reply: @escaping Reply<TypingStopOutcome>) {
+        commands.send(.stopTyping, { $0.stopTyping(stop) }, reply: reply)
+    }
+
+    func room(_ read: RoomRead, reply: @escaping Reply<RoomSnapshot>) {
+        commands.send(
+            .readRoom,
+            {
+                $0.room(
+                    read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers)
+            }, reply: reply)
+    }
+
+    /// Reads the records, and when they have come the standings of those whom they name and who are not among the
+    /// living.
+    func presence(of users: [UserID], living: Set<Incarnation>, reply: @escaping Reply<PresenceSnapshot>) {
+        commands.send(.readPresence, { twin in users.map { twin.record(of: $0) } }) { result in
+            guard case .success(let records) = result else { return reply(.failure(RedisFailure())) }
+            let unknown = records.reduce(into: Set()) { $0.formUnion($1.incarnations) }.subtracting(living)
+            guard !unknown.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }
+            lookUp(unknown) { reply($0.map { PresenceSnapshot(records: records, standings: $0) }) }
+        }
+    }
+
+    private func lookUp(
+        _ incarnations: Set<Incarnation>, reply: @escaping Reply<[Incarnation: WorkerStanding]>
+    ) {
+        commands.send(
+            .standing,
+            { twin in
+                Dictionary(uniqueKeysWithValues: incarnations.map { ($0, twin.standing(of: $0)) })
+            }, reply: reply)
+    }
+
+    /// Looks whether the incarnation is dead, then sweeps these of its devices, then strikes them off its list.
+    func sweep(
+        _ names: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
+    ) {
+        commands.send(.standing, { $0.standing(of: dead) }) { result in
+            guard case .success(let standing) = result else { return reply(.failure(RedisFailure())) }
+            guard standing.isDead else { return reply(.success(true)) }
+            sweep(names, of: dead, lastBeat: standing.beat, until: until, reply: reply)
+        }
+    }
+
+    private func sweep(
+        _ names: [SessionName], of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp,
+        reply: @escaping Reply<Bool>
+    ) {
+        var missing = names.count
+        var outcome: Result<Bool, RedisFailure> = .success(true)
+        for name in names {
+            commands.send(.sweep, { $0.sweep(name, of: dead, lastBeat: lastBeat, until: until) }) { result in
+                missing -= 1
+                switch result {
+                case .success(.swept), .success(.kept): break
+                case .success(.expired): if case .success = outcome { outcome = .success(false) }
+                case .failure(let failure): outcome = .failure(failure)
+                }
+                guard missing == 0 else { return }
+                guard case .success(true) = outcome else { return reply(outcome) }
+                unrecord(names, of: dead) { reply($0.map { true }) }
+            }
+        }
+    }
+}

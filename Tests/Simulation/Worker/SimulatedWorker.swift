@@ -1,0 +1,227 @@
+// One life of a worker's process: the steward, the shards, and what carries between them.
+
+internal import RollcallCore
+internal import RollcallModel
+
+/// The ways from one machine to Redis.
+struct RedisRoutes {
+    let commands: Route
+    let messages: Route
+}
+
+/// A worker from its start to its death.
+final class SimulatedWorker {
+    /// `worker.id`, which a later life may have again.
+    let id: String
+    /// The id and which of its lives this is, for the trace.
+    let name: String
+    /// Where it runs: links and faults belong to the place, not to the life.
+    let place: Int
+    let process: Process
+    private(set) var shards: [SimulatedShard] = []
+    private(set) var accepts = true
+    private(set) var isDraining = false
+
+    private unowned let world: World
+    private var steward: Steward
+    private var hearing: Incarnation?
+    private var arrivals = 0
+
+    init(_ world: World, id: String, life: Int, place: Place) {
+        self.world = world
+        self.id = id
+        name = life == 1 ? id : "\(id)'\(life)"
+        self.place = place.index
+        process = Process(world)
+        steward = Steward(
+            worker: id, lease: world.settings.lease, heartbeat: world.settings.heartbeat,
+            random: process.chance.kept())
+        for (index, routes) in place.routes.enumerated() {
+            let shard = SimulatedShard(world, name: "\(name).\(index)", worker: id, routes: routes, process: process)
+            shards.append(shard)
+        }
+    }
+
+    var incarnation: Incarnation? { steward.incarnation }
+    var edges: [EdgeSession] { shards.flatMap(\.openEdges) }
+
+    func start() {
+        world.trace.note(name, "starts")
+        for shard in shards {
+            shard.onRedisLost = { [unowned self] in carry { self.redisLost() } }
+            shard.onDeadMet = { [unowned self] devices in carry { self.steward.met(devices) } }
+            shard.onNotice = { [unowned self] in noticed($0) }
+            shard.start()
+        }
+        first.commands.onConnect = { [unowned self] in beat() }
+        scheduleBeat()
+    }
+
+    /// A device connects to one of the shards.
+    func accept(_ connection: Connection, from device: SimulatedDevice) -> EdgeSession? {
+        guard accepts, !process.isDead else { return nil }
+        let shard = shards[arrivals % shards.count]
+        arrivals += 1
+        return EdgeSession(world, at: self, shard, over: connection, from: device) { [weak device] in
+            device?.received($0, over: connection)
+        }
+    }
+
+    /// `SIGKILL`. The kernel closes its sockets.
+    func kill() {
+        world.trace.note(name, "is killed")
+        process.die()
+        accepts = false
+        world.truth.died(self)
+        leave()
+    }
+
+    // MARK: The lease
+
+    private var first: SimulatedShard { shards[0] }
+
+    private func scheduleBeat() {
+        process.after(world.settings.heartbeat) { [self] in
+            guard !isEnded else { return }
+            beat()
+            scheduleBeat()
+        }
+    }
+
+    private func beat() {
+        guard first.commands.isConnected else { return }
+        carryOut(steward.beatDue(at: process.now))
+    }
+
+    private func redisLost() {
+        world.trace.note(name, "has lost Redis")
+        carryOut(steward.redisChanged())
+    }
+
+    private func carryOut(_ actions: [Steward.Action]) {
+        for action in actions {
+            switch action {
+            case .beat(let beat): send(beat)
+            case .hear(let incarnation): hear(incarnation)
+            case .tell(let news): tell(news)
+            case .claim(let dead, let incarnation): claim(dead, by: incarnation)
+            case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
+            case .forget(let dead):
+                first.store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
+            }
+        }
+    }
+
+    private func send(_ beat: LeaseKeeper.Beat) {
+        first.store.heartbeat(beat) { [self] result in
+            switch result {
+            case .success(let snapshot): carryOut(steward.heartbeatAnswered(beat, snapshot, at: process.now))
+            case .failure: steward.heartbeatFailed(beat)
+            }
+        }
+    }
+
+    private func hear(_ incarnation: Incarnation) {
+        world.trace.note(name, "is \(incarnation)")
+        if let hearing { first.unsubscribe(.worker(hearing)) }
+        hearing = incarnation
+        first.subscribe(.worker(incarnation))
+    }
+
+    private func claim(_ dead: Incarnation, by incarnation: Incarnation) {
+        world.trace.note(name, "claims what \(dead) left")
+        first.store.claimSweep(of: dead, by: incarnation) { [self] result in
+            switch result {
+            case .success(let sessions): carryOut(steward.claimed(dead, sessions: sessions))
+            case .failure: steward.sweepFailed(dead)
+            }
+        }
+    }
+
+    private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
+        world.trace.note(name, "sweeps \(sessions.map(\.text).joined(separator: ", ")) of \(dead)")
+        first.store.sweep(sessions, of: dead, until: until) { [self] result in
+            switch result {
+            case .success(true): carryOut(steward.swept(dead))
+            case .success(false), .failure: steward.sweepFailed(dead)
+            }
+        }
+    }
+
+    // MARK: Between the loops
+
+    private func tell(_ news: LeaseNews) {
+        for shard in shards { carry { shard.told(news) } }
+    }
+
+    private func noticed(_ notice: WorkerNotice) {
+        for shard in shards { carry { shard.noticed(notice) } }
+    }
+
+    /// What one loop gives another to do happens a little later.
+    private func carry(_ event: @escaping () -> Void) {
+        process.after(process.chance.duration(in: .zero...Duration.microseconds(50)), event)
+    }
+
+    // MARK: Leaving
+
+    private var isEnded = false
+
+    /// `SIGTERM`.
+    func drain() {
+        guard !isDraining, !process.isDead else { return }
+        world.trace.note(name, "drains")
+        accepts = false
+        isDraining = true
+        for shard in shards { shard.after { $0.drain(over: self.world.settings.drain, at: $1) } }
+        awaitDrained(until: process.now + world.settings.drain + .seconds(2))
+    }
+
+    private func awaitDrained(until deadline: Instant) {
+        guard process.now < deadline, !shards.allSatisfy(\.shard.isDrained) else { return endLease() }
+        process.after(.milliseconds(20)) { [self] in awaitDrained(until: deadline) }
+    }
+
+    /// Nobody is left to come back if there are no sessions.
+    private func endLease() {
+        isEnded = true
+        let isEmpty = shards.allSatisfy { $0.shard.sessionCount == 0 }
+        guard let last = steward.ending(after: isEmpty ? .zero : world.settings.shard.grace) else { return exit() }
+        first.store.heartbeat(last) { [self] _ in exit() }
+    }
+
+    private func exit() {
+        world.trace.note(name, "exits")
+        process.die()
+        world.truth.exited(self)
+        leave()
+    }
+
+    private func leave() {
+        for edge in edges { edge.processEnded() }
+        for shard in shards { shard.stop() }
+        world.gone(self)
+    }
+}
+
+extension SimulatedShard {
+    fileprivate func told(_ news: LeaseNews) {
+        switch news {
+        case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
+            after { $0.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
+        case .renewed(let snapshot, let until, let clock, let afterGap):
+            after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
+        case .lost:
+            shard.redisLost()
+        }
+    }
+
+    fileprivate func noticed(_ notice: WorkerNotice) {
+        switch notice {
+        case .replaced(let user, let device, let session):
+            guard let hyphen = session.firstIndex(of: "-") else { return }
+            let random = SessionID(random: String(session[session.index(after: hyphen)...]))
+            after { $0.replaced(SessionName(user: user, device: device, session: random), at: $1) }
+        }
+    }
+}

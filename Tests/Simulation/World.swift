@@ -1,0 +1,111 @@
+// Everything that a run consists of.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+/// A machine on which a worker runs, life after life.
+final class Place {
+    let index: Int
+    /// For each shard, its ways to Redis.
+    let routes: [RedisRoutes]
+    fileprivate(set) var worker: SimulatedWorker?
+    /// How many lives the worker of this place has had under each id.
+    fileprivate var lives: [String: Int] = [:]
+
+    init(_ index: Int, shards: Int, in world: World) {
+        self.index = index
+        routes = (0..<shards).map { _ in
+            RedisRoutes(
+                commands: Route(agenda: world.agenda, chance: world.network),
+                messages: Route(agenda: world.agenda, chance: world.network))
+        }
+    }
+
+    /// The configured name of the worker here.
+    var id: String { "w\(index + 1)" }
+}
+
+/// A simulated deployment: one Redis, workers, devices, and what is true of them.
+final class World {
+    let settings: SimulationSettings
+    let agenda = Agenda()
+    let trace: Trace
+    /// Chance for the network, for workers' own decisions, for people, and for faults.
+    let network: Chance
+    let workerChance: Chance
+    let deviceChance: Chance
+    let faultChance: Chance
+
+    let users: [UserID]
+    let conversations: [ConversationID]
+    let names: [DeviceName]
+    private(set) var places: [Place] = []
+    private(set) var devices: [SimulatedDevice] = []
+    private(set) var redis: RedisServer!
+    private(set) var truth: Truth!
+    private(set) var checks: Checks!
+    private(set) var weather = Weather()
+    /// Nobody does anything any more.
+    var isStill = false
+    /// Former workers: what is on its way may still name them.
+    private var gone: [SimulatedWorker] = []
+
+    init(_ settings: SimulationSettings, seed: UInt64, isTraced: Bool) {
+        self.settings = settings
+        let chance = Chance(seed: seed)
+        network = chance.fork()
+        workerChance = chance.fork()
+        deviceChance = chance.fork()
+        faultChance = chance.fork()
+        trace = Trace(isKept: isTraced, agenda: agenda)
+        users = settings.users
+        conversations = settings.conversations
+        names = users.flatMap { user in settings.devices.map { DeviceName(user: user, device: $0) } }.sorted()
+        redis = RedisServer(self, planted: settings.planted?.inTwin ?? [])
+        truth = Truth(self)
+        checks = Checks(self)
+        places = (0..<settings.workers).map { Place($0, shards: settings.shards, in: self) }
+        devices = names.map { SimulatedDevice(self, user: $0.user, device: $0.device) }
+    }
+
+    /// Lets go of all that holds the world.
+    func end() {
+        agenda.clear()
+    }
+
+    // MARK: Workers
+
+    /// Starts a worker where none runs.
+    func startWorker(at place: Place, as id: String? = nil) {
+        guard place.worker == nil else { return }
+        let id = id ?? place.id
+        place.lives[id, default: 0] += 1
+        let worker = SimulatedWorker(self, id: id, life: place.lives[id]!, place: place)
+        place.worker = worker
+        worker.start()
+    }
+
+    func gone(_ worker: SimulatedWorker) {
+        gone.append(worker)
+        for place in places where place.worker === worker { place.worker = nil }
+    }
+
+    var workers: [SimulatedWorker] { places.compactMap(\.worker) }
+    /// The open connections of all workers.
+    var observers: [EdgeSession] { workers.flatMap(\.edges) }
+
+    // MARK: Outages
+
+    func outageBegins(at place: Weather.Place) -> Int { weather.begins(at: place, agenda.now) }
+    func outageEnds(_ spell: Int) { weather.ends(spell, agenda.now) }
+
+    /// How far back views may be that depend on these places.
+    func calm(at places: [Weather.Place]) -> Instant {
+        weather.calm(before: agenda.now, at: places, settling: Checks.settling)
+    }
+
+    func isUnsettled(at places: [Weather.Place]) -> Bool {
+        weather.isUnsettled(at: agenda.now, by: places, settling: Checks.settling)
+    }
+}
