@@ -210,6 +210,22 @@ let package = Package(
             path: "Tests/Harness",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "FaultSuite",
+            dependencies: [
+                "Harness", "RollcallClient", "TestSupport",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/FaultSuite",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "faults",
+            dependencies: ["FaultSuite", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Tests/Faults",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["Harness", "RollcallClient", "RollcallModel", "TestSupport", "rollcall"],

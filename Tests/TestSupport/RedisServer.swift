@@ -58,6 +58,12 @@ public final class RedisServer: Sendable {
     /// - Returns: what it printed, without the last newline.
     @discardableResult
     public func cli(_ arguments: String...) async throws -> String {
+        try await cli(arguments)
+    }
+
+    /// As above.
+    @discardableResult
+    public func cli(_ arguments: [String]) async throws -> String {
         let child = try ChildProcess(["redis-cli", "-p", "\(port)"] + arguments)
         try await child.exitCode()
         try await eventually("redis-cli's output is read") { child.outputEnded }

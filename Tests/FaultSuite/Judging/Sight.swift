@@ -1,0 +1,68 @@
+// What one observer was shown, as a person in front of the screen would have seen it.
+
+internal import Harness
+internal import RollcallClient
+
+/// An observer's notes, thing by thing.
+struct Sight: Sendable {
+    let host: Int
+    private(set) var statuses: [UserID: Timeline<PresenceStatus>] = [:]
+    private(set) var typists: [ConversationID: Timeline<Set<UserID>>] = [:]
+    /// When it was not connected.
+    private(set) var away: [Range<Moment>] = []
+    /// What came with an older version than what was shown on the same connection, or with an earlier last seen.
+    private(set) var setbacks: [String] = []
+
+    private var shown: [UserID: Presence] = [:]
+
+    /// - Parameters:
+    ///   - host: where the observer is at home.
+    ///   - expiry: `typing.expiry`, after which and two seconds more a client distrusts silence about a set.
+    init(of notes: [Note], on host: Int, expiry: Duration, until end: Moment) {
+        self.host = host
+        var lost: Moment? = notes.first?.at
+        for note in notes where note.at <= end {
+            switch note.event {
+            case .presence(let presence): take(presence, at: note.at)
+            case .typing(let typing): take(typing, at: note.at, patience: expiry + .seconds(2))
+            case .welcomed:
+                if let start = lost { away.append(start..<note.at) }
+                lost = nil
+                shown = [:]
+            case .ended, .left: lost = lost ?? note.at
+            case .tried, .goodbye: break
+            }
+        }
+        if let start = lost { away.append(start..<max(start, end)) }
+        for conversation in typists.keys { distrust(conversation, patience: expiry + .seconds(2), at: end) }
+    }
+
+    private mutating func take(_ presence: Presence, at moment: Moment) {
+        statuses[presence.user, default: Timeline()].became(presence.status, at: moment)
+        if let before = shown[presence.user] {
+            if presence.version < before.version {
+                setbacks.append("\(presence.user): version \(before.version), then \(presence.version)")
+            }
+            if let earlier = before.lastSeen, presence.lastSeen.map({ $0 < earlier }) ?? true {
+                setbacks.append("\(presence.user): last seen moved back from \(earlier.milliseconds)")
+            }
+        }
+        shown[presence.user] = presence
+    }
+
+    private mutating func take(_ typing: ServerMessage.Typing, at moment: Moment, patience: Duration) {
+        distrust(typing.conversation, patience: patience, at: moment)
+        lastWord[typing.conversation] = moment
+        typists[typing.conversation, default: Timeline()].became(Set(typing.users.map(\.user)), at: moment)
+    }
+
+    private var lastWord: [ConversationID: Moment] = [:]
+
+    /// A set that is not empty is repeated; a client shows nobody once that has not happened for too long.
+    private mutating func distrust(_ conversation: ConversationID, patience: Duration, at moment: Moment) {
+        guard let last = lastWord[conversation], last + patience < moment,
+            typists[conversation]?.changes.last?.value.isEmpty == false
+        else { return }
+        typists[conversation]?.became([], at: last + patience)
+    }
+}

@@ -1,0 +1,144 @@
+// Goes through faults, several side by side, since most of a fault is waiting; and keeps what was measured, so that a
+// run that was ended goes on where it was.
+
+public import Foundation
+internal import Harness
+
+/// A run of the suite.
+public actor Runner {
+    /// One fault with one of the settings.
+    public struct Job: Sendable {
+        public let fault: Fault
+        public let settings: Settings
+
+        public init(_ fault: Fault, _ settings: Settings) {
+            (self.fault, self.settings) = (fault, settings)
+        }
+
+        var key: String { Row.key(fault, settings) }
+        public var name: String { "\(settings.name): \(fault.group): \(fault.name)" }
+    }
+
+    private var results: Results
+    private let jobs: [Job]
+    private let rounds: Int?
+    private let build: String
+    private let file: URL?
+    private let progress: @Sendable (String) -> Void
+    private let metronome = Metronome()
+    private var pending: [(job: Job, missing: Int)] = []
+    private var total = 0
+    private var played = 0
+
+    /// A round that broke a promise while the suite was later than this by itself is played again.
+    private static let noise = Duration.milliseconds(100)
+
+    /// - Parameters:
+    ///   - rounds: how often each; `nil` for as often as its settings say.
+    ///   - file: where results are kept, and looked for; `nil` keeps none.
+    ///   - progress: told a line for people now and then.
+    public init(
+        _ jobs: [Job], rounds: Int? = nil, file: URL? = nil, progress: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.jobs = jobs
+        self.rounds = rounds
+        self.file = file
+        self.progress = progress
+        build = try Build.current()
+        results = try file.map { try Results(file: $0) } ?? Results()
+    }
+
+    /// The rows asked for, in their order, as far as there are any.
+    public var rows: [Row] { jobs.compactMap { results.rows[$0.key] } }
+
+    /// Lets go of what was measured of these rows before.
+    public func forget() {
+        for job in jobs { results.rows[job.key] = nil }
+    }
+
+    /// Plays what is missing.
+    ///
+    /// - Parameter width: how many rounds side by side; heavy ones are played alone.
+    /// - Returns: the rows asked for, in their order.
+    public func run(width: Int) async throws -> [Row] {
+        prepare()
+        for isHeavy in [false, true] {
+            await withDiscardingTaskGroup { group in
+                for _ in 0..<(isHeavy ? 1 : max(1, width)) {
+                    group.addTask { while let job = await self.next(isHeavy: isHeavy) { await self.play(job) } }
+                }
+            }
+        }
+        return rows
+    }
+
+    /// Rows of another build are begun anew.
+    private func prepare() {
+        for job in jobs {
+            var row = results.rows[job.key].flatMap { $0.build == build ? $0 : nil }
+            row = row ?? Row(group: job.fault.group, fault: job.fault.name, settings: job.settings.name, build: build)
+            results.rows[job.key] = row
+            let missing = max(0, (rounds ?? job.settings.rounds) - (row?.rounds.count ?? 0))
+            if missing > 0 { pending.append((job, missing)) }
+            total += missing
+        }
+        if total > 0 { progress("\(total) rounds to play of \(jobs.count) rows") }
+    }
+
+    private func next(isHeavy: Bool) -> Job? {
+        guard let index = pending.firstIndex(where: { $0.job.fault.isHeavy == isHeavy }) else { return nil }
+        pending[index].missing -= 1
+        let job = pending[index].job
+        if pending[index].missing == 0 { pending.remove(at: index) }
+        return job
+    }
+
+    private func play(_ job: Job) async {
+        let number = played
+        let round = await Self.round(of: job, isWarm: number.isMultiple(of: 2), metronome)
+        keep(round, of: job)
+    }
+
+    private func keep(_ round: Round, of job: Job) {
+        let isNoise = round.isBroken && round.delay > Self.noise.inSeconds
+        let limit = rounds ?? job.settings.rounds
+        if isNoise, let row = results.rows[job.key], row.repeated.count < max(3, limit) {
+            results.rows[job.key]?.repeated.append(round)
+            pending.append((job, 1))
+        } else {
+            results.rows[job.key]?.rounds.append(round)
+            played += 1
+        }
+        if let file { try? results.write(to: file) }
+        tell(of: round, of: job, isNoise: isNoise)
+    }
+
+    private func tell(of round: Round, of job: Job, isNoise: Bool) {
+        let count = "[\(played)/\(total)]"
+        if round.isBroken {
+            let why = round.broken.prefix(3).map { "\n      \($0)" }.joined()
+            progress("\(count) \(job.name): \(isNoise ? "to be repeated, the machine was late" : "BROKEN")\(why)")
+        } else if let row = results.rows[job.key], row.rounds.count >= rounds ?? job.settings.rounds {
+            progress("\(count) \(job.name): done")
+        }
+    }
+
+    private static func round(of job: Job, isWarm: Bool, _ metronome: Metronome) async -> Round {
+        let start = Moment.now
+        var findings: [Finding]
+        var equipment = job.fault.equipment
+        equipment.isWarm = equipment.isWarm && isWarm
+        do {
+            let stage = try await Stage(job.settings, equipment)
+            do {
+                findings = try await stage.play(job.fault)
+            } catch {
+                findings = [Finding(.other, broken: "the fault could not be made: \(error)")]
+            }
+            await stage.strike()
+        } catch {
+            findings = [Finding(.other, broken: "the stage could not be set: \(error)")]
+        }
+        return Round(findings, took: .now - start, delay: metronome.longestDelay(since: start))
+    }
+}

@@ -1,0 +1,64 @@
+// The results as people read them.
+
+/// A table of rows, as text or as Markdown.
+public struct Table {
+    private let rows: [Row]
+
+    public init(_ rows: [Row]) {
+        self.rows = rows
+    }
+
+    public var isEmpty: Bool { rows.isEmpty }
+    public var isBroken: Bool { rows.contains { $0.rounds.contains(where: \.isBroken) } }
+
+    private static let timed: [(Promise, String)] = [
+        (.offline, "offline"), (.typing, "typing over"), (.convergence, "converged"), (.change, "next change"),
+    ]
+    private static let kept: [(Promise, String)] = [
+        (.steadiness, "no flap"), (.ghosts, "no ghost"), (.order, "order"), (.connections, "connections"),
+    ]
+    private static let header =
+        ["fault", "rounds"] + timed.map(\.1) + kept.map(\.1) + ["verdict"]
+
+    /// One line a row, columns aligned.
+    public var text: String {
+        let cells = [Self.header] + rows.map(Self.cells(of:))
+        let widths = Self.header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        return cells.map { line in
+            zip(line, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    public var markdown: String {
+        let lines = [Self.header, Self.header.map { _ in "---" }] + rows.map(Self.cells(of:))
+        return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
+    }
+
+    private static func cells(of row: Row) -> [String] {
+        let repeated = row.repeated.isEmpty ? "" : " (+\(row.repeated.count))"
+        return ["\(row.group): \(row.fault)", "\(row.rounds.count)\(repeated)"]
+            + timed.map { time(of: $0.0, in: row) } + kept.map { kept(of: $0.0, in: row) }
+            + [row.rounds.contains(where: \.isBroken) ? "BROKEN" : "holds"]
+    }
+
+    /// Median and worst, and what is allowed.
+    private static func time(of promise: Promise, in row: Row) -> String {
+        let outcomes = row.rounds.compactMap { $0.outcomes[promise.rawValue] }
+        let times = outcomes.compactMap(\.seconds).sorted()
+        guard let worst = times.last, let limit = outcomes.compactMap(\.limit).max() else { return "" }
+        return "\(digits(times[times.count / 2])) / \(digits(worst)) of \(digits(limit))"
+    }
+
+    private static func kept(of promise: Promise, in row: Row) -> String {
+        let outcomes = row.rounds.compactMap { $0.outcomes[promise.rawValue] }
+        guard !outcomes.isEmpty else { return "" }
+        let broken = outcomes.count { !$0.broken.isEmpty }
+        return broken == 0 ? "yes" : "NO (\(broken)×)"
+    }
+
+    private static func digits(_ seconds: Double) -> String {
+        let hundredths = Int((seconds * 100).rounded())
+        let fraction = hundredths % 100
+        return "\(hundredths / 100)" + (fraction == 0 ? "" : ".\(fraction < 10 ? "0" : "")\(fraction)")
+    }
+}

@@ -1,0 +1,33 @@
+// With which settings a fault is gone through: lives as short as they may be, so that it can be often, and the defaults.
+
+/// What the workers of a deployment are set to, as far as promises depend on it.
+public struct Settings: Hashable, Sendable {
+    public let name: String
+    public let lease: Duration
+    public let heartbeat: Duration
+    /// How often each fault is gone through, unless told otherwise.
+    public let rounds: Int
+    /// What is handed to the workers.
+    public let configuration: [String: String]
+
+    /// `presence.grace`, `typing.expiry`, `worker.drain`: the defaults.
+    public let grace = Duration.seconds(5)
+    public let expiry = Duration.seconds(3)
+    public let drain = Duration.seconds(4)
+    /// `edge.ping`; a connection is found dead after two that went unanswered.
+    public let ping: Duration
+
+    public static let short = Settings(
+        name: "short", lease: .seconds(1), heartbeat: .milliseconds(200), rounds: 20,
+        configuration: ["worker.lease": "1s", "worker.heartbeat": "200ms", "edge.ping": "1s"], ping: .seconds(1))
+
+    public static let usual = Settings(
+        name: "default", lease: .seconds(5), heartbeat: .seconds(1), rounds: 2, configuration: [:], ping: .seconds(10))
+
+    public static let all = [short, usual]
+
+    public var description: String {
+        let times = "lease \(lease.short), heartbeat \(heartbeat.short)"
+        return (self == .usual ? "The default settings: " : "Short lives: ") + times
+    }
+}

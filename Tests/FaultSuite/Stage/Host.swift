@@ -1,0 +1,63 @@
+// One worker and the ways to it: to Redis through one proxy, from its devices through another. A worker that is
+// started again is found at the same door.
+
+internal import Foundation
+internal import Harness
+internal import NIOConcurrencyHelpers
+internal import TestSupport
+
+/// A host with at most one worker on it.
+public final class Host: Sendable {
+    public let number: Int
+    let toRedis: Proxy
+    /// Where devices connect; `nil` where they go to the worker itself, since there are too many of them.
+    let door: Proxy?
+    private let settings: [String: String]
+    private let environment: [String: String]
+    private let running = NIOLockedValueBox<WorkerProcess?>(nil)
+
+    init(
+        _ number: Int, redis port: Int, settings: [String: String], environment: [String: String], hasDoor: Bool
+    ) async throws {
+        self.number = number
+        self.settings = settings
+        self.environment = environment
+        toRedis = try await Proxy(to: port, isRedis: true)
+        door = hasDoor ? try await Proxy() : nil
+    }
+
+    /// The worker that was started last, running or not.
+    var worker: WorkerProcess {
+        guard let worker = running.withLockedValue({ $0 }) else { preconditionFailure("a host is started first") }
+        return worker
+    }
+
+    /// Where devices reach the worker.
+    var port: Int? { door?.port ?? running.withLockedValue { $0 }?.port }
+
+    /// Starts a worker, and waits until it is ready.
+    func start() async throws {
+        var settings = settings
+        if let door { settings["edge.public_url"] = "ws://127.0.0.1:\(door.port)/v1/connect" }
+        let worker = try await WorkerProcess(
+            "w\(number)", redis: "redis://127.0.0.1:\(toRedis.port)", settings: settings, environment: environment)
+        running.withLockedValue { $0 = worker }
+        try await door?.aim(at: worker.port)
+    }
+
+    /// Ends the worker as a crash would.
+    ///
+    /// - Returns: when.
+    func kill() async throws -> Moment {
+        let moment = Moment.now
+        worker.crash()
+        try await worker.process.exitCode()
+        return moment
+    }
+
+    @discardableResult
+    func signal(_ number: Int32) -> Moment {
+        worker.process.signal(number)
+        return .now
+    }
+}

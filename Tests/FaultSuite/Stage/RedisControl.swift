@@ -1,0 +1,67 @@
+// The one Redis of a deployment, which a fault may kill, start again with other data, or put into a state.
+
+internal import Foundation
+internal import NIOConcurrencyHelpers
+internal import TestSupport
+
+/// A Redis that can be replaced by another while the workers take it for the same.
+public final class RedisControl: Sendable {
+    private let present: NIOLockedValueBox<RedisServer>
+    private let folder: URL
+
+    init() async throws {
+        folder = FileManager.default.temporaryDirectory.appending(
+            path: "rollcall-faults-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        present = NIOLockedValueBox(try await RedisServer())
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    var port: Int { server.port }
+    private var server: RedisServer { present.withLockedValue { $0 } }
+
+    /// Runs `redis-cli` with these arguments.
+    ///
+    /// - Returns: what it printed.
+    @discardableResult
+    func cli(_ arguments: String...) async throws -> String {
+        try await server.cli(arguments)
+    }
+
+    /// Writes lines to one `redis-cli`, which may pause between them: what a server that lets nobody else in still hears.
+    func script(_ shell: String) async throws {
+        let child = try ChildProcess(["sh", "-c", "(\(shell)) | redis-cli -p \(port)"])
+        try await child.exitCode(within: .seconds(60))
+    }
+
+    /// Ends the server as a crash would.
+    func kill() async throws {
+        server.process.kill()
+        try await server.process.exitCode()
+    }
+
+    /// What the server holds now, to be started with later.
+    func snapshot() async throws -> Snapshot {
+        try await cli("SAVE")
+        let copy = folder.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            at: server.folder.appending(path: "dump.rdb"), to: copy.appending(path: "dump.rdb"))
+        return Snapshot(folder: copy)
+    }
+
+    struct Snapshot: Sendable {
+        fileprivate let folder: URL
+    }
+
+    /// Starts another server in the place of the one that was killed, empty or with a snapshot.
+    ///
+    /// - Returns: its port.
+    func start(with snapshot: Snapshot? = nil) async throws -> Int {
+        let options = snapshot.map { ["--dir", $0.folder.path] } ?? []
+        let server = try await RedisServer(options: options)
+        present.withLockedValue { $0 = server }
+        return server.port
+    }
+}

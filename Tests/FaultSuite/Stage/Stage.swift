@@ -1,0 +1,135 @@
+// Where a fault is gone through: a whole deployment of its own, with an observer and a reader on every host.
+
+internal import Harness
+internal import NIOConcurrencyHelpers
+internal import RollcallClient
+internal import TestSupport
+
+/// Three workers on one Redis, those who look, and what should be seen.
+public final class Stage: Sendable {
+    /// What a fault needs of its stage beyond the usual.
+    struct Equipment: Sendable {
+        var settings: [String: String] = [:]
+        /// The environment of each host's worker, by the host's number.
+        var environment: [Int: [String: String]] = [:]
+        /// Whether devices go through proxies.
+        var hasDoors = true
+        /// Whether the workers have gone through a lease before the fault, or have only just begun.
+        var isWarm = true
+    }
+
+    struct State {
+        var plan = Plan()
+        var roamers: [Roamer] = []
+        var users: [UserID] = []
+        var lookUntil = Moment.now
+    }
+
+    let settings: Settings
+    let redis: RedisControl
+    let hosts: [Host]
+    let doors: Hosts
+    let observers: [Roamer]
+    let readers: [Reader]
+    /// Where everybody is who types.
+    let room: ConversationID
+    let state: NIOLockedValueBox<State>
+    private let reading: Task<Void, Never>
+
+    static let hostCount = 3
+
+    /// Sets the stage.
+    init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
+        self.settings = settings
+        let redis = try await RedisControl()
+        let hosts = try await Self.hosts(settings, equipment, redis: redis.port)
+        let doors = Hosts(count: hosts.count) { hosts[$0].port }
+        let room: ConversationID = "c1"
+        let observers = try await Self.observers(of: hosts, doors, in: room)
+        let state = NIOLockedValueBox(State())
+        let readers = zip(hosts, observers).map { host, observer in
+            Reader(host: host, observer: observer) { state.withLockedValue { $0.users } }
+        }
+        (self.redis, self.hosts, self.doors, self.room) = (redis, hosts, doors, room)
+        (self.observers, self.state, self.readers) = (observers, state, readers)
+        reading = Task {
+            await withDiscardingTaskGroup { group in
+                for reader in readers { group.addTask { await reader.run() } }
+            }
+        }
+        if equipment.isWarm { try await Task.sleep(for: settings.lease * 1.2) }
+    }
+
+    private static func hosts(_ settings: Settings, _ equipment: Equipment, redis port: Int) async throws -> [Host] {
+        let configuration = settings.configuration.merging(equipment.settings) { $1 }
+        var hosts: [Host] = []
+        for number in 0..<hostCount {
+            hosts.append(
+                try await Host(
+                    number, redis: port, settings: configuration, environment: equipment.environment[number] ?? [:],
+                    hasDoor: equipment.hasDoors))
+        }
+        try await withThrowingDiscardingTaskGroup { group in
+            for host in hosts { group.addTask { try await host.start() } }
+        }
+        return hosts
+    }
+
+    private static func observers(of hosts: [Host], _ doors: Hosts, in room: ConversationID) async throws -> [Roamer] {
+        var observers: [Roamer] = []
+        for host in hosts {
+            let observer = try await Roamer(
+                UserID("observer\(host.number)"), "screen", manner: .returnsHome, hosts: doors)
+            try await observer.come(to: host.number)
+            try await observer.ask(.join(room, presence: false))
+            observers.append(observer)
+        }
+        return observers
+    }
+
+    /// Takes everything down.
+    func strike() async {
+        reading.cancel()
+        for host in hosts { _ = try? await host.kill() }
+        try? await redis.kill()
+        await reading.value
+    }
+
+    // MARK: People
+
+    /// Somebody whom all observers watch and all readers read, on a device that is not connected yet.
+    func person(
+        _ name: String, _ device: DeviceID = "phone", state: DeviceState = .active,
+        manner: Roamer.Manner = .returns
+    ) async throws -> Roamer {
+        let user = try UserID(name)
+        let isKnown = self.state.withLockedValue { state in
+            defer { if !state.users.contains(user) { state.users.append(user) } }
+            return state.users.contains(user)
+        }
+        if !isKnown { try await watch([user]) }
+        let roamer = try await Roamer(user, device, state: state, manner: manner, hosts: doors)
+        self.state.withLockedValue { $0.roamers.append(roamer) }
+        return roamer
+    }
+
+    /// All observers watch these users from now on.
+    func watch(_ users: [UserID]) async throws {
+        for observer in observers { try await observer.ask(.watch(users)) }
+    }
+
+    /// What observers were shown so far.
+    func sights(until end: Moment) -> [Sight] {
+        zip(hosts, observers).map {
+            Sight(of: $1.notes, on: $0.number, expiry: settings.expiry, until: end)
+        }
+    }
+
+    /// Waits until all observers see these, before anything goes wrong.
+    func see(_ things: [Expectation.Thing]) async throws {
+        try await eventually("observers see \(things)", within: .seconds(10)) {
+            let now = Moment.now
+            return sights(until: now).allSatisfy { sight in things.allSatisfy { sight.settled($0, by: now) != nil } }
+        }
+    }
+}

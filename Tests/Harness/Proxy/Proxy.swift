@@ -1,0 +1,81 @@
+// A TCP proxy that a test puts between two processes: to them it is the other end, and what the network does to them
+// is what the test says.
+
+internal import NIOCore
+internal import NIOPosix
+
+/// A proxy on loopback, in clear weather until told otherwise.
+public final class Proxy: Sendable {
+    /// Where it listens.
+    public let port: Int
+    private let loop: any EventLoop
+    private let listener: any Channel
+    private let board: NIOLoopBound<Switchboard>
+
+    /// - Parameters:
+    ///   - target: the port that connections go on to; without one, connections are reset until ``aim(at:)``.
+    ///   - isRedis: whether connections are those of workers to Redis, which are told apart by what they are for; all
+    ///     others count as every kind at once.
+    public init(to target: Int? = nil, isRedis: Bool = false) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let board = try await loop.submit {
+            let board = Switchboard(on: loop, tellsTraffic: isRedis)
+            board.target = target
+            return NIOLoopBound(board, eventLoop: loop)
+        }.get()
+        listener = try await ServerBootstrap(group: loop)
+            .serverChannelOption(.backlog, value: 1024)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { client in
+                client.eventLoop.makeCompletedFuture { try board.value.accept(client) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        (self.loop, self.board, port) = (loop, board, listener.localAddress?.port ?? 0)
+    }
+
+    deinit {
+        listener.close(promise: nil)
+        loop.execute { [board] in board.value.cut(.reset, .all) }
+    }
+
+    /// New connections go to this port, or are reset.
+    public func aim(at target: Int?) async throws {
+        try await onLoop { $0.target = target }
+    }
+
+    /// The weather from now on.
+    ///
+    /// - Parameter newcomersToo: whether it is that of connections yet to come as well.
+    public func set(_ weather: Weather, for traffic: Traffic = .all, newcomersToo: Bool = true) async throws {
+        try await onLoop { $0.set(weather, for: traffic, newcomersToo: newcomersToo) }
+    }
+
+    /// Cuts the connections that stand.
+    public func cut(_ how: Cut, _ traffic: Traffic = .all) async throws {
+        try await onLoop { $0.cut(how, traffic) }
+    }
+
+    /// Waits for a client to send these bytes (in one piece), and stalls the connection on which it does, beginning
+    /// with them. Other connections are not touched.
+    ///
+    /// - Parameter armed: called when the trap is set.
+    public func stallOnSight(of marker: String, armed: @Sendable () async throws -> Void) async throws {
+        let sprung = loop.makePromise(of: Void.self)
+        try await onLoop { $0.setTrap(marker, sprung: sprung) }
+        try await armed()
+        try await sprung.futureResult.get()
+    }
+
+    /// How many connections stand. One that has not said its name yet counts among all, and among no kind.
+    public func connections(_ traffic: Traffic = .all) async throws -> Int {
+        try await onLoop { $0.standing(traffic).count }
+    }
+
+    private func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (Switchboard) throws -> Value
+    ) async throws -> Value {
+        let board = board
+        return try await loop.submit { try body(board.value) }.get()
+    }
+}

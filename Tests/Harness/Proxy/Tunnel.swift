@@ -1,0 +1,80 @@
+// One proxied connection: two sockets and a lane for each direction between them.
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+internal import NIOCore
+
+/// A connection through a proxy. Used on one event loop only.
+final class Tunnel {
+    let client: any Channel
+    private(set) var server: (any Channel)?
+    /// From the client to the server, and back.
+    let up: Lane
+    let down: Lane
+    /// Whose it is; unknown until the client has said its name.
+    private(set) var traffic: Traffic?
+    private var opening = ByteBuffer()
+    /// Called once, when ``traffic`` is known.
+    private let recognised: (Tunnel) -> Void
+    /// Called with all that the client sends, before it goes on.
+    private let overheard: (Tunnel, ByteBuffer) -> Void
+
+    init(
+        client: any Channel, traffic: Traffic?, recognised: @escaping (Tunnel) -> Void,
+        overheard: @escaping (Tunnel, ByteBuffer) -> Void
+    ) {
+        self.client = client
+        self.traffic = traffic
+        self.recognised = recognised
+        self.overheard = overheard
+        up = Lane(.stalled)
+        down = Lane(.stalled)
+        down.goes(to: client)
+        if traffic != nil { recognised(self) }
+    }
+
+    var weather: Weather {
+        get { up.weather }
+        set { (up.weather, down.weather) = (newValue, newValue) }
+    }
+
+    /// The far side is reached: what waited may go there.
+    func connected(to server: any Channel) {
+        self.server = server
+        up.goes(to: server)
+        down.comes(from: server)
+    }
+
+    func clientSent(_ bytes: ByteBuffer) {
+        recognise(bytes)
+        overheard(self, bytes)
+        up.received(bytes)
+    }
+
+    func cut(_ how: Cut) {
+        for channel in [client, server].compactMap({ $0 }) {
+            if how == .reset, let options = channel as? any SocketOptionProvider {
+                // Closing with no time to linger is a reset.
+                _ = options.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            }
+            channel.close(promise: nil)
+        }
+    }
+
+    /// A worker names its connections first of all: `rollcall-w1`, or `rollcall-w1-hears` for one that subscribes.
+    private func recognise(_ bytes: ByteBuffer) {
+        guard traffic == nil else { return }
+        var bytes = bytes
+        opening.writeBuffer(&bytes)
+        let words = String(buffer: opening).split(separator: "\r\n", omittingEmptySubsequences: false)
+        if let command = words.firstIndex(of: "SETNAME"), words.count > command + 3 {
+            traffic = words[command + 2].hasSuffix("-hears") ? .subscribers : .commands
+        } else if opening.readableBytes > 4096 {
+            traffic = .commands
+        }
+        if traffic != nil { recognised(self) }
+    }
+}

@@ -1,0 +1,180 @@
+// The inside of a roaming device: its wishes, its connection, and what follows when that ends.
+
+internal import NIOCore
+internal import RollcallModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Used on its event loop only.
+final class RoamerState {
+    private let user: UserID
+    private let device: DeviceID
+    private let hosts: Hosts
+    private let loop: any EventLoop
+    private let diary: Diary
+    private var state: DeviceState
+    private var watched: [UserID] = []
+    private var joined: [(conversation: ConversationID, presence: Bool)] = []
+    private var connection: LiveConnection?
+    private var target = 0
+    private(set) var host: Int?
+    private var attempt: Scheduled<Void>?
+    private var isWelcomed = false
+    private var waiting: [MessageID: EventLoopPromise<ServerMessage>] = [:]
+    /// Completed when the present visit is welcomed, and when its hello is acknowledged.
+    private var arrival: (welcomed: EventLoopPromise<Void>, written: EventLoopPromise<ServerMessage>)?
+    /// What the worker said before it closes.
+    private var farewell: ServerMessage.Goodbye?
+    /// Connections that were left standing in silence.
+    private var silent: [LiveConnection] = []
+    private var lastID: Int64 = 0
+    var manner: Roamer.Manner
+
+    init(
+        user: UserID, device: DeviceID, state: DeviceState, manner: Roamer.Manner, hosts: Hosts, on loop: any EventLoop,
+        diary: Diary
+    ) {
+        (self.user, self.device, self.state, self.manner) = (user, device, state, manner)
+        (self.hosts, self.loop, self.diary) = (hosts, loop, diary)
+    }
+
+    func come(to host: Int, until arrival: Roamer.Arrival) -> EventLoopFuture<Void> {
+        leave(.fin)
+        let promises = (welcomed: loop.makePromise(of: Void.self), written: loop.makePromise(of: ServerMessage.self))
+        self.arrival = promises
+        connect(to: host)
+        switch arrival {
+        case .welcomed: return promises.welcomed.futureResult
+        case .written: return promises.written.futureResult.map { _ in }
+        }
+    }
+
+    func ask(_ message: ClientMessage) -> EventLoopFuture<ServerMessage> {
+        let promise = loop.makePromise(of: ServerMessage.self)
+        send(message, answer: promise)
+        return promise.futureResult
+    }
+
+    func say(_ message: ClientMessage) {
+        send(message, answer: nil)
+    }
+
+    /// Lets go of what connection there is, and wants none.
+    func leave(_ how: Roamer.Loss) {
+        attempt?.cancel()
+        if let host { diary.note(.left(host: host)) }
+        switch how {
+        case .fin: connection?.lose(.fin)
+        case .reset: connection?.lose(.reset)
+        case .silence:
+            connection?.lose(.silence)
+            connection.map { silent.append($0) }
+        }
+        forget()
+    }
+
+    /// Nothing of it is left.
+    func end() {
+        manner = .staysAway
+        leave(.fin)
+        for connection in silent { connection.lose(.fin) }
+        silent = []
+    }
+
+    // MARK: Talking
+
+    /// What is wished for is remembered, and said again on each new connection.
+    private func send(_ message: ClientMessage, answer: EventLoopPromise<ServerMessage>?) {
+        switch message {
+        case .state(let state): self.state = state
+        case .watch(let users): watched += users
+        case .unwatch(let users): watched.removeAll { users.contains($0) }
+        case .join(let conversation, let presence): joined.append((conversation, presence))
+        case .leave(let conversation): joined.removeAll { $0.conversation == conversation }
+        case .goodbye: manner = .staysAway
+        case .hello, .token, .get, .typing, .ping: break
+        }
+        guard isWelcomed else {
+            answer?.fail(Roamer.NoAnswer())
+            return
+        }
+        transmit(message, answer: answer)
+    }
+
+    private func transmit(_ message: ClientMessage, answer: EventLoopPromise<ServerMessage>?) {
+        lastID += 1
+        waiting[.integer(lastID)] = answer
+        connection?.send(ClientRequest(message, id: .integer(lastID)))
+    }
+
+    private func received(_ message: ServerMessage) {
+        switch message {
+        case .welcome: welcomed()
+        case .presence(let presences, let id):
+            if let id { return _ = waiting.removeValue(forKey: id)?.succeed(message) }
+            for presence in presences { diary.note(.presence(presence)) }
+        case .typing(let typing): diary.note(.typing(typing))
+        case .ack(let id): waiting.removeValue(forKey: id)?.succeed(message)
+        case .error(let error): error.id.flatMap { waiting.removeValue(forKey: $0) }?.succeed(message)
+        case .goodbye(let goodbye):
+            diary.note(.goodbye(goodbye))
+            farewell = goodbye
+        case .removed, .pong: break
+        }
+    }
+
+    // MARK: Coming and going
+
+    private func welcomed() {
+        isWelcomed = true
+        host = target
+        diary.note(.welcomed(host: target))
+        arrival?.welcomed.succeed()
+        if !watched.isEmpty { transmit(.watch(watched), answer: nil) }
+        for (conversation, presence) in joined { transmit(.join(conversation, presence: presence), answer: nil) }
+    }
+
+    private func connect(to host: Int) {
+        target = host
+        diary.note(.tried(host: host))
+        let hello = ClientMessage.hello(.init(token: user.text, device: device, state: state))
+        let connection = LiveConnection(
+            opened: { [weak self] in self?.transmit(hello, answer: self?.arrival?.written) },
+            received: { [weak self] in self?.received($0) },
+            ended: { [weak self] in self?.ended($0) })
+        self.connection = connection
+        guard let port = hosts.port(host) else { return ended(nil) }
+        connection.connect(to: port, on: loop)
+    }
+
+    private func ended(_ code: CloseCode?) {
+        if let host { diary.note(.ended(host: host, code)) }
+        let farewell = farewell
+        forget()
+        guard code?.mayReconnect ?? true, farewell?.reconnect ?? true else { return }
+        let pause = farewell?.after.map { TimeAmount.milliseconds($0) } ?? .milliseconds(.random(in: 20...150))
+        let next: Int
+        switch manner {
+        case .staysAway: return
+        case .returnsHome: next = target
+        case .returns: next = farewell?.to.flatMap { hosts.host(at: $0) } ?? hosts.other(than: target)
+        }
+        attempt = loop.assumeIsolated().scheduleTask(in: pause) { [weak self] in
+            self?.connect(to: next)
+        }
+    }
+
+    private func forget() {
+        (connection, host, isWelcomed, farewell) = (nil, nil, false, nil)
+        arrival?.welcomed.fail(Roamer.NoAnswer())
+        arrival?.written.fail(Roamer.NoAnswer())
+        arrival = nil
+        let unanswered = waiting
+        waiting = [:]
+        for promise in unanswered.values { promise.fail(Roamer.NoAnswer()) }
+    }
+}
