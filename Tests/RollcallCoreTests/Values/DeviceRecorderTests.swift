@@ -1,0 +1,172 @@
+import RollcallCore
+import RollcallModel
+import Testing
+
+@Suite struct DeviceRecorderTests {
+    private let until = redis(104_500)
+
+    @Test("a session is listed before it is written, and struck off after its device is gone")
+    func order() {
+        var recorder = recorder()
+        recorder.decided(state: .active)
+        #expect(next(&recorder) == .list(session("alice"), under: w1))
+        #expect(next(&recorder) == nil, "one step at a time")
+        recorder.listed(under: w1)
+        write(&recorder)
+        #expect(next(&recorder) == nil && recorder.isWritten(1))
+        recorder.decided(state: nil)
+        #expect(write(&recorder)?.state == nil && !recorder.isFinished)
+        #expect(next(&recorder) == .unlist(session("alice"), under: w1))
+        recorder.unlisted(under: w1)
+        #expect(next(&recorder) == nil && recorder.isFinished)
+    }
+
+    @Test("the first write says how old its hello is and is good for a second; later ones for the lease")
+    func firstWrite() {
+        var recorder = listed(.active)
+        let first = write(&recorder, .expired, at: at(.milliseconds(300)))
+        #expect(first?.began == nil && first?.age == .milliseconds(300))
+        #expect(first?.until == redis(101_300), "one second after it was sent")
+        #expect(next(&recorder) == nil, "not again before a heartbeat")
+        recorder.retry()
+        let second = write(&recorder, at: at(.seconds(2)))
+        #expect(second?.age == .seconds(2) && second?.sequence == first?.sequence)
+        recorder.decided(state: .idle)
+        let later = write(&recorder)
+        #expect(later?.began == redis(100_000) && later?.until == until)
+    }
+
+    @Test("decisions taken while a step is under way are skipped but for the last")
+    func skipped() {
+        var recorder = listed(.active)
+        guard case .write(let first) = next(&recorder) else { return #expect(Bool(false), "no write") }
+        recorder.decided(state: .idle)
+        recorder.decided(state: .background)
+        _ = recorder.written(written(), sequence: first.sequence)
+        let second = write(&recorder)
+        #expect(second?.state == .background && second?.sequence == 3)
+        #expect(next(&recorder) == nil)
+    }
+
+    @Test("the same decision again is none")
+    func same() {
+        var recorder = listed(.active)
+        write(&recorder)
+        #expect(recorder.decided(state: .active) == 1)
+        #expect(next(&recorder) == nil)
+        #expect(recorder.decided(state: .active, lost: redis(7)) == 2)
+    }
+
+    @Test("under a new incarnation everything is said again under a larger number, whatever was under way")
+    func asserted() {
+        var recorder = listed(.active)
+        guard case .write(let old) = next(&recorder) else { return #expect(Bool(false), "no write") }
+        recorder.asserted(heldBack: false)
+        #expect(next(&recorder, under: w2) == .list(session("alice"), under: w2))
+        #expect(recorder.written(written(), sequence: old.sequence) == .goOn)
+        recorder.failed(.write(old))
+        recorder.listed(under: w1)
+        #expect(next(&recorder, under: w2) == nil, "the list is under way still")
+        recorder.listed(under: w2)
+        #expect(write(&recorder, under: w2)?.sequence == old.sequence + 1)
+    }
+
+    @Test("what is held back is said when it is released, or when something is decided")
+    func heldBack() {
+        var recorder = listed(.idle)
+        write(&recorder)
+        recorder.asserted(heldBack: true)
+        recorder.retry()
+        recorder.listed(under: w1)
+        #expect(next(&recorder) == nil)
+        recorder.decided(state: .idle)
+        #expect(next(&recorder) == nil, "which is no decision")
+        var other = recorder
+        other.decided(state: .background)
+        #expect(next(&other) != nil)
+        recorder.released()
+        #expect(next(&recorder) != nil)
+    }
+
+    @Test("a device that came and went while Redis was away owes it nothing; one that was sent owes its removal")
+    func owed() {
+        var recorder = recorder()
+        recorder.decided(state: .active)
+        recorder.decided(state: nil)
+        #expect(next(&recorder) == nil && recorder.isFinished)
+        var sent = listed(.active)
+        guard case .write(let lost) = next(&sent) else { return #expect(Bool(false), "no write") }
+        sent.failed(.write(lost))
+        sent.decided(state: nil)
+        sent.retry()
+        #expect(write(&sent)?.sequence == 2)
+    }
+
+    @Test("a session that was replaced writes no more, and is struck off")
+    func replaced() {
+        var recorder = listed(.active)
+        guard case .write(let write) = next(&recorder) else { return #expect(Bool(false), "no write") }
+        #expect(recorder.written(written(.replaced), sequence: write.sequence) == .replaced)
+        recorder.decided(state: nil)
+        #expect(next(&recorder) == .unlist(session("alice"), under: w1))
+    }
+
+    @Test("a step that failed waits for a heartbeat")
+    func failed() {
+        var recorder = recorder()
+        recorder.decided(state: .active)
+        _ = next(&recorder)
+        recorder.failed(.list(session("alice"), under: w1))
+        #expect(next(&recorder) == nil)
+        recorder.retry()
+        #expect(next(&recorder) == .list(session("alice"), under: w1))
+    }
+
+    @Test("it is settled once Redis should say what was decided, and drifts where it does not")
+    func settled() {
+        var recorder = listed(.active)
+        #expect(!recorder.isSettled(under: w1))
+        write(&recorder)
+        #expect(recorder.isSettled(under: w1) && !recorder.isSettled(under: w2))
+        recorder.drifted()
+        #expect(!recorder.isSettled(under: w1))
+        #expect(next(&recorder) == .list(session("alice"), under: w1))
+        recorder.listed(under: w1)
+        #expect(write(&recorder)?.sequence == 2)
+    }
+
+    // MARK: A session that began at the start of the test's clock, when Redis said 100,000
+
+    private func recorder() -> DeviceRecorder { DeviceRecorder(name: session("alice"), hello: at(.zero)) }
+
+    private func listed(_ state: DeviceState) -> DeviceRecorder {
+        var recorder = recorder()
+        recorder.decided(state: state)
+        _ = next(&recorder)
+        recorder.listed(under: w1)
+        return recorder
+    }
+
+    private func next(
+        _ recorder: inout DeviceRecorder, under incarnation: Incarnation = w1, at now: Instant = at(.zero)
+    ) -> DeviceRecorder.Step? {
+        let time = redis(100_000).advanced(by: now - at(.zero))
+        return recorder.nextStep(under: incarnation, until: until, time: time, at: now)
+    }
+
+    private func written(_ outcome: DeviceWritten.Outcome = .written) -> DeviceWritten {
+        let began = outcome == .written ? redis(100_000) : nil
+        return DeviceWritten(outcome: outcome, time: redis(100_000), began: began, previous: nil)
+    }
+
+    /// Takes the next step, which is a write, and has it answered.
+    @discardableResult
+    private func write(
+        _ recorder: inout DeviceRecorder, _ outcome: DeviceWritten.Outcome = .written,
+        under incarnation: Incarnation = w1, at now: Instant = at(.zero)
+    ) -> DeviceWrite? {
+        guard case .write(let write) = next(&recorder, under: incarnation, at: now) else { return nil }
+        _ = recorder.written(written(outcome), sequence: write.sequence)
+        return write
+    }
+}
