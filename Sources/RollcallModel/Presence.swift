@@ -60,8 +60,15 @@ public struct Presence: Hashable, Sendable {
 
     /// Whether an observer who saw `other` would see a difference: another status or, while offline, another
     /// last-seen. Versions and times of change alone are nothing to look at.
-    public func looksDifferent(from other: Presence) -> Bool {
-        status != other.status || (status == .offline && lastSeen != other.lastSeen)
+    public func looksDifferent(from other: Presence) -> Bool { look != other.look }
+
+    /// What an observer sees of it.
+    public var look: Look { Look(status: status, lastSeen: status == .offline ? lastSeen : nil) }
+
+    public struct Look: Hashable, Sendable {
+        let status: PresenceStatus
+        /// While offline.
+        let lastSeen: Timestamp?
     }
 }
 

@@ -17,7 +17,7 @@ public struct Watch: Sendable {
     var nextReadIsAuthoritative = false
     /// Watching sessions, each with its number of reasons: its own wish, and conversations joined with presence.
     var watchers: [SessionKey: Int] = [:]
-    /// Sessions that have not been shown anything yet.
+    /// Sessions that watch from before anything is known.
     var newcomers: Set<SessionKey> = []
     private(set) var presence: Presence?
     private(set) var shown: Presence?
@@ -46,7 +46,12 @@ public struct Watch: Sendable {
         return presence.looksDifferent(from: shown) ? presence : nil
     }
 
-    mutating func snapshotShown() {
-        shown = presence
+    /// Something is known by now, and is what is shown to whoever has seen nothing yet.
+    ///
+    /// - Returns: those who waited for it.
+    mutating func snapshotKnown() -> Set<SessionKey> {
+        shown = shown ?? presence
+        defer { newcomers = [] }
+        return newcomers
     }
 }

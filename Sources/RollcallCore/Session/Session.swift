@@ -23,12 +23,6 @@ public struct Session: Sendable {
         var typing: TypingSender
     }
 
-    /// A `watch` to acknowledge once its users' snapshots are out.
-    struct AwaitedSnapshots: Hashable, Sendable {
-        var id: MessageID
-        var missing: Set<WatchKey>
-    }
-
     var phase = Phase.greeting
     let connected: Instant
     var bucket: TokenBucket
@@ -40,13 +34,17 @@ public struct Session: Sendable {
     var joining: [RoomKey] = []
     /// Whom the client asked to watch; members of joined conversations are watched beside them.
     var watched: Set<UserID> = []
-    var awaited: [AwaitedSnapshots] = []
+    /// What its `get`s that are not answered yet weigh.
+    var getting = 0
     /// When the token ends, and the session with it unless a fresh one comes.
     var tokenExpires: Instant?
     /// When the worker, draining, sends the client elsewhere.
     var leaves: Instant?
     /// Messages to acknowledge once a decision stands in Redis.
     var acks: [(sequence: Int64, id: MessageID)] = []
+
+    /// What a `get` counts against the limit: an empty one has an answer too.
+    static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
 
     init(now: Instant, limits: ServerMessage.Limits) {
         connected = now

@@ -1,7 +1,7 @@
 // An orderly stop: each device is sent elsewhere at a moment of its own, so that the other workers are not met by all
 // of them at once, and each is away only as long as its connecting takes.
 
-public import RollcallModel
+internal import RollcallModel
 
 /// How a worker that stops lets go of its devices.
 struct Drain: Hashable, Sendable {

@@ -7,6 +7,7 @@ extension Shard {
 
     mutating func join(_ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey) {
         guard let session = sessions[key], let user = session.user else { return }
+        guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
         if let room = roomKeys[conversation], session.joined.contains(where: { $0.room == room }) {
             return joinedAgain(room, presence: presence, user: user, id: id, on: key)
         }
@@ -33,6 +34,7 @@ extension Shard {
             }
             sessions[key]?.joining.removeAll { $0 == room }
             depart(key, from: room)
+            keepPromises(to: key)
         }
         acknowledge(id, to: key)
     }
@@ -98,8 +100,8 @@ extension Shard {
     private mutating func joinedAgain(
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey
     ) {
-        sendSnapshot(of: room, to: key)
-        guard presence, rooms[room]?.presenceSessions.contains(key) == false else { return acknowledge(id, to: key) }
+        owe(.room(room), to: key)
+        guard presence, rooms[room]?.presenceSessions.contains(key) == false else { return promise(id, to: key) }
         wait(in: room, presence: true, user: user, id: id, on: key)
     }
 
@@ -128,10 +130,10 @@ extension Shard {
             sessions[session]?.joining.removeAll { $0 == key }
             sessions[session]?.joined.append(Session.Joined(room: key, typing: sender))
             rooms[key]?.sessions.append(session)
-            sendSnapshot(of: key, to: session)
+            owe(.room(key), to: session)
         }
         if waiting.withPresence { watchMembers(of: key, for: session) }
-        for id in waiting.ids { acknowledge(id, to: session) }
+        for id in waiting.ids { promise(id, to: session) }
         guard let signal = waiting.typing else { return }
         // Typing ends by its expiry even if the join took longer.
         guard now < signal.came + settings.typing.expiry else { return acknowledge(signal.id, to: session) }

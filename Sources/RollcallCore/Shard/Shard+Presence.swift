@@ -22,24 +22,14 @@ extension Shard {
 
     /// Watched users were read.
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
-        var snapshots: [SessionKey: [Presence]] = [:]
-        var shown: Set<WatchKey> = []
         sweepDead(in: snapshot)
         for record in snapshot.records {
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
             guard let key = watchKeys[record.user], watches[key]?.phase != .subscribing else { continue }
             let read = presence(in: record, snapshot.standings, isAuthoritative: isAuthoritative)
             watches[key]?.read(read)
-            guard let watch = watches[key], let presence = watch.presence else { continue }
-            for newcomer in watch.newcomers { snapshots[newcomer, default: []].append(presence) }
-            watches[key]?.newcomers = []
-            if watch.shown == nil { watches[key]?.snapshotShown() }
+            sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
             changedWatches.insert(key)
-            shown.insert(key)
-        }
-        for (session, presences) in snapshots.sorted(by: { $0.key.index < $1.key.index }) {
-            show(presences, to: session)
-            snapshotsArrived(of: shown, for: session)
         }
         return take()
     }
@@ -55,8 +45,9 @@ extension Shard {
 
     /// A `get` was read; `nil` if Redis could not be asked.
     public mutating func gotPresence(
-        _ snapshot: PresenceSnapshot?, for key: SessionKey, id: MessageID?
+        _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
+        sessions[key]?.getting -= Session.weight(ofGetting: users)
         if let snapshot, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
             actions.append(.sendSnapshot(.presence(presences(in: snapshot), id: id), to: key))
@@ -82,47 +73,50 @@ extension Shard {
         guard session.watched.union(users).count <= settings.limits.watchedUsers else {
             return answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
         }
-        guard session.awaited.count < ShardSettings.waitingMessages else { return answerUnavailable(key, id: id) }
-        var known: [Presence] = []
-        var missing: [WatchKey] = []
+        guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
         for user in Set(users).sorted() {
-            if sessions[key]?.watched.insert(user).inserted == true { addWatcher(key, of: user, isNewcomer: false) }
-            guard let watchKey = watchKeys[user] else { continue }
-            if let presence = watches[watchKey]?.shown {
-                known.append(presence)
-            } else {
-                missing.append(watchKey)
-                watches[watchKey]?.newcomers.insert(key)
-            }
+            if sessions[key]?.watched.insert(user).inserted == true { addWatcher(key, of: user) }
+            if let watch = watchKeys[user] { owe(.user(watch), to: key) }
         }
-        show(known, to: key)
-        awaitSnapshots(of: missing, id: id, on: key)
+        promise(id, to: key)
     }
 
     mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
         for user in users where sessions[key]?.watched.remove(user) != nil { removeWatcher(key, of: user) }
+        keepPromises(to: key)
         acknowledge(id, to: key)
     }
 
     mutating func get(_ users: [UserID], id: MessageID?, on key: SessionKey) {
-        guard users.count <= settings.limits.watchedUsers else {
-            return answer(key, .limit, id: id, "a get names at most \(settings.limits.watchedUsers) users")
+        let limit = settings.limits.watchedUsers
+        guard let getting = sessions[key]?.getting, getting + Session.weight(ofGetting: users) <= limit else {
+            return answer(key, .limit, id: id, "a session gets at most \(limit) users at once")
         }
-        guard isRedisAvailable else { return answerUnavailable(key, id: id) }
-        actions.append(.getPresence(users, living: leases.living, for: key, id: id))
+        sessions[key]?.getting += Session.weight(ofGetting: users)
+        if backlogs[key]?.isHeld == true {
+            backlogs[key]?.gets.append(Backlog.Get(users: users, id: id))
+        } else {
+            ask(for: users, id: id, on: key)
+        }
     }
 
-    /// Gives a session a reason to watch a user, and shows it what is known.
-    mutating func addWatcher(_ key: SessionKey, of user: UserID, isNewcomer: Bool = true) {
+    /// Asks Redis for what a `get` wants to know.
+    mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey) {
+        guard !isRedisAvailable else {
+            return actions.append(.getPresence(users, living: leases.living, for: key, id: id))
+        }
+        sessions[key]?.getting -= Session.weight(ofGetting: users)
+        answerUnavailable(key, id: id)
+    }
+
+    /// Gives a session a reason to watch a user; with the first it is owed the user's present state.
+    mutating func addWatcher(_ key: SessionKey, of user: UserID) {
         let watchKey = watchKeys[user] ?? openWatch(user)
         let isNew = watches[watchKey]?.watchers[key] == nil
         watches[watchKey]?.watchers[key, default: 0] += 1
-        guard isNew, isNewcomer else { return }
-        if let shown = watches[watchKey]?.shown {
-            show([shown], to: key)
-        } else {
-            watches[watchKey]?.newcomers.insert(key)
-        }
+        guard isNew else { return }
+        if watches[watchKey]?.shown == nil { watches[watchKey]?.newcomers.insert(key) }
+        owe(.user(watchKey), to: key)
     }
 
     /// Takes one reason away; the last watcher to go ends the subscription.
@@ -133,7 +127,8 @@ extension Shard {
             return
         }
         watches[watchKey]?.watchers[key] = nil
-        if watches[watchKey]?.newcomers.remove(key) != nil { snapshotsArrived(of: [watchKey], for: key) }
+        watches[watchKey]?.newcomers.remove(key)
+        forgive(.user(watchKey), to: key)
         guard watches[watchKey]?.watchers.isEmpty == true else { return }
         watches.remove(watchKey)
         watchKeys[user] = nil
@@ -143,11 +138,11 @@ extension Shard {
     }
 
     mutating func tellWatchers() {
-        for key in changedWatches.sorted(by: { $0.index < $1.index }) {
+        for key in changedWatches.take(ShardSettings.tellBatch) {
+            let seen = watches[key]?.shown?.look
             guard let news = watches[key]?.news(), let watchers = watches[key]?.watchers.keys else { continue }
-            actions.append(.send(.presence([news]), to: watchers.sorted { $0.index < $1.index }))
+            tell(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
         }
-        changedWatches = []
     }
 
     /// What is shown after a read of a record.
@@ -177,27 +172,6 @@ extension Shard {
         watchKeys[user] = key
         actions.append(.subscribe(.presence(user)))
         return key
-    }
-
-    private mutating func show(_ presences: [Presence], to key: SessionKey) {
-        for start in stride(from: 0, to: presences.count, by: ShardSettings.presenceBatch) {
-            let batch = presences[start..<min(start + ShardSettings.presenceBatch, presences.count)]
-            actions.append(.sendSnapshot(.presence(Array(batch)), to: key))
-        }
-    }
-
-    private mutating func awaitSnapshots(of missing: [WatchKey], id: MessageID?, on key: SessionKey) {
-        guard let id else { return }
-        guard !missing.isEmpty else { return acknowledge(id, to: key) }
-        sessions[key]?.awaited.append(Session.AwaitedSnapshots(id: id, missing: Set(missing)))
-    }
-
-    /// Snapshots are out, or wanted no longer: what waited for no others is acknowledged.
-    private mutating func snapshotsArrived(of arrived: Set<WatchKey>, for key: SessionKey) {
-        for index in (sessions[key]?.awaited ?? []).indices { sessions[key]?.awaited[index].missing.subtract(arrived) }
-        let done = (sessions[key]?.awaited ?? []).filter(\.missing.isEmpty)
-        sessions[key]?.awaited.removeAll(where: \.missing.isEmpty)
-        for awaited in done { acknowledge(awaited.id, to: key) }
     }
 }
 

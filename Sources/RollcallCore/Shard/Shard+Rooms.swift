@@ -68,6 +68,7 @@ extension Shard {
     /// Takes a session out of a room; the last to go ends the room.
     mutating func depart(_ key: SessionKey, from room: RoomKey) {
         rooms[room]?.sessions.removeAll { $0 == key }
+        forgive(.room(room), to: key)
         rooms[room]?.waiting.removeAll { $0.session == key }
         if rooms[room]?.presenceSessions.remove(key) != nil {
             for member in rooms[room]?.members.users ?? [] { removeWatcher(key, of: member) }
@@ -177,6 +178,11 @@ extension Shard {
         }
         let removed = room.sessions.filter { sessions[$0]?.user == user }
         guard !removed.isEmpty else { return }
+        for session in removed {
+            // A join whose snapshot still waits has taken effect before.
+            forgive(.room(key), to: session)
+            keepPromises(to: session)
+        }
         actions.append(.send(.removed(room.conversation), to: removed))
         for session in removed {
             sessions[session]?.joined.removeAll { $0.room == key }

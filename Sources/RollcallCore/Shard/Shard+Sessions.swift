@@ -186,6 +186,7 @@ extension Shard {
     private mutating func connectionEnded(_ key: SessionKey, lost: Timestamp, at now: Instant) {
         guard let session = sessions[key] else { return }
         guard session.phase == .open else {
+            backlogs[key] = nil
             sessions.remove(key)
             return
         }
@@ -217,7 +218,7 @@ extension Shard {
         sessions[key]?.joined = []
         sessions[key]?.joining = []
         sessions[key]?.watched = []
-        sessions[key]?.awaited = []
+        backlogs[key] = nil
         sessions[key]?.waiting = []
         sessions[key]?.acks = []
     }

@@ -4,7 +4,7 @@ internal import RollcallModel
 
 extension Shard {
     mutating func tellRooms(at now: Instant) {
-        for key in changedRooms.sorted(by: { $0.index < $1.index }) {
+        for key in changedRooms.take(ShardSettings.tellBatch) {
             guard let room = rooms[key] else { continue }
             let moment = room.mayTell(at: now, settings: settings.typing)
             if moment > now {
@@ -14,7 +14,6 @@ extension Shard {
             }
             if let expiry = room.typists.nextExpiry { timers.remind(.room(key), at: expiry) }
         }
-        changedRooms = []
     }
 
     /// A typist's expiry, a held-back change or a repeat may be due.
@@ -35,7 +34,7 @@ extension Shard {
         guard let room = rooms[key] else { return }
         let message = ServerMessage.typing(
             in: room.conversation, of: room.told, but: sessions[session]?.user, names: settings.typing.names)
-        actions.append(.send(message, to: [session]))
+        actions.append(.sendSnapshot(message, to: session))
     }
 
     /// Tells each session what changed for it since it was last told. Sessions of those who type, or did, do not see
@@ -76,16 +75,16 @@ extension Shard {
                 others.append(session)
             }
         }
-        sendVariant(for: nil, to: others, of: room, before: before, now: now)
+        sendVariant(for: nil, to: others, of: key, before: before, now: now)
         for (user, receivers) in byUser.sorted(by: { $0.key < $1.key }) {
-            sendVariant(for: user, to: receivers, of: room, before: before, now: now)
+            sendVariant(for: user, to: receivers, of: key, before: before, now: now)
         }
     }
 
     private mutating func sendVariant(
-        for user: UserID?, to receivers: [SessionKey], of room: Room, before: [Typist]?, now: [Typist]
+        for user: UserID?, to receivers: [SessionKey], of key: RoomKey, before: [Typist]?, now: [Typist]
     ) {
-        guard !receivers.isEmpty else { return }
+        guard !receivers.isEmpty, let room = rooms[key] else { return }
         let names = settings.typing.names
         let message = ServerMessage.typing(in: room.conversation, of: now, but: user, names: names)
         if let before {
@@ -94,6 +93,6 @@ extension Shard {
         } else if now.allSatisfy({ $0.user == user }) {
             return
         }
-        actions.append(.send(message, to: receivers))
+        tell(message, of: .room(key), to: receivers)
     }
 }

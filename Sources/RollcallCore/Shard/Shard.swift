@@ -42,8 +42,11 @@ public struct Shard: Sendable {
     var blocked: Set<SessionKey> = []
     /// Stops that did not reach Redis; owed until their expiry, when the typing ends by itself.
     var owedStops: [TypingSignal] = []
-    var changedRooms: Set<RoomKey> = []
-    var changedWatches: Set<WatchKey> = []
+    var changedRooms = ChangeQueue<Room>()
+    var changedWatches = ChangeQueue<Watch>()
+    /// What sessions are still to be shown, and those of them for whom that may go on when the tick ends.
+    var backlogs: [SessionKey: Backlog] = [:]
+    var sessionsToShow: Set<SessionKey> = []
     /// Rooms of which a change was published that nobody here can read.
     var roomsToRead: Set<RoomKey> = []
     var usersToRead: Set<UserID> = []
@@ -61,6 +64,9 @@ public struct Shard: Sendable {
         self.random = random
         workerName = worker
     }
+
+    /// How many changes somebody was not sent, since a newer state went out in their place.
+    public internal(set) var conflatedMessages = 0
 
     /// How many sessions there are, those in grace included.
     public var sessionCount: Int { sessions.count }
@@ -96,13 +102,18 @@ public struct Shard: Sendable {
     }
 
     /// The event-loop tick ends: changes that came together are told together, and reads are asked for in batches.
+    /// While the shard ``hasMoreToTell``, the next tick ends soon: as soon as what this one says has been flushed.
     public mutating func tickEnded(at now: Instant) -> [ShardAction] {
         tellRooms(at: now)
         tellWatchers()
+        showBacklogs()
         askForReads()
         readUnclearRooms()
         return take()
     }
+
+    /// Whether more changed than one tick tells.
+    public var hasMoreToTell: Bool { !changedRooms.isEmpty || !changedWatches.isEmpty }
 
     mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {
         guard let id, sessions[key]?.isConnected == true else { return }

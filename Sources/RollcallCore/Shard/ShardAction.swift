@@ -10,8 +10,12 @@ public typealias WatchKey = SlotKey<Watch>
 public enum ShardAction: Hashable, Sendable {
     /// Encode once, and send to all of these.
     case send(ServerMessage, to: [SessionKey])
+    /// The same; but those spared are behind, and will be shown something newer. For them it counts as though it waited.
+    case sendSparing(ServerMessage, to: [SessionKey], spared: [SessionKey])
     /// Send a part of what there is now; it does not count against the reader's slowness.
     case sendSnapshot(ServerMessage, to: SessionKey)
+    /// Say ``Shard/caughtUp(_:)`` once what was sent has left, be it at once.
+    case tellWhenDrained(SessionKey)
     /// Close the connection, after what was sent.
     case close(SessionKey, CloseCode)
     /// Look at a token; ``Shard/authenticated(_:user:device:lifetime:id:at:)`` or ``Shard/refused(_:_:at:)`` takes the answer.
@@ -35,7 +39,7 @@ public enum ShardAction: Hashable, Sendable {
     /// A read of watched users, with the standings of whom it names and who is not among the `living`. An authoritative
     /// one counts whatever its version.
     case readPresence([UserID], isAuthoritative: Bool, living: Set<Incarnation>)
-    /// A client's `get`; ``Shard/gotPresence(_:for:id:at:)`` takes the answer.
+    /// A client's `get`; ``Shard/gotPresence(_:of:for:id:)`` takes the answer.
     case getPresence([UserID], living: Set<Incarnation>, for: SessionKey, id: MessageID?)
     /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
     /// there is none.

@@ -37,8 +37,10 @@ public struct ShardSettings: Hashable, Sendable {
     /// How long after an outage what observers saw stays, at least: with leases shorter than this, others that came
     /// back a little later still hold back what says less.
     static let leastPatience = saysLessDelay * 2
-    /// The most users one `presence` message carries.
-    public static let presenceBatch = 200
+    /// The most users, and the most conversations, whose changes one tick tells.
+    public static let tellBatch = 100
+    /// The most users and conversations whose state is shown to a session in one piece.
+    public static let showBatch = 100
     /// The most messages of one session and kind that wait: for its token, or for Redis with their acknowledgement.
     public static let waitingMessages = 100
 }

@@ -34,8 +34,9 @@ extension EdgeConnection {
     }
 
     /// Closes because the peer reads more slowly than it asks to be told.
-    func fallBehind() {
+    func closeAsSlow() {
         guard phase == .open, let context else { return }
+        loop.slowClosures += 1
         context.write(wrapOutboundOut(Self.slowGoodbye.bytes), promise: nil)
         close(.tooSlow)
     }

@@ -8,13 +8,26 @@ extension EdgeConnection {
     /// Sends frames, which are built once for all their receivers; dropped if the connection is ending.
     ///
     /// - Parameter counting: whether the bytes count against `limits.outbound_bytes`. Those of snapshots do not, so it
-    ///   is for the shard to send the next one when the last has ``EdgeShard/drained(_:)``.
+    ///   is for the shard to send the next piece when the last has drained; see ``tellWhenDrained()``.
     func send(_ frame: ServerFrame, counting: Bool = true) {
         guard phase == .open, let context else { return }
         if !counting || exempt > 0 {
             exempt = min(exempt, outboundBytes) + (counting ? 0 : frame.count)
         }
         context.write(wrapOutboundOut(frame.bytes), promise: nil)
+        loop.flushSoon(self)
+    }
+
+    /// Counts a frame that is not sent, since the peer is behind and will be sent something newer: how slow a peer is
+    /// shows in what it missed.
+    func spare(_ frame: ServerFrame) {
+        if isBehind { sparedBytes += frame.count }
+    }
+
+    /// Tells the shard when what was sent has left, be it at the end of this tick.
+    func tellWhenDrained() {
+        guard phase == .open else { return }
+        awaitsDrain = true
         loop.flushSoon(self)
     }
 
@@ -32,15 +45,14 @@ extension EdgeConnection {
         return (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Of ``outboundBytes``, those that count. Which of the waiting bytes are exempt is not tracked; they are taken to
-    /// be the last to leave, which errs to the peer's good.
+    /// Of ``outboundBytes``, those that count, and what the peer was spared since it fell behind. Which of the waiting
+    /// bytes are exempt is not tracked; they are taken to be the last to leave, which errs to the peer's good.
     var countedBytes: Int {
         let waiting = outboundBytes
-        return waiting - min(exempt, waiting)
+        return waiting - min(exempt, waiting) + sparedBytes
     }
 
-    /// Whether so much waits that the shard should keep what it has to say, to send only the newest of it when the
-    /// connection has ``EdgeShard/drained(_:)``.
+    /// Whether more waits than the high-water mark, or has since, and not yet less than the low one.
     var isBackedUp: Bool {
         guard let context, phase != .over else { return false }
         return !context.channel.isWritable
@@ -53,13 +65,29 @@ extension EdgeConnection {
         context.flush()
         switch phase {
         case .open:
-            guard isBackedUp else { return }
-            loop.watch(self)
-            if outboundBytes > loop.settings.outboundCeiling { fallBehind() }
+            if isBackedUp { fallBehind() } else { drain() }
         case .closing, .broken, .finished:
             sayGoodbye(context)
         case .over:
             break
         }
+    }
+
+    /// The kernel has taken enough of what waited.
+    func drain() {
+        guard isBehind || awaitsDrain else { return }
+        isBehind = false
+        awaitsDrain = false
+        sparedBytes = 0
+        loop.shard.drained(self)
+    }
+
+    /// The kernel has not taken what this tick wrote.
+    private func fallBehind() {
+        loop.watch(self)
+        guard outboundBytes <= loop.settings.outboundCeiling else { return closeAsSlow() }
+        guard !isBehind else { return }
+        isBehind = true
+        loop.shard.fellBehind(self)
     }
 }

@@ -31,6 +31,12 @@ final class EdgeConnection: RotaMember {
     var awaitsFlush = false
     /// Whether the loop watches what waits for it.
     var isWatched = false
+    /// Whether the shard was told that the connection is backed up, and not yet that it has drained.
+    var isBehind = false
+    /// Whether the shard asked to be told when what was sent has left.
+    var awaitsDrain = false
+    /// What was not sent while the connection was behind, in bytes.
+    var sparedBytes = 0
     /// Whether our side of the stream has ended.
     var isHalfClosed = false
     /// Whether the shard has been told of the connection, and of its end.
@@ -99,7 +105,7 @@ extension EdgeConnection: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if phase == .open && context.channel.isWritable { loop.shard.drained(self) }
+        if phase == .open && context.channel.isWritable { drain() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -6,7 +6,7 @@ import NIOCore
 /// A connection with more waiting than it should have.
 struct Backlog {
     let connection: EdgeConnection
-    /// Since when more waits than `limits.outbound_bytes`, in the loop's time.
+    /// Since when more counts than `limits.outbound_bytes`, in the loop's time.
     var overSince: Duration?
 }
 
@@ -60,7 +60,7 @@ extension EdgeLoop {
             }
             let since = backlogs[index].overSince ?? clock.awake
             backlogs[index].overSince = since
-            if clock.awake - since >= settings.slowFor { connection.fallBehind() }
+            if clock.awake - since >= settings.slowFor { connection.closeAsSlow() }
         }
     }
 

@@ -21,6 +21,8 @@ final class EdgeLoop {
     var rota: PingRota<EdgeConnection>
     var beat: Scheduled<Void>?
     var isStopped = false
+    /// How many connections were closed because their peers read too slowly.
+    var slowClosures = 0
     /// Handshakes in hand, connections that are backed up, and connections that wait for the peer's end, in the order
     /// in which they came.
     var handshakes: [Pending<HandshakeHandler>] = []

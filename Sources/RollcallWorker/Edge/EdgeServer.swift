@@ -72,6 +72,7 @@ final class EdgeServer: Sendable {
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.tcpOption(.unsentLimit), value: EdgeSettings.unsentBytes)
             .childChannelOption(.writeBufferWaterMark, value: settings.waterMark)
             .childChannelOption(
                 .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: EdgeSettings.receiveBytes)
@@ -82,6 +83,15 @@ final class EdgeServer: Sendable {
                 channel.eventLoop.makeCompletedFuture { try loops[channel.eventLoop].accept(channel) }
             }
     }
+}
+
+extension NIOBSDSocket.Option {
+    /// `TCP_NOTSENT_LOWAT`: how many bytes that it has not sent yet the kernel takes, whatever its buffers would hold.
+    #if canImport(Darwin)
+        fileprivate static let unsentLimit = NIOBSDSocket.Option(rawValue: 0x201)
+    #else
+        fileprivate static let unsentLimit = NIOBSDSocket.Option(rawValue: 25)
+    #endif
 }
 
 /// The edge's part on each event loop of a group.

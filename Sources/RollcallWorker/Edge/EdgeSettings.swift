@@ -45,15 +45,19 @@ struct EdgeSettings: Sendable {
     /// What a read takes at once. Kept by every connection while it lives, so it is the size of what clients say.
     static let receiveBytes = 256
 
+    /// What the kernel holds for a connection and has not sent. It would take megabytes, all of which a peer that reads
+    /// again would have to read before anything new.
+    static let unsentBytes: SocketOptionValue = 16 * 1024
+
     /// When a connection counts as backed up, and when it has drained: well below what makes it too slow.
     var waterMark: ChannelOptions.Types.WriteBufferWaterMark {
-        let high = max(2, min(outboundBytes / 4, 64 * 1024))
+        let high = max(2, min(outboundBytes / 4, 16 * 1024))
         return .init(low: high / 2, high: high)
     }
 
-    /// What may wait for a connection with snapshots and all. Snapshots do not make a connection slow, but they are as
-    /// much memory as anything else.
-    var outboundCeiling: Int { min(outboundBytes, Int.max / 32) * 32 }
+    /// What may wait for a connection, whatever it is. A peer that is told things and does not read has much less
+    /// waiting; this is for one that asks and asks, and does not read the answers.
+    var outboundCeiling: Int { min(outboundBytes, Int.max / 4) * 4 }
 
     /// How many beats of the sweep a ping period has: ten a second, for periods up to a day.
     var beats: Int { Int(min(864_000, max(1, ping / .milliseconds(100)))) }

@@ -6,7 +6,7 @@ import NIOCore
 /// The sessions' side of the edge.
 ///
 /// All calls come on the event loop of the connection, one after the other, and never from within the shard's own call
-/// of ``EdgeConnection/send(_:counting:)`` or ``EdgeConnection/close(_:reason:)``.
+/// of one of the connection's methods.
 protocol EdgeShard: AnyObject {
     /// A WebSocket stands; nothing has been received on it yet.
     func connected(_ connection: EdgeConnection)
@@ -15,7 +15,12 @@ protocol EdgeShard: AnyObject {
     /// unless the shard keeps the buffer.
     func received(_ text: ByteBuffer, on connection: EdgeConnection)
 
-    /// Less than the low-water mark waits for this connection again, after ``EdgeConnection/isBackedUp`` was true.
+    /// More waits for this connection than the high-water mark: its peer does not read, or not as fast as it is told.
+    /// What can wait should, so that it is new when it goes out.
+    func fellBehind(_ connection: EdgeConnection)
+
+    /// Less than the low-water mark waits for this connection, after ``fellBehind(_:)``, or as
+    /// ``EdgeConnection/tellWhenDrained()`` asked.
     func drained(_ connection: EdgeConnection)
 
     /// The connection is over, by whatever cause; ``EdgeConnection/ending`` says by which. Comes exactly once for each
@@ -30,6 +35,7 @@ protocol EdgeShard: AnyObject {
 }
 
 extension EdgeShard {
+    func fellBehind(_ connection: EdgeConnection) {}
     func drained(_ connection: EdgeConnection) {}
     func swept(at awake: Duration) {}
 }

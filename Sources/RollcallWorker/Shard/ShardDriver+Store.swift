@@ -56,11 +56,12 @@ extension ShardDriver {
             readPresence(users, isAuthoritative: isAuthoritative, living: living)
         case .getPresence(let users, let living, let key, let id):
             store.presence(of: users, living: living) { [self] result in
-                after { shard, _ in shard.gotPresence(try? result.get(), for: key, id: id) }
+                after { shard, _ in shard.gotPresence(try? result.get(), of: users, for: key, id: id) }
             }
         case .audit(let sessions, let incarnation):
             audit(sessions, of: incarnation)
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
+            .sweep:
             preconditionFailure("not a matter of the store")
         }
     }

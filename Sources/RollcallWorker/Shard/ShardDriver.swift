@@ -105,6 +105,15 @@ final class ShardDriver: EdgeShard {
         }
     }
 
+    func fellBehind(_ connection: EdgeConnection) {
+        if let key = key(of: connection) { shard.fellBehind(key) }
+    }
+
+    func drained(_ connection: EdgeConnection) {
+        guard let key = key(of: connection) else { return }
+        after { shard, _ in shard.caughtUp(key) }
+    }
+
     func disconnected(_ connection: EdgeConnection) {
         guard let key = key(of: connection) else { return }
         occupants[Int(key.index)] = nil
@@ -133,8 +142,14 @@ final class ShardDriver: EdgeShard {
         case .send(let message, let keys):
             let frame = ServerFrame(text: codec.json(of: message))
             for key in keys { connection(of: key)?.send(frame) }
+        case .sendSparing(let message, let keys, let spared):
+            let frame = ServerFrame(text: codec.json(of: message))
+            for key in keys { connection(of: key)?.send(frame) }
+            for key in spared { connection(of: key)?.spare(frame) }
         case .sendSnapshot(let message, let key):
             connection(of: key)?.send(ServerFrame(text: codec.json(of: message)), counting: false)
+        case .tellWhenDrained(let key):
+            connection(of: key)?.tellWhenDrained()
         case .close(let key, let code):
             guard let connection = connection(of: key) else { break }
             occupants[Int(key.index)] = nil
@@ -221,6 +236,7 @@ final class ShardDriver: EdgeShard {
         eventLoop.assumeIsolated().execute { [self] in
             isTickScheduled = false
             for action in shard.tickEnded(at: now) { carryOut(action) }
+            if shard.hasMoreToTell { scheduleTick() }
             rearm()
         }
     }

@@ -20,6 +20,11 @@ struct Stage {
     private(set) var said: [SessionKey: [ServerMessage]] = [:]
     private(set) var closed: [SessionKey: CloseCode] = [:]
     private(set) var signals: [TypingSignal] = []
+    /// Clients that do not read.
+    private var slow: Set<SessionKey> = []
+    private var asksWhenDrained: Set<SessionKey> = []
+    /// How many messages were counted for a client instead of sent.
+    private(set) var spared: [SessionKey: Int] = [:]
     /// Devices of dead workers that reads met.
     private(set) var swept: [DeadDevice] = []
     /// Other workers' leases, as each heartbeat reads them.
@@ -37,7 +42,25 @@ struct Stage {
 
     mutating func event(_ event: (inout Shard, Instant) -> [ShardAction]) {
         carryOut(event(&shard, now))
-        carryOut(shard.tickEnded(at: now))
+        repeat {
+            carryOut(shard.tickEnded(at: now))
+            let drained = asksWhenDrained.subtracting(slow)
+            asksWhenDrained.subtract(drained)
+            for key in drained.sorted(by: { $0.index < $1.index }) { carryOut(shard.caughtUp(key)) }
+        } while shard.hasMoreToTell || !asksWhenDrained.isSubset(of: slow) || !shard.sessionsToShow.isEmpty
+    }
+
+    /// A client stops reading, and its connection takes no more.
+    mutating func stall(_ key: SessionKey) {
+        slow.insert(key)
+        shard.fellBehind(key)
+    }
+
+    /// A client has read all that was sent.
+    mutating func read(_ key: SessionKey, andStalls: Bool = false) {
+        if !andStalls { slow.remove(key) }
+        asksWhenDrained.remove(key)
+        event { shard, _ in shard.caughtUp(key) }
     }
 
     mutating func connect() -> SessionKey { shard.connected(at: now) }
@@ -213,11 +236,12 @@ struct Stage {
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
         case .getPresence(let users, let living, let key, let id):
             let snapshot = snapshot(of: users, living: living)
-            return { shard, _ in shard.gotPresence(snapshot, for: key, id: id) }
+            return { shard, _ in shard.gotPresence(snapshot, of: users, for: key, id: id) }
         case .audit(let sessions, let incarnation):
             let found = redis.audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
+            .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
     }
@@ -233,8 +257,9 @@ struct Stage {
         case .readRoom(let read, let key): shard.roomReadFailed(read, for: key)
         case .readPresence(let users, let isAuthoritative, _):
             shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
-        case .getPresence(_, _, let key, let id): return shard.gotPresence(nil, for: key, id: id)
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
+        case .getPresence(let users, _, let key, let id): return shard.gotPresence(nil, of: users, for: key, id: id)
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
+            .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
         return []
@@ -246,7 +271,12 @@ struct Stage {
             case .send(let message, let keys):
                 #expect(Set(keys).count == keys.count, "a message goes to a session once")
                 for key in keys { said[key, default: []].append(message) }
+            case .sendSparing(let message, let keys, let spared):
+                #expect(!spared.isEmpty && Set(keys + spared).count == keys.count + spared.count)
+                for key in keys { said[key, default: []].append(message) }
+                for key in spared { self.spared[key, default: 0] += 1 }
             case .sendSnapshot(let message, let key): said[key, default: []].append(message)
+            case .tellWhenDrained(let key): asksWhenDrained.insert(key)
             case .close(let key, let code):
                 #expect(closed[key] == nil, "a connection is closed once")
                 closed[key] = code
@@ -285,6 +315,7 @@ struct Stage {
             "roomKeys": shard.roomKeys.count, "watches": shard.watches.count, "watchKeys": shard.watchKeys.count,
             "blocked": shard.blocked.count, "owed stops": shard.owedStops.count,
             "reads": shard.usersToRead.count + shard.failedReads.count + shard.roomsToRead.count,
+            "backlogs": shard.backlogs.count + shard.sessionsToShow.count,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }
     }

@@ -16,13 +16,13 @@ struct EdgeSendingTests {
 
     /// Sends so much that no kernel takes it all for a client that does not read.
     private static let flood: RecordingShard.Answer = { text, connection in
-        for number in 0..<300 {
+        for number in 0..<40 {
             connection.send(ServerFrame(text: large(number)), counting: text != "snapshot")
         }
     }
 
     private func readFlood(_ client: RawClient) async throws {
-        for number in 0..<300 {
+        for number in 0..<40 {
             let frame = try await client.readFrame()
             #expect(frame.payload == Self.large(number))
         }
@@ -80,6 +80,7 @@ struct EdgeSendingTests {
             try await client.send(.text("flood"))
             try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
             try await readFlood(client)
+            #expect(edge.journal.all == ["connected", "flood", "fell behind", "here 4001"])
             let goodbye = try await client.readFrame()
             #expect(goodbye == .text(#"{"reason":"slow","reconnect":true,"type":"goodbye"}"#))
             #expect(try await client.readFrame().closeCode == 4001)
@@ -101,7 +102,7 @@ struct EdgeSendingTests {
             try await readFlood(client)
             try await client.send(.text("still here"))
             #expect(try await client.readFrame() == .pong(""))
-            #expect(edge.journal.all == ["connected", "flood", "drained", "still here"])
+            #expect(edge.journal.all == ["connected", "flood", "fell behind", "drained", "still here"])
         }
     }
 
@@ -129,6 +130,67 @@ struct EdgeSendingTests {
             #expect(try await client.readFrame() == .text("true true"))
             try await client.send(.text("and now"))
             #expect(try await client.readFrame() == .text("false true"))
+        }
+    }
+
+    @Test("what a reader is spared while it is behind counts as though it waited, until it has read")
+    func spared() async throws {
+        try await TestEdge.with {
+            $0.outboundBytes = 1 << 20
+            $0.slowFor = .milliseconds(500)
+        } answer: { text, connection in
+            switch text {
+            case "spare": for number in 0..<20 { connection.spare(ServerFrame(text: Self.large(number))) }
+            default: connection.send(ServerFrame(text: Self.large(0)))
+            }
+        } body: { edge in
+            let (reader, other) = (try await edge.client(), try await edge.client(receiveBuffer: 4096))
+            for client in [reader, other] { try await client.send(.text("large")) }
+            _ = try await reader.readFrame()
+            try await eventually("the one falls behind") { edge.journal.contains("fell behind") }
+            for client in [reader, other] { try await client.send(.text("spare")) }
+            try await eventually("the one is closed") { edge.journal.contains("here 4001") }
+            try await reader.send(.text("large"))
+            _ = try await reader.readFrame()
+            #expect(edge.journal.count("here 4001") == 1)
+            #expect(edge.server.connections == 2)
+        }
+    }
+
+    @Test("the shard hears at once that all has left, where the peer reads, and else when it has read")
+    func tellsWhenDrained() async throws {
+        try await TestEdge.with { _ in
+        } answer: { text, connection in
+            for _ in 0..<(Int(text) ?? 0) { connection.send(ServerFrame(text: Self.large(0)), counting: false) }
+            connection.tellWhenDrained()
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("0"))
+            try await eventually("it is told") { edge.journal.all == ["connected", "0", "drained"] }
+            try await client.send(.text("8"))
+            try await eventually("it has fallen behind") { edge.journal.contains("fell behind") }
+            try await eventually("much later it is still behind") { edge.journal.awake > .seconds(1) }
+            #expect(edge.journal.count("drained") == 1)
+            for _ in 0..<8 { _ = try await client.readFrame() }
+            try await eventually("it is told again, once") { edge.journal.count("drained") == 2 }
+            #expect(edge.journal.all == ["connected", "0", "drained", "8", "fell behind", "drained"])
+        }
+    }
+
+    @Test("the kernel does not take more for a peer than it can send soon")
+    func unsent() async throws {
+        try await TestEdge.with { _ in
+        } answer: { text, connection in
+            connection.send(ServerFrame(text: Self.large(0).prefix(1000)))
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            var taken = 0
+            while !edge.journal.contains("fell behind") {
+                try await client.send(.text("more"))
+                taken += 1
+                try await eventually("it has answered") { edge.journal.count("more") == taken }
+            }
+            #expect(taken < 64)
         }
     }
 

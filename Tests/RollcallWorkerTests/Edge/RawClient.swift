@@ -82,12 +82,13 @@ final class RawClient: @unchecked Sendable {
 
     /// Waits for the server to end the stream.
     ///
-    /// - Returns: all that came before.
+    /// - Returns: all that came before, but pings at the start of it.
     func readToEnd(within limit: Duration = .seconds(10)) async throws -> [UInt8] {
         try await eventually("the stream ends", within: limit) {
             read()
             return hasEnded
         }
+        while unread.starts(with: ServerFrame.ping.bytes.readableBytesView) { _ = take(ServerFrame.ping.count) }
         return take(unread.count)
     }
 

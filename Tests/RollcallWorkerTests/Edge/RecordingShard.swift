@@ -50,6 +50,10 @@ final class RecordingShard: EdgeShard {
         answer(text, connection)
     }
 
+    func fellBehind(_ connection: EdgeConnection) {
+        journal.note("fell behind")
+    }
+
     func drained(_ connection: EdgeConnection) {
         journal.note("drained")
     }

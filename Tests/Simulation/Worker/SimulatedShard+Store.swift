@@ -27,14 +27,15 @@ extension SimulatedShard {
             readPresence(users, isAuthoritative: isAuthoritative, living: living)
         case .getPresence(let users, let living, let key, let id):
             store.presence(of: users, living: living) { [self] result in
-                after { shard, _ in shard.gotPresence(try? result.get(), for: key, id: id) }
+                after { shard, _ in shard.gotPresence(try? result.get(), of: users, for: key, id: id) }
             }
         case .audit(let sessions, let incarnation):
             store.audit(sessions.map(\.name), of: incarnation) { [self] result in
                 guard case .success(let found) = result else { return }
                 after { $0.audited(sessions, found, of: incarnation, at: $1) }
             }
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
+            .sweep:
             preconditionFailure("not a matter of the store")
         }
     }

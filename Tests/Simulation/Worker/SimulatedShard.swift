@@ -82,8 +82,13 @@ final class SimulatedShard {
         switch action {
         case .send(let message, let keys):
             for key in keys { edges[key]?.send(message) }
+        case .sendSparing(let message, let keys, _):
+            for key in keys { edges[key]?.send(message) }
         case .sendSnapshot(let message, let key):
             edges[key]?.send(message)
+        case .tellWhenDrained(let key):
+            // Every client here reads at once.
+            process.soon { [self] in after { shard, _ in shard.caughtUp(key) } }
         case .close(let key, let code):
             edges.removeValue(forKey: key)?.close(code)
         case .authenticate(let key, let token, let device, let id):
@@ -138,6 +143,7 @@ final class SimulatedShard {
         process.soon { [self] in
             isTickScheduled = false
             for action in shard.tickEnded(at: process.now) { carryOut(action) }
+            if shard.hasMoreToTell { scheduleTick() }
             rearm()
         }
     }
