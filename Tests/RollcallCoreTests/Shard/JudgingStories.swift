@@ -111,6 +111,47 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"], "but for a lease only")
     }
 
+    @Test("a Redis that went back in time counts a lease after it is back, whatever its versions")
+    func wentBack() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.heartbeat()
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        var older = elsewhere("alice", stage.redis.time.advanced(by: .seconds(-30)))
+        older.devices["tv"]?.state = .idle
+        stage.redis.records["alice"] = older
+        stage.redisReturns()
+        stage.pass(.milliseconds(4900))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.pass(.milliseconds(200))
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+    }
+
+    @Test("a read from before the channel was lost is read again: what came since may be missing from both")
+    func readAcrossLoss() {
+        var stage = Stage()
+        let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.confirm()
+        let read = stage.asked.removeFirst()
+        let event = stage.reply(to: read)
+        stage.subscriberGoes()
+        stage.say(.state(.idle), on: alice)
+        stage.answer()
+        stage.redis.published = []
+        stage.event(event)
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+    }
+
     @Test("with a lease of one second, an idle user is not offline for want of patience")
     func shortLease() {
         var settings = ShardSettings()

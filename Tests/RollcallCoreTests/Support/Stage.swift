@@ -121,11 +121,16 @@ struct Stage {
     mutating func redisGoes() {
         incarnation = nil
         shard.redisLost()
+        subscriberGoes()
+        failAll()
+    }
+
+    /// The connection that hears changes is lost, with what was on its way.
+    mutating func subscriberGoes() {
         shard.subscriptionsLost()
         unconfirmed += confirmed
         confirmed = []
         redis.published = []
-        failAll()
     }
 
     mutating func heartbeat(afterGap: Bool = false) {

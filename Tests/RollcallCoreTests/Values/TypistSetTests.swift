@@ -1,0 +1,84 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct TypistSetTests {
+    private let clock = RedisClock(time: redis(0), sent: at(.zero))
+
+    @Test("who types is known in the order in which it was learnt, and until it ends")
+    func order() {
+        var set = TypistSet()
+        set.changed(typing("bob", at: 100, for: 3000), clock: clock)
+        set.changed(typing("alice", at: 200, for: 3000), clock: clock)
+        set.changed(typing("bob", at: 1000, for: 3000), clock: clock)
+        #expect(set.users == ["bob", "alice"])
+        #expect(set.nextExpiry == at(.milliseconds(3200)))
+        set.expired(at: at(.milliseconds(3200)))
+        #expect(set.users == ["bob"])
+        set.expired(at: at(.milliseconds(4000)))
+        #expect(set.isEmpty)
+    }
+
+    @Test("a word that is older than what is known changes nothing")
+    func older() {
+        var set = TypistSet()
+        set.changed(typing("bob", at: 1000, for: 3000), clock: clock)
+        set.changed(typing("bob", at: 500, for: 3000), clock: clock)
+        #expect(set.nextExpiry == at(.milliseconds(4000)))
+        set.changed(stopped("bob", at: 900), clock: clock)
+        #expect(set.users == ["bob"], "the stop was of what he typed before")
+        set.changed(stopped("bob", at: 1000), clock: clock)
+        #expect(set.isEmpty)
+    }
+
+    @Test("what is heard while a snapshot is read, and is newer, stays")
+    func heardMeanwhile() {
+        var set = TypistSet()
+        set.readBegan()
+        set.changed(stopped("bob", at: 2000), clock: clock)
+        set.changed(typing("alice", at: 2000, for: 3000), clock: clock)
+        set.snapshotRead(snapshot(at: 1000, ["bob", "carol"]), clock: clock)
+        #expect(Set(set.users) == ["alice", "carol"], "bob has stopped since")
+    }
+
+    @Test("a snapshot corrects what is older: who is not in it types no more")
+    func corrected() {
+        var set = TypistSet()
+        set.changed(typing("bob", at: 100, for: 3000), clock: clock)
+        set.readBegan()
+        set.snapshotRead(snapshot(at: 1000, ["carol"]), clock: clock)
+        #expect(set.users == ["carol"])
+    }
+
+    @Test("a stop is remembered until the last of overlapping reads is over, and no longer")
+    func overlapping() {
+        var set = TypistSet()
+        set.readBegan()
+        set.readBegan()
+        set.changed(stopped("bob", at: 2000), clock: clock)
+        set.readFailed()
+        set.snapshotRead(snapshot(at: 1000, ["bob"]), clock: clock)
+        #expect(set.isEmpty && !set.isReading)
+        set.readBegan()
+        set.snapshotRead(snapshot(at: 1500, ["bob"]), clock: clock)
+        #expect(set.users == ["bob"])
+    }
+
+    private func typing(_ user: UserID, at time: Int64, for milliseconds: Int64) -> TypingChange {
+        TypingChange(user: user, typing: true, expiresIn: milliseconds, at: redis(time))
+    }
+
+    private func stopped(_ user: UserID, at time: Int64) -> TypingChange {
+        TypingChange(user: user, typing: false, expiresIn: nil, at: redis(time))
+    }
+
+    private func snapshot(at time: Int64, _ users: [UserID]) -> RoomSnapshot {
+        let typists = users.map { RoomSnapshot.Entry(user: $0, expiry: redis(time + 3000), name: nil) }
+        return RoomSnapshot(time: redis(time), isMember: true, typists: typists, members: nil)
+    }
+}
+
+extension TypistSet {
+    fileprivate var users: [UserID] { typists.map(\.user) }
+}

@@ -1,0 +1,55 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct WatchTests {
+    @Test("of published changes the newest counts, in whatever order they come")
+    func newest() {
+        var watch = shown(.online, version: 10)
+        watch.changed(presence(.offline, version: 12))
+        watch.changed(presence(.online, version: 11))
+        #expect(watch.presence?.version == 12)
+        #expect(watch.news()?.status == .offline)
+        watch.changed(presence(.away, version: 12))
+        #expect(watch.news() == nil, "the same version is no news")
+    }
+
+    @Test("a change that looks the same is no news, and is not told later either")
+    func looksTheSame() {
+        var watch = shown(.online, version: 10)
+        watch.changed(presence(.online, version: 11))
+        #expect(watch.news() == nil)
+        watch.changed(presence(.offline, version: 12))
+        #expect(watch.news() != nil)
+        #expect(watch.news() == nil)
+    }
+
+    @Test("nothing is told before the first snapshot, and changes heard before it count")
+    func beforeTheSnapshot() {
+        var watch = Watch(user: "alice")
+        watch.changed(presence(.online, version: 10))
+        #expect(watch.news() == nil)
+        watch.read(presence(.online, version: 10))
+        watch.snapshotShown()
+        #expect(watch.news() == nil && watch.shown?.status == .online)
+    }
+
+    @Test("what a read says counts, whatever was known")
+    func read() {
+        var watch = shown(.online, version: 10)
+        watch.read(presence(.offline, version: 7))
+        #expect(watch.news()?.status == .offline)
+    }
+
+    private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
+        var watch = Watch(user: "alice")
+        watch.read(presence(status, version: version))
+        watch.snapshotShown()
+        return watch
+    }
+
+    private func presence(_ status: PresenceStatus, version: Int64) -> Presence {
+        Presence(user: "alice", status: status, lastSeen: nil, updatedAt: redis(version), version: version)
+    }
+}
