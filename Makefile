@@ -1,7 +1,7 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-client test-hiredis bench lint format clean
+.PHONY: help setup run test test-client test-hiredis faults bench lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Package.swift
@@ -29,6 +29,13 @@ test-client: setup ## build an app that imports only the client, with hiredis hi
 
 test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
 	Tests/hiredis-1x.sh
+
+# Results are kept in .build/faults.json: a run that was ended goes on where it was, and ONLY= plays some rows alone.
+faults: setup ## put every promise to the test on real processes; takes ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1
+	@scripts/setup faults
+	$(SWIFT) build $(FLAGS) -c release --product rollcall
+	$(SWIFT) build $(FLAGS) -c release --product faults
+	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
 
 bench: setup ## measure typing from device to device, built for release
 	$(SWIFT) run $(FLAGS) -c release rollcall bench

@@ -3,12 +3,12 @@
 /// What the workers of a deployment are set to, as far as promises depend on it.
 public struct Settings: Hashable, Sendable {
     public let name: String
-    public let lease: Duration
+    public private(set) var lease: Duration
     public let heartbeat: Duration
     /// How often each fault is gone through, unless told otherwise.
     public let rounds: Int
     /// What is handed to the workers.
-    public let configuration: [String: String]
+    public private(set) var configuration: [String: String]
 
     /// `presence.grace`, `typing.expiry`, `worker.drain`: the defaults.
     public let grace = Duration.seconds(5)
@@ -25,6 +25,14 @@ public struct Settings: Hashable, Sendable {
         name: "default", lease: .seconds(5), heartbeat: .seconds(1), rounds: 2, configuration: [:], ping: .seconds(10))
 
     public static let all = [short, usual]
+
+    /// The same with another lease.
+    func with(lease: Duration) -> Settings {
+        var settings = self
+        settings.lease = lease
+        settings.configuration["worker.lease"] = "\(Int(lease.inSeconds * 1000))ms"
+        return settings
+    }
 
     public var description: String {
         let times = "lease \(lease.short), heartbeat \(heartbeat.short)"

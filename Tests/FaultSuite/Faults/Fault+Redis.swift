@@ -1,53 +1,71 @@
 // A Redis that goes, forgets, or does not answer.
 
+internal import Foundation
 internal import Harness
 internal import RollcallClient
 
 extension Fault {
-    static let redisFaults = [killedAndEmpty]
+    static let redisFaults =
+        [killedAndEmpty, oldSnapshot, sleeping, paused, killedSubscribers, killedCommands]
+        + [flushed, scriptsFlushed, slowSubscriber, noMemory, noClients, replica]
 
     private static let killedAndEmpty = Fault(.redis, "killed (-9), back empty after 10 s") { stage in
-        try await stage.outage { stage in
-            stage.dataIsLost()
+        try await stage.outage(Outage(losesData: true)) {
             try await stage.redis.kill()
-            return {
-                try await Task.sleep(for: .seconds(10))
-                try await stage.startRedis()
-            }
+        } end: {
+            try await Task.sleep(for: .seconds(10))
+            try await stage.startRedis()
         }
     }
-}
 
-extension Stage {
-    /// Starts a Redis again, and leads all ways to it.
-    func startRedis(with snapshot: RedisControl.Snapshot? = nil) async throws {
-        let port = try await redis.start(with: snapshot)
-        for host in hosts { try await host.toRedis.aim(at: port) }
+    private static let sleeping = Fault(.redis, "DEBUG SLEEP 5") { stage in
+        try await stage.outage {
+            Task { try await stage.redis.cli("DEBUG", "SLEEP", "5") }
+        } end: { sleep in
+            _ = try await sleep.value
+        }
     }
 
-    /// An outage of Redis for all hosts, in which people come, go and change.
-    ///
-    /// - Parameter begin: begins it; what it returns ends it.
-    func outage(_ begin: (Stage) async throws -> () async throws -> Void) async throws {
-        let cast = try await cast()
-        let (goner, changer, newcomer) = (
-            try await person("goner"), try await person("changer"), try await person("newcomer")
-        )
-        for (number, device) in [goner, changer].enumerated() { try await device.come(to: number) }
-        try await see([goner, changer].map { .status($0.user, .online) })
-        steady(cast.steady + cast.lost, who: .observers)
-        let began = Moment.now
-        let end = try await begin(self)
-        typingExpires(cast.typist.user, signalled: cast.signalled)
-        try await newcomer.come(to: 2, until: .welcomed)
-        try await changer.say(.state(.idle))
-        try await goner.goodbye()
-        try await end()
-        let ended = Moment.now
-        unreadable(from: began, to: ended + Promise.convergenceLimit)
-        converge(goner.user, .offline, after: ended)
-        converge(changer.user, .away, after: ended)
-        for user in cast.steady + cast.lost + [newcomer.user] { converge(user, .online, after: ended) }
-        look(until: ended + settings.lease + .seconds(2))
+    private static let paused = Fault(.redis, "CLIENT PAUSE, 5 s") { stage in
+        try await stage.outage {
+            try await stage.redis.cli("CLIENT", "PAUSE", "5000")
+            return Moment.now + .seconds(5)
+        } end: { resumes in
+            try await Task.sleep(until: resumes, clock: .continuous)
+        }
+    }
+
+    private static let killedSubscribers = Fault(.redis, "CLIENT KILL TYPE pubsub") { stage in
+        try await stage.outage {
+            try await stage.redis.cli("CLIENT", "KILL", "TYPE", "pubsub")
+        } end: { _ in
+        }
+    }
+
+    private static let killedCommands = Fault(.redis, "CLIENT KILL TYPE normal") { stage in
+        try await stage.outage {
+            try await stage.redis.cli("CLIENT", "KILL", "TYPE", "normal")
+        } end: { _ in
+        }
+    }
+
+    private static let flushed = Fault(.redis, "FLUSHALL under load") { stage in
+        let load = try await stage.load()
+        try await stage.outage(Outage(losesData: true)) {
+            try await stage.redis.cli("FLUSHALL")
+        } end: { _ in
+        }
+        try await load.end()
+    }
+
+    /// Nobody should notice.
+    private static let scriptsFlushed = Fault(.redis, "SCRIPT FLUSH under load") { stage in
+        let load = try await stage.load()
+        try await stage.outage {
+            try await stage.redis.cli("SCRIPT", "FLUSH")
+        } end: { _ in
+        }
+        let refusals = try await load.end()
+        stage.found(.other, broken: refusals == 0 ? nil : "\(refusals) messages were refused")
     }
 }

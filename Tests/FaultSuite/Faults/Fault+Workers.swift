@@ -1,11 +1,11 @@
-// Workers that die, sleep, or leave in good order.
+// Workers that die or sleep.
 
 internal import Foundation
 internal import Harness
 internal import RollcallClient
 
 extension Fault {
-    static let workerFaults = [killed, stopped]
+    static let workerFaults = [killed, restarted, allKilled, stopped]
 
     private static let killed = Fault(.worker, "killed (-9)") { stage in
         let cast = try await stage.cast()
@@ -14,6 +14,36 @@ extension Fault {
         let died = try await stage.hosts[0].kill()
         stage.typingExpires(cast.typist.user, signalled: cast.signalled)
         stage.dead(cast.lost, since: died)
+    }
+
+    /// It never takes its dead self's devices for its own.
+    private static let restarted = Fault(.worker, "killed (-9), and started under its id within its lease") { stage in
+        let cast = try await stage.cast()
+        stage.steady(cast.steady)
+        stage.gone([0])
+        let died = try await stage.hosts[0].kill()
+        try await stage.hosts[0].start()
+        stage.typingExpires(cast.typist.user, signalled: cast.signalled)
+        stage.dead(cast.lost, since: died)
+        stage.look(until: died + stage.settings.lease + .seconds(3))
+    }
+
+    private static let allKilled = Fault(.worker, "all killed (-9) at once, one started later") { stage in
+        let cast = try await stage.cast()
+        stage.gone([0, 1, 2])
+        let died = Moment.now
+        for host in stage.hosts { _ = try await host.kill() }
+        // A minute is for those who live by minutes: what matters is that the leases are long over.
+        let absence = stage.settings == .short ? Duration.seconds(10) : .seconds(60)
+        try await Task.sleep(for: absence)
+        let starting = Moment.now
+        try await stage.hosts[0].start()
+        let ready = Moment.now
+        stage.blind(0, from: died, to: ready)
+        for user in cast.lost { stage.converge(user, .offline, after: ready) }
+        for user in cast.steady { stage.converge(user, .online, after: ready) }
+        for user in cast.lost { stage.forbid([.online, .away], of: user, .ghosts, from: starting, who: .reads) }
+        stage.look(until: ready + stage.settings.lease * 2 + .seconds(1))
     }
 
     /// Nobody's connection is lost: for the others all who are on it are gone, until it wakes.
@@ -32,11 +62,11 @@ extension Fault {
         stage.typingExpires(cast.typist.user, signalled: cast.signalled)
         stage.dead(onIt, since: stopped, until: wakes)
         // Its session on the sleeping worker stands; its new one, elsewhere, is the newer.
+        stage.mayLose([mover.user])
         let again = try await stage.person("mover", manner: .staysAway)
         try await again.come(to: 1)
         try await Task.sleep(until: wakes, clock: .continuous)
         let continued = stage.hosts[0].signal(SIGCONT)
-        stage.mayLose([mover.user])
         for user in onIt { stage.converge(user, .online, after: continued) }
         stage.look(until: continued + stage.settings.lease + .seconds(1))
     }

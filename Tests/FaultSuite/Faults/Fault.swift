@@ -24,7 +24,8 @@ public struct Fault: Sendable {
     }
 
     /// All of them, in the order of the table.
-    public static let all = workerFaults + redisFaults
+    public static let all =
+        workerFaults + drainingFaults + deviceFaults + redisFaults + networkFaults + mixedFaults
 
     /// A handful that is over soon.
     public static let quick = all.filter { ["killed (-9)"].contains($0.name) }

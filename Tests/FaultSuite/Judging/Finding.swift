@@ -9,9 +9,15 @@ public struct Finding: Codable, Hashable, Sendable {
     public var limit: Double?
     /// How it was broken.
     public var broken: String?
+    /// Something else that was counted, by its name.
+    public var figure: [String: Double] = [:]
 
-    init(_ promise: Promise, took: Duration? = nil, limit: Duration? = nil, broken: String? = nil) {
+    init(
+        _ promise: Promise, took: Duration? = nil, limit: Duration? = nil, broken: String? = nil,
+        figure: [String: Double] = [:]
+    ) {
         self.promise = promise
+        self.figure = figure
         seconds = took.map(\.inSeconds)
         self.limit = limit.map(\.inSeconds)
         self.broken = broken

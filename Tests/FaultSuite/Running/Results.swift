@@ -12,6 +12,8 @@ public struct Round: Codable, Sendable {
     }
 
     public var outcomes: [String: Outcome] = [:]
+    /// What else was counted, at the most.
+    public var figures: [String: Double] = [:]
     /// How long it took in all.
     public var seconds: Double
     /// By how much the suite itself was late, at the worst.
@@ -31,6 +33,7 @@ public struct Round: Codable, Sendable {
             outcome.limit = outcome.limit ?? finding.limit
             if let broken = finding.broken { outcome.broken.append(broken) }
             outcomes[finding.promise.rawValue] = outcome
+            figures.merge(finding.figure) { max($0, $1) }
         }
     }
 }
@@ -56,10 +59,10 @@ public struct Results: Codable, Sendable {
 
     public init() {}
 
-    /// What is in a file; empty if there is none.
-    public init(file: URL) throws {
-        guard FileManager.default.fileExists(atPath: file.path) else { return }
-        self = try JSONDecoder().decode(Results.self, from: Data(contentsOf: file))
+    /// What is in a file; empty if there is none, or one that another version of the suite wrote.
+    public init(file: URL) {
+        guard let data = try? Data(contentsOf: file) else { return }
+        self = (try? JSONDecoder().decode(Results.self, from: data)) ?? self
     }
 
     public func write(to file: URL) throws {

@@ -45,7 +45,7 @@ public actor Runner {
         self.file = file
         self.progress = progress
         build = try Build.current()
-        results = try file.map { try Results(file: $0) } ?? Results()
+        results = file.map { Results(file: $0) } ?? Results()
     }
 
     /// The rows asked for, in their order, as far as there are any.

@@ -100,6 +100,11 @@ extension Stage {
         plan { $0.findings.append(Finding(promise, took: took, limit: limit, broken: broken)) }
     }
 
+    /// Something worth telling was counted.
+    func figure(_ name: String, _ value: Double) {
+        plan { $0.findings.append(Finding(.other, figure: [name: value])) }
+    }
+
     /// The round goes on until this moment at least.
     func look(until moment: Moment) {
         state.withLockedValue { $0.lookUntil = max($0.lookUntil, moment) }

@@ -9,9 +9,10 @@ internal import TestSupport
 public final class Stage: Sendable {
     /// What a fault needs of its stage beyond the usual.
     struct Equipment: Sendable {
-        var settings: [String: String] = [:]
-        /// The environment of each host's worker, by the host's number.
-        var environment: [Int: [String: String]] = [:]
+        /// Another lease than that of the settings.
+        var lease: Duration?
+        /// By how much the clocks of hosts are wrong.
+        var clocks: [Int: Duration] = [:]
         /// Whether devices go through proxies.
         var hasDoors = true
         /// Whether the workers have gone through a lease before the fault, or have only just begun.
@@ -40,6 +41,7 @@ public final class Stage: Sendable {
 
     /// Sets the stage.
     init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
+        let settings = equipment.lease.map { settings.with(lease: $0) } ?? settings
         self.settings = settings
         let redis = try await RedisControl()
         let hosts = try await Self.hosts(settings, equipment, redis: redis.port)
@@ -61,12 +63,12 @@ public final class Stage: Sendable {
     }
 
     private static func hosts(_ settings: Settings, _ equipment: Equipment, redis port: Int) async throws -> [Host] {
-        let configuration = settings.configuration.merging(equipment.settings) { $1 }
         var hosts: [Host] = []
         for number in 0..<hostCount {
             hosts.append(
                 try await Host(
-                    number, redis: port, settings: configuration, environment: equipment.environment[number] ?? [:],
+                    number, redis: port, settings: settings.configuration,
+                    environment: try equipment.clocks[number].map(WrongClock.environment(offBy:)) ?? [:],
                     hasDoor: equipment.hasDoors))
         }
         try await withThrowingDiscardingTaskGroup { group in
@@ -108,7 +110,15 @@ public final class Stage: Sendable {
             return state.users.contains(user)
         }
         if !isKnown { try await watch([user]) }
-        let roamer = try await Roamer(user, device, state: state, manner: manner, hosts: doors)
+        return try await extra(name, device, state: state, manner: manner)
+    }
+
+    /// Somebody whom nobody watches yet, and nobody reads.
+    func extra(
+        _ name: String, _ device: DeviceID = "phone", state: DeviceState = .active,
+        manner: Roamer.Manner = .returns
+    ) async throws -> Roamer {
+        let roamer = try await Roamer(UserID(name), device, state: state, manner: manner, hosts: doors)
         self.state.withLockedValue { $0.roamers.append(roamer) }
         return roamer
     }
@@ -127,7 +137,7 @@ public final class Stage: Sendable {
 
     /// Waits until all observers see these, before anything goes wrong.
     func see(_ things: [Expectation.Thing]) async throws {
-        try await eventually("observers see \(things)", within: .seconds(10)) {
+        try await eventually("observers see \(things)", within: .seconds(10), every: .milliseconds(20)) {
             let now = Moment.now
             return sights(until: now).allSatisfy { sight in things.allSatisfy { sight.settled($0, by: now) != nil } }
         }

@@ -16,7 +16,7 @@ final class Lane {
     private var source: (any Channel)?
     private var target: (any Channel)?
     private var waiting = CircularBuffer<(item: Item, arrived: NIODeadline)>()
-    private var waitingBytes = 0
+    private(set) var waitingBytes = 0
     private var hasEnded = false
     private var alarm: Scheduled<Void>?
 

@@ -72,6 +72,11 @@ public final class Proxy: Sendable {
         try await onLoop { $0.standing(traffic).count }
     }
 
+    /// How many bytes of clients are held back.
+    public func heldBytes() async throws -> Int {
+        try await onLoop { $0.standing(.all).reduce(0) { $0 + $1.up.waitingBytes } }
+    }
+
     private func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (Switchboard) throws -> Value
     ) async throws -> Value {

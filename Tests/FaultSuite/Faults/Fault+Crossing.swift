@@ -1,0 +1,73 @@
+// Sessions that meet: of one device, and of two.
+
+internal import Harness
+internal import RollcallClient
+
+extension Fault {
+    /// Whoever wins, one session is left, it is shown, and the other's end changes nothing.
+    static let twice = Fault(.device, "the same device twice at once") { stage in
+        var pairs: [[Roamer]] = []
+        for number in 0..<20 {
+            let name = "double\(number)"
+            pairs.append([try await stage.person(name), try await stage.person(name)])
+        }
+        stage.mayLose(pairs.map { $0[0].user })
+        let coming = Moment.now
+        try await withThrowingDiscardingTaskGroup { group in
+            for (number, pair) in pairs.enumerated() {
+                // Half of them meet on one worker, half come to two.
+                group.addTask { try await pair[0].come(to: 0, until: .welcomed) }
+                group.addTask { try await pair[1].come(to: number % 2, until: .welcomed) }
+            }
+        }
+        let come = Moment.now
+        for pair in pairs { stage.converge(pair[0].user, .online, after: coming) }
+        for pair in pairs { stage.forbid([.offline], of: pair[0].user, .steadiness, from: come + .seconds(1)) }
+        try await Task.sleep(for: Promise.convergenceLimit + .seconds(1))
+        for pair in pairs { try await stage.oneIsLeft(of: pair) }
+    }
+
+    /// A user goes from device to device, a thousand times.
+    static let crossing = Fault(.device, "two devices crossing a thousand times") { stage in
+        // One's new device stands before the old goes; the other's come and go in the same moment.
+        let careful = [try await stage.person("careful", "phone"), try await stage.person("careful", "laptop")]
+        let hasty = [try await stage.person("hasty", "phone"), try await stage.person("hasty", "laptop")]
+        for devices in [careful, hasty] { try await devices[0].come(to: 0) }
+        try await stage.see([careful, hasty].map { .status($0[0].user, .online) })
+        stage.steady([careful[0].user])
+        for _ in 0..<10 {
+            for crossing in 1...100 {
+                let (next, last) = (crossing % 2, (crossing + 1) % 2)
+                async let hastyComes: Void = hasty[next].come(to: next)
+                async let hastyGoes: Void = hasty[last].leaveCleanly()
+                try await careful[next].come(to: next)
+                try await careful[last].leaveCleanly()
+                _ = try await (hastyComes, hastyGoes)
+            }
+            let crossed = Moment.now
+            let end = crossed + .milliseconds(300)
+            stage.converge(hasty[0].user, .online, after: crossed, until: end)
+            try await Task.sleep(until: end, clock: .continuous)
+        }
+    }
+}
+
+extension Roamer {
+    /// Says goodbye, and can come again.
+    fileprivate func leaveCleanly() async throws {
+        try await goodbye()
+        try await behave(.returns)
+    }
+}
+
+extension Stage {
+    fileprivate func oneIsLeft(of pair: [Roamer]) async throws {
+        var left = 0
+        for device in pair where try await device.whereabouts() != nil { left += 1 }
+        let replaced = pair.flatMap(\.notes).count { note in
+            if case .ended(_, .some(.replaced)) = note.event { true } else { false }
+        }
+        let isRight = left == 1 && replaced == 1
+        found(.other, broken: isRight ? nil : "\(pair[0].user): \(left) sessions are left, \(replaced) were replaced")
+    }
+}

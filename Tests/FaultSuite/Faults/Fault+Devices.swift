@@ -1,0 +1,92 @@
+// Devices that go, be it with a word or without.
+
+internal import Harness
+internal import RollcallClient
+
+extension Fault {
+    static let deviceFaults =
+        [goodbye, lost(.fin, "FIN"), lost(.reset, "RST"), silent]
+        + [back("back on the same worker within grace", on: 0), back("back on another worker within grace", on: 1)]
+        + [backJustBefore, backJustAfter, twice, crossing]
+
+    private static let goodbye = Fault(.device, "goodbye") { stage in
+        let (typist, _) = try await stage.typistAndFriend()
+        let gone = try await typist.say(.goodbye)
+        stage.typingStops(typist.user, at: gone)
+        stage.offline(typist.user, after: gone, within: .seconds(1))
+    }
+
+    /// Not offline before its grace is over, and not long after.
+    private static func lost(_ how: Roamer.Loss, _ name: String) -> Fault {
+        Fault(.device, "connection lost (\(name))") { stage in
+            let (typist, _) = try await stage.typistAndFriend()
+            let gone = Moment.now
+            try await typist.lose(how)
+            stage.typingStops(typist.user, at: gone)
+            let (user, grace) = (typist.user, stage.settings.grace)
+            stage.forbid([.offline], of: user, .steadiness, from: gone, until: gone + grace - .milliseconds(100))
+            stage.offline(user, after: gone, within: grace + .seconds(2))
+        }
+    }
+
+    /// Its connection stands for ever, and nobody answers.
+    private static let silent = Fault(.device, "silent (half-open)") { stage in
+        let (typist, signalled) = try await stage.typistAndFriend()
+        let gone = Moment.now
+        try await typist.lose(.silence)
+        stage.typingExpires(typist.user, signalled: signalled)
+        // Pings are sent at intervals: one may just have been, and two have to go unanswered.
+        let found = stage.settings.ping * 3
+        stage.offline(typist.user, after: gone, within: found + stage.settings.grace + .seconds(2))
+    }
+
+    private static func back(_ name: String, on host: Int) -> Fault {
+        Fault(.device, name) { stage in
+            let (typist, _) = try await stage.typistAndFriend()
+            stage.steady([typist.user])
+            let gone = Moment.now
+            try await typist.lose(.fin)
+            stage.typingStops(typist.user, at: gone)
+            try await Task.sleep(until: gone + .milliseconds(.random(in: 0...2000)), clock: .continuous)
+            try await typist.come(to: host)
+            stage.look(until: gone + stage.settings.grace + .seconds(1))
+        }
+    }
+
+    private static let backJustBefore = Fault(.device, "back just before grace ends") { stage in
+        let (typist, _) = try await stage.typistAndFriend()
+        stage.steady([typist.user])
+        let gone = Moment.now
+        try await typist.lose(.fin)
+        let early = Duration.milliseconds(.random(in: 100...300))
+        try await Task.sleep(until: gone + stage.settings.grace - early, clock: .continuous)
+        try await typist.come(to: .random(in: 0...1))
+        stage.look(until: gone + stage.settings.grace + .seconds(1))
+    }
+
+    /// What takes the device away must not strike its next session.
+    private static let backJustAfter = Fault(.device, "back just after grace ended") { stage in
+        let (typist, _) = try await stage.typistAndFriend()
+        let gone = Moment.now
+        try await typist.lose(.fin)
+        let late = Duration.milliseconds(.random(in: 0...20))
+        try await Task.sleep(until: gone + stage.settings.grace + late, clock: .continuous)
+        let back = Moment.now
+        try await typist.come(to: .random(in: 0...1))
+        stage.converge(typist.user, .online, after: back)
+        stage.look(until: back + .seconds(2))
+    }
+}
+
+extension Stage {
+    /// Somebody who types on the first host, and a bystander on the last.
+    func typistAndFriend() async throws -> (typist: Roamer, signalled: Moment) {
+        let friend = try await person("\(Cast.bystander)2")
+        try await friend.come(to: 2)
+        try await friend.ask(.join(room, presence: false))
+        let typist = try await person("typist", manner: .staysAway)
+        try await typist.come(to: 0)
+        try await see([.status(friend.user, .online), .status(typist.user, .online)])
+        return (typist, try await type(typist))
+    }
+}

@@ -1,0 +1,54 @@
+// The network between one worker and Redis.
+
+internal import Harness
+
+extension Fault {
+    static let networkFaults =
+        [cut(.all), cut(.commands), cut(.subscribers)]
+        + [stalled(.all, 3), stalled(.all, 8), stalled(.all, 30), stalled(.commands, 8), stalled(.subscribers, 8)]
+        + [slow(.all), slow(.commands), slow(.subscribers)]
+
+    private static func cut(_ traffic: Traffic) -> Fault {
+        Fault(.network, "\(traffic.name) cut for 8 s") { stage in
+            try await stage.partition(Partition(traffic: traffic, lasts: .seconds(8))) { proxy in
+                try await proxy.set(.refusing, for: traffic)
+                try await proxy.cut(.reset, traffic)
+            } end: { proxy in
+                try await proxy.set(.clear)
+            }
+        }
+    }
+
+    /// Bytes are held, and let through at the end.
+    private static func stalled(_ traffic: Traffic, _ seconds: Int) -> Fault {
+        Fault(.network, "\(traffic.name) stalled for \(seconds) s") { stage in
+            try await stage.partition(Partition(traffic: traffic, lasts: .seconds(seconds))) { proxy in
+                try await proxy.set(.stalled, for: traffic)
+            } end: { proxy in
+                try await proxy.set(.clear)
+            }
+        }
+    }
+
+    /// A round trip takes 200 ms more.
+    private static func slow(_ traffic: Traffic) -> Fault {
+        Fault(.network, "\(traffic.name) 200 ms slow for 8 s") { stage in
+            let partition = Partition(traffic: traffic, lasts: .seconds(8), isDeaf: false)
+            try await stage.partition(partition) { proxy in
+                try await proxy.set(.slow(.milliseconds(100)), for: traffic)
+            } end: { proxy in
+                try await proxy.set(.clear)
+            }
+        }
+    }
+}
+
+extension Traffic {
+    fileprivate var name: String {
+        switch self {
+        case .commands: "command connections"
+        case .subscribers: "subscriber connections"
+        default: "all connections to Redis"
+        }
+    }
+}

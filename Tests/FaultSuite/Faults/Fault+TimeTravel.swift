@@ -1,0 +1,49 @@
+// A Redis that goes back in time: killed, and started again with what it held a while ago.
+
+internal import Harness
+internal import RollcallClient
+
+extension Fault {
+    /// In the snapshot one is online who has left since, and one is missing who has come since.
+    static let oldSnapshot = Fault(.redis, "killed (-9), back with an old snapshot after 3 s") { stage in
+        try await stage.goBack(by: .seconds(1), away: .seconds(3))
+    }
+
+    /// Leases stand, of incarnations that have been given up since.
+    static let tenSecondsAgo = Fault(
+        .mixed, "a primary back with the state of 10 s ago, leases standing",
+        equipment: Stage.Equipment(lease: .seconds(15))
+    ) { stage in
+        try await stage.goBack(by: .seconds(10), away: .zero)
+    }
+
+    static let halfHeartbeatAgo = Fault(.mixed, "a primary back with the state of half a heartbeat ago") { stage in
+        try await stage.goBack(by: stage.settings.heartbeat / 2, away: .zero)
+    }
+}
+
+extension Stage {
+    /// Redis is killed and comes back with what it held some time before.
+    ///
+    /// - Parameters:
+    ///   - age: how old that is, at least.
+    ///   - absence: for how long it is away.
+    fileprivate func goBack(by age: Duration, away absence: Duration) async throws {
+        let before = try await commuters("earlier-", on: [2, 0, 0, 1])
+        let snapshot = try await redis.snapshot()
+        let taken = Moment.now
+        let done = try await commute(before)
+        try await see([.status(before.goner.user, .offline), .status(before.newcomer.user, .online)])
+        forbid([.online, .away], of: before.goner.user, .order, from: .now, who: .observers)
+        try await Task.sleep(until: taken + age, clock: .continuous)
+        // Leases that Redis remembers may stand for as long as a lease: until then reads believe them.
+        let outage = Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
+        try await self.outage(outage) {
+            try await redis.kill()
+        } end: { _ in
+            try await Task.sleep(for: absence)
+            try await startRedis(with: snapshot)
+        }
+        converge(before, done: done, after: .now)
+    }
+}

@@ -1,0 +1,77 @@
+// Workers of different versions, and workers whose clocks disagree.
+
+internal import Foundation
+internal import Harness
+internal import RollcallClient
+
+extension Fault {
+    /// A later version's worker, as far as Redis shows it: its records have fields and words that nobody here knows.
+    static let newerWorker = Fault(.mixed, "a newer worker on the same Redis") { stage in
+        let phone = try await stage.person("future")
+        let friend = try await stage.person("\(Cast.bystander)2")
+        try await friend.come(to: 2)
+        try await friend.ask(.join(stage.room, presence: false))
+        let newer = NewerWorker(stage.redis)
+        try await newer.begin()
+        let told = Moment.now
+        try await newer.tell("presence:{future}", newer.presence)
+        stage.expect(.status(phone.user, .online), .change, since: told, within: .seconds(1), until: told + .seconds(1))
+        try await newer.tell("worker:{\(stage.hosts[0].worker.incarnation)}", #"{"waltz":{"steps":3}}"#)
+        let typed = Moment.now
+        try await newer.tell("typing:{\(stage.room)}", try await newer.typing())
+        try await stage.see([.types(phone.user, in: stage.room)])
+        stage.typingExpires(phone.user, signalled: typed)
+
+        // One device of the same user on a worker of ours comes and goes: what it does not know stays.
+        try await phone.come(to: 0)
+        try await phone.ask(.state(.idle))
+        try await phone.goodbye()
+        try await stage.see([.typesNot(phone.user, in: stage.room)])
+        try await stage.check("the unknown fields", newer.unknownFields(), are: "dnd|glad|hidden")
+        stage.forbid([.offline], of: phone.user, .steadiness, from: told + .seconds(1), until: .now)
+
+        let ended = Moment.now
+        try await newer.end()
+        stage.offline(phone.user, after: ended, within: .seconds(2))
+        stage.forbid([.online, .away], of: phone.user, .ghosts, from: ended + .milliseconds(50), who: .reads)
+        try await stage.see([.status(phone.user, .offline)])
+        try await stage.check("the unknown fields", newer.unknownFields(), are: "dnd|glad|hidden")
+    }
+
+    /// Only the clock of Redis counts.
+    static let clocksApart = Fault(
+        .mixed, "clocks of the workers' hosts hours apart",
+        equipment: Stage.Equipment(clocks: [0: .seconds(3 * 3600), 1: .seconds(-5 * 3600)])
+    ) { stage in
+        let cast = try await stage.cast()
+        let people = try await stage.commuters()
+        stage.steady(cast.steady)
+        let done = try await stage.commute(people)
+        let goodbye = Date()
+        stage.converge(people, done: done, after: done)
+        try await stage.see([.status(people.goner.user, .offline)])
+        stage.checkLastSeen(of: people.goner.user, near: goodbye)
+        stage.gone([0])
+        let died = try await stage.hosts[0].kill()
+        stage.typingExpires(cast.typist.user, signalled: cast.signalled)
+        stage.dead(cast.lost, since: died)
+    }
+}
+
+extension Stage {
+    fileprivate func check(_ what: String, _ value: String, are expected: String) async throws {
+        found(.other, broken: value == expected ? nil : "\(what) are \(value), not \(expected)")
+    }
+
+    fileprivate func checkLastSeen(of user: UserID, near date: Date) {
+        let expected = date.timeIntervalSince1970
+        let seen = observers.flatMap(\.notes).compactMap { note -> Timestamp? in
+            guard case .presence(let presence) = note.event, presence.user == user, presence.status == .offline else {
+                return nil
+            }
+            return presence.lastSeen
+        }
+        let wrong = seen.filter { abs(Double($0.milliseconds) / 1000 - expected) > 1 }
+        found(.other, broken: wrong.isEmpty ? nil : "\(user) was last seen at \(wrong), not \(expected)")
+    }
+}

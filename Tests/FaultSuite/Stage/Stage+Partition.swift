@@ -1,0 +1,51 @@
+// The story of every fault on the way between one worker and Redis.
+
+internal import Harness
+internal import RollcallClient
+
+/// What is special about a partition.
+struct Partition: Sendable {
+    /// What it hits.
+    var traffic: Traffic
+    var lasts: Duration
+    /// Whether the first host's worker is out of touch while it lasts, rather than late.
+    var isDeaf = true
+
+    /// Whether the lease of the worker passes meanwhile.
+    func fences(_ settings: Settings) -> Bool {
+        isDeaf && traffic.contains(.commands) && lasts > settings.lease
+    }
+}
+
+extension Stage {
+    /// Something is wrong between the first host and Redis, while people on either side come, go and change. Those on
+    /// the first host never lose their connections.
+    func partition(
+        _ partition: Partition, begin: (Proxy) async throws -> Void, end: (Proxy) async throws -> Void
+    ) async throws {
+        let cast = try await cast()
+        let here = try await commuters("here-", on: [0, 0, 0, 0])
+        let there = try await commuters("there-", on: [1, 2, 2, 1])
+        let isFenced = partition.fences(settings)
+        let cutOff = cast.lost + [cast.bystanders[0].user]
+        steady(cast.bystanders.dropFirst().map(\.user) + [cast.twin, there.changer.user])
+        if !isFenced { steady(cutOff + [here.changer.user]) }
+
+        let proxy = hosts[0].toRedis
+        let began = Moment.now
+        try await begin(proxy)
+        typingExpires(cast.typist.user, signalled: cast.signalled)
+        let (doneHere, doneThere) = (try await commute(here), try await commute(there))
+        try await Task.sleep(until: began + partition.lasts, clock: .continuous)
+        try await end(proxy)
+        let ended = Moment.now
+
+        if partition.isDeaf { blind(0, from: began, to: ended) }
+        if isFenced { dead(cutOff + [here.changer.user], since: began, until: ended) }
+        let canSpeak = !partition.isDeaf || !partition.traffic.contains(.commands)
+        converge(here, done: doneHere, after: canSpeak ? doneHere : ended)
+        converge(there, done: doneThere, after: doneThere)
+        for user in cutOff { converge(user, .online, after: ended) }
+        look(until: ended + settings.lease + .seconds(2))
+    }
+}
