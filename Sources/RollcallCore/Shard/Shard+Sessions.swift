@@ -193,7 +193,7 @@ extension Shard {
         leaveEverything(key, at: now)
         let state = session.recorder?.state
         sessions[key]?.recorder?.decided(state: state, lost: lost)
-        let graceEnd = now + settings.grace
+        let graceEnd = now + settings.removal
         sessions[key]?.phase = .inGrace(until: graceEnd)
         timers.remind(.session(key), at: graceEnd)
         advance(key, at: now)

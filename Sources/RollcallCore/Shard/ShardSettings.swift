@@ -26,6 +26,10 @@ public struct ShardSettings: Hashable, Sendable {
 
     public init() {}
 
+    /// When a device whose connection was lost is taken offline: a little after the grace, for in the grace's last
+    /// moment it may be back, and its new session is still to be written, in two steps.
+    var removal: Duration { grace > .zero ? grace + .milliseconds(250) : .zero }
+
     /// How long an audit takes to come round to each session.
     public static let auditCycle = Duration.seconds(300)
     /// The most sessions that one heartbeat's audit reads.

@@ -1,0 +1,116 @@
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallCore
+
+/// A device goes at one worker and comes at another: each story is told many times, with what is under way arriving in
+/// another order each time.
+@Suite struct GraceStories {
+    /// Alice at the first worker, and Bob, who looks at her, at the third.
+    private func aliceAndBob(seed: UInt64) -> (Workers, alice: Workers.Key, bob: Workers.Key) {
+        var workers = Workers(3, seed: seed)
+        let (alice, bob) = (workers.enter("alice", on: 0), workers.enter("bob", on: 2))
+        workers.say(.watch(["alice"]), on: bob)
+        workers.settle()
+        workers.forgetWhatWasSaid()
+        return (workers, alice, bob)
+    }
+
+    /// It was taken offline for as long as its new session took to be written.
+    @Test("a return in the last moment of the grace is seen by nobody, at whichever worker", arguments: [0, 1])
+    func returnsInTime(worker: Int) {
+        for seed in 0..<200 as Range<UInt64> {
+            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            workers.drop(alice)
+            workers.pass(.milliseconds(4999))
+            let back = workers.enter("alice", on: worker)
+            workers.pass(.milliseconds(3), arriving: false)
+            workers.pass(.seconds(10))
+            #expect(workers.heard(by: bob).statuses.isEmpty, "seed \(seed)")
+            #expect(workers.devices(of: "alice")["phone"]?.incarnation == workers.incarnation(of: back))
+            #expect(workers.closed.isEmpty && workers.sessions == 2 && workers.listed == 2, "seed \(seed)")
+        }
+    }
+
+    @Test("a return after the grace is seen, once as an end and once as a beginning", arguments: [0, 1])
+    func returnsLate(worker: Int) {
+        for seed in 0..<50 as Range<UInt64> {
+            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            workers.drop(alice)
+            workers.pass(.seconds(6))
+            #expect(workers.devices(of: "alice").isEmpty)
+            _ = workers.enter("alice", on: worker)
+            workers.pass(.seconds(10))
+            #expect(workers.heard(by: bob).statuses == ["alice offline", "alice online"], "seed \(seed)")
+            #expect(workers.closed.isEmpty && workers.sessions == 2 && workers.listed == 2, "seed \(seed)")
+        }
+    }
+
+    @Test("of one device that comes twice at once, to two workers, one session stays and nobody sees a change")
+    func comesTwice() {
+        for seed in 0..<200 as Range<UInt64> {
+            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            workers.drop(alice)
+            let both = [workers.enter("alice", on: 0), workers.enter("alice", on: 1)]
+            workers.pass(.seconds(10))
+            let stays = both.filter { workers.closed[$0] == nil }
+            #expect(stays.count == 1 && workers.closed.values.allSatisfy { $0 == .replaced }, "seed \(seed)")
+            let holder = workers.devices(of: "alice")["phone"]?.incarnation
+            #expect(stays.map(workers.incarnation(of:)) == [holder], "seed \(seed)")
+            #expect(workers.heard(by: bob).statuses.isEmpty, "seed \(seed)")
+            #expect(workers.sessions == 2 && workers.listed == 2, "seed \(seed)")
+        }
+    }
+
+    @Test("of two devices that cross a thousand times, one coming as the other is lost, nobody sees a change")
+    func crossAndAreLost() {
+        var random = SeededGenerator(seed: printedSeed())
+        var (workers, there, bob) = aliceAndBob(seed: random.next())
+        for round in 1...1000 {
+            let comes = workers.enter("alice", round.isMultiple(of: 2) ? "phone" : "laptop", on: round % 2)
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { workers.step() }
+            workers.drop(there)
+            there = comes
+            workers.pass(.milliseconds(.random(in: 0...3000, using: &random)))
+        }
+        workers.pass(.seconds(10))
+        #expect(workers.heard(by: bob).statuses.isEmpty)
+        #expect(workers.devices(of: "alice").count == 1 && workers.sessions == 2 && workers.listed == 2)
+    }
+
+    @Test("of two devices that cross a thousand times, one coming as the other says goodbye, the last one counts")
+    func crossAndSayGoodbye() {
+        var random = SeededGenerator(seed: printedSeed())
+        var (workers, there, bob) = aliceAndBob(seed: random.next())
+        for round in 1...1000 {
+            let comes = workers.enter("alice", round.isMultiple(of: 2) ? "phone" : "laptop", on: round % 2)
+            let isWritten = Bool.random(using: &random)
+            if isWritten { workers.settle() }
+            _ = workers.heard(by: bob)
+            workers.say(.goodbye, on: there)
+            there = comes
+            workers.pass(.milliseconds(.random(in: 0...3000, using: &random)))
+            let statuses = workers.heard(by: bob).statuses
+            #expect(isWritten ? statuses.isEmpty : statuses.last ?? "alice online" == "alice online", "round \(round)")
+            #expect(workers.devices(of: "alice").count == 1 && workers.listed == 2)
+        }
+    }
+
+    @Test("a device that moved and said goodbye stays gone, whatever its former worker still had to say")
+    func goodbyeElsewhere() {
+        for seed in 0..<50 as Range<UInt64> {
+            var (workers, alice, bob) = aliceAndBob(seed: seed)
+            workers.held = 0
+            workers.drop(alice)
+            let moved = workers.enter("alice", on: 1)
+            workers.pass(.seconds(1))
+            workers.say(.goodbye, on: moved)
+            workers.pass(.seconds(1))
+            workers.held = nil
+            workers.pass(.seconds(10))
+            #expect(workers.heard(by: bob).statuses == ["alice offline"], "seed \(seed)")
+            #expect(workers.devices(of: "alice").isEmpty && workers.sessions == 1 && workers.listed == 1)
+        }
+    }
+}

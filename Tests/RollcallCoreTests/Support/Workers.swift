@@ -1,0 +1,232 @@
+import RedisTwin
+import RollcallModel
+import TestSupport
+
+@testable import RollcallCore
+
+/// Some workers on a test clock beside one Redis. What they ask, what it answers and what it publishes travel each on
+/// their own way, in order there and in any order between the ways, as the seed will have it.
+struct Workers {
+    private typealias Event = (inout Shard, Instant) -> [ShardAction]
+
+    private struct Worker {
+        let incarnation: Incarnation
+        var shard: Shard
+        var asked: [ShardAction] = []
+        var answers: [Event] = []
+        var heard: [Event] = []
+        var topics: Set<Topic> = []
+    }
+
+    /// A session of one of the workers.
+    struct Key: Hashable {
+        let worker: Int
+        let session: SessionKey
+    }
+
+    private(set) var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
+    private(set) var closed: [Key: CloseCode] = [:]
+    private(set) var said: [Key: [ServerMessage]] = [:]
+    /// The worker whose way to Redis is held up.
+    var held: Int?
+    private var workers: [Worker] = []
+    private var now = at(.zero)
+    private var random: SeededGenerator
+
+    init(_ count: Int, seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        for number in 0..<count {
+            let shard = Shard(
+                settings: ShardSettings(), worker: "w\(number)", random: SeededGenerator(seed: UInt64(number)))
+            workers.append(Worker(incarnation: Incarnation(name: "w\(number).a"), shard: shard))
+        }
+        for worker in workers.indices { beat(worker, .begin(workers[worker].incarnation)) }
+        for worker in workers.indices { beat(worker, .renew(workers[worker].incarnation)) }
+    }
+
+    // MARK: Devices
+
+    mutating func enter(_ user: UserID, _ device: DeviceID = "phone", on worker: Int) -> Key {
+        let session = workers[worker].shard.connected(at: now)
+        let hello = ClientMessage.hello(.init(token: user.text, device: device))
+        event(worker) { $0.received(ClientRequest(hello), on: session, at: $1) }
+        event(worker) { $0.authenticated(session, user: user, device: device, id: nil, at: $1) }
+        return Key(worker: worker, session: session)
+    }
+
+    mutating func say(_ message: ClientMessage, on key: Key) {
+        event(key.worker) { $0.received(ClientRequest(message), on: key.session, at: $1) }
+    }
+
+    mutating func drop(_ key: Key) {
+        event(key.worker) { $0.disconnected(key.session, silence: .zero, at: $1) }
+    }
+
+    // MARK: Time
+
+    /// Lets time pass, with heartbeats.
+    ///
+    /// - Parameter arriving: whether what is under way arrives before the time goes on.
+    mutating func pass(_ duration: Duration, arriving: Bool = true) {
+        let end = now + duration
+        while true {
+            if arriving { settle() }
+            let due = workers.compactMap(\.shard.nextDeadline).min() ?? end
+            let next = min(max(due, now), nextBeat, end)
+            redis.time = redis.time.advanced(by: next - now)
+            now = next
+            for worker in workers.indices { event(worker) { $0.timePassed(at: $1) } }
+            if now == nextBeat { beatAll() }
+            if now == end { break }
+        }
+        if arriving { settle() }
+    }
+
+    /// Everything that is under way arrives, by chance before or after what is under way elsewhere.
+    mutating func settle() {
+        while step() {}
+    }
+
+    /// Something that is under way arrives.
+    ///
+    /// - Returns: whether anything was.
+    @discardableResult
+    mutating func step() -> Bool {
+        let ways = workers.indices.flatMap { worker -> [(inout Workers) -> Void] in
+            var ways: [(inout Workers) -> Void] = []
+            if !workers[worker].asked.isEmpty, worker != held { ways.append { $0.execute(worker) } }
+            if !workers[worker].answers.isEmpty {
+                ways.append { $0.event(worker, $0.workers[worker].answers.removeFirst()) }
+            }
+            if !workers[worker].heard.isEmpty {
+                ways.append { $0.event(worker, $0.workers[worker].heard.removeFirst()) }
+            }
+            return ways
+        }
+        guard let way = ways.randomElement(using: &random) else { return false }
+        way(&self)
+        return true
+    }
+
+    private var nextBeat = at(.seconds(1))
+
+    private mutating func beatAll() {
+        nextBeat = nextBeat + .seconds(1)
+        for worker in workers.indices { beat(worker, .renew(workers[worker].incarnation)) }
+    }
+
+    private mutating func beat(_ worker: Int, _ beat: LeaseKeeper.Beat) {
+        let snapshot = redis.heartbeat(beat, lease: .seconds(5))
+        let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
+        switch beat {
+        case .begin(let new):
+            event(worker) { $0.incarnationBegan(new, isFirst: true, snapshot, until: until, clock: clock, at: $1) }
+        case .renew, .end:
+            event(worker) { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: false, at: $1) }
+        }
+    }
+
+    // MARK: Ways
+
+    private mutating func event(_ worker: Int, _ event: Event) {
+        carryOut(event(&workers[worker].shard, now), of: worker)
+        carryOut(workers[worker].shard.tickEnded(at: now), of: worker)
+    }
+
+    private mutating func carryOut(_ actions: [ShardAction], of worker: Int) {
+        for action in actions {
+            switch action {
+            case .send(let message, let sessions):
+                for session in sessions { said[Key(worker: worker, session: session), default: []].append(message) }
+            case .sendSnapshot(let message, let session):
+                said[Key(worker: worker, session: session), default: []].append(message)
+            case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
+            case .authenticate, .sweep, .audit: break
+            case .subscribe(let topic):
+                workers[worker].topics.insert(topic)
+                workers[worker].heard.append { $0.subscribed(topic, at: $1) }
+            case .unsubscribe(let topic): workers[worker].topics.remove(topic)
+            case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
+                .getPresence:
+                workers[worker].asked.append(action)
+            }
+        }
+    }
+
+    /// Redis takes the first that this worker asked, and what it published goes to all who listen.
+    private mutating func execute(_ worker: Int) {
+        let answer = answer(to: workers[worker].asked.removeFirst())
+        workers[worker].answers.append(answer)
+        for published in redis.published { publish(published) }
+        redis.published = []
+    }
+
+    private mutating func answer(to action: ShardAction) -> Event {
+        switch action {
+        case .list(let name, let incarnation, let until, let key):
+            guard redis.record([name], of: incarnation, until: until) else {
+                return { shard, _ in
+                    shard.stepFailed(.list(name, under: incarnation), for: key)
+                    return []
+                }
+            }
+            return { $0.listed(key, under: incarnation, at: $1) }
+        case .unlist(let name, let incarnation, let key):
+            redis.unrecord([name], of: incarnation)
+            return { $0.unlisted(key, under: incarnation, at: $1) }
+        case .write(let write, let key):
+            let written = redis.write(write)
+            return { $0.written(written, of: write, for: key, at: $1) }
+        case .announceReplaced(let name, let previous):
+            redis.announceReplaced(previous, user: name.user, device: name.device)
+            return { _, _ in [] }
+        case .readPresence(let users, let isAuthoritative, let living):
+            let snapshot = redis.presence(of: users, living: living)
+            return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
+        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .signalTyping, .stopTyping,
+            .readRoom, .getPresence, .audit, .sweep:
+            preconditionFailure("no story of these workers: \(action)")
+        }
+    }
+
+    private mutating func publish(_ published: Published) {
+        for worker in workers.indices {
+            switch published {
+            case .presence(let presence, _) where workers[worker].topics.contains(published.topic):
+                workers[worker].heard.append { shard, _ in
+                    shard.presenceChanged(presence)
+                    return []
+                }
+            case .notice(.replaced(let user, let device, let session), let incarnation)
+            where workers[worker].incarnation == incarnation:
+                let random = SessionID(random: String(session.split(separator: "-")[1]))
+                let name = SessionName(user: user, device: device, session: random)
+                workers[worker].heard.append { $0.replaced(name, at: $1) }
+            case .presence, .notice, .typing, .members:
+                break
+            }
+        }
+    }
+
+    // MARK: What came out
+
+    /// How many sessions there are at all workers, those in grace included.
+    var sessions: Int { workers.map(\.shard.sessionCount).reduce(0, +) }
+
+    /// How many sessions the workers' lists name.
+    var listed: Int { redis.sessions.values.map(\.count).reduce(0, +) }
+
+    func incarnation(of key: Key) -> Incarnation { workers[key.worker].incarnation }
+
+    /// A user's devices that are not gone.
+    func devices(of user: UserID) -> [DeviceID: DeviceRecord] {
+        redis.record(of: user).devices.filter { $0.value.state != nil }
+    }
+
+    mutating func forgetWhatWasSaid() { said = [:] }
+
+    /// What this client heard since it was last asked.
+    mutating func heard(by key: Key) -> [ServerMessage] {
+        said.removeValue(forKey: key) ?? []
+    }
+}
