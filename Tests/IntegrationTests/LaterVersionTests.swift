@@ -13,7 +13,7 @@ struct LaterVersionTests {
         let redis = deployment.redis
         let bob = try await deployment.client("bob", "laptop", on: 0)
         let seen = Observer(bob.presence(of: "alice"))
-        try await seen.sees(.offline)
+        try await seen.sees(.offline, within: .seconds(20))
 
         let (far, version) = ("9999999999999", "8888888888888")
         try await redis.cli("ZADD", "{workers}", far, "w9.later")
@@ -24,7 +24,7 @@ struct LaterVersionTests {
         try await redis.cli(
             "PUBLISH", "presence:{alice}",
             #"{"user":"alice","status":"driving","last_seen":1,"updated_at":\#(version),"version":\#(version)}"#)
-        try await seen.sees(.away)
+        try await seen.sees(.away, within: .seconds(20))
     }
 
     @Test("reads a conversation anew whose changes it cannot read")
@@ -33,13 +33,13 @@ struct LaterVersionTests {
         let redis = deployment.redis
         let bob = try await deployment.client("bob", "laptop", on: 0)
         let seen = Observer(bob.typing(in: "c42"))
-        try await seen.sees(typing: [])
+        try await seen.sees(typing: [], within: .seconds(20))
 
         try await redis.cli("ZADD", "typing:{c42}", "9999999999999", "alice car")
         try await redis.cli("PUBLISH", "typing:{c42}", #"{"user":"alice","typing":"voice","at":1}"#)
-        try await seen.sees(typing: ["alice"])
+        try await seen.sees(typing: ["alice"], within: .seconds(20))
         try await redis.cli("HSET", "members:{c42}", "{managed}", "1", "alice", "Alice")
         try await redis.cli("PUBLISH", "members:{c42}", #"{"user":"bob","member":"never"}"#)
-        try await seen.sees("its removal") { $0.refusal != nil }
+        try await seen.sees("its removal", within: .seconds(20)) { $0.refusal != nil }
     }
 }

@@ -36,9 +36,9 @@ struct RollingRestartTests {
         }
         clients[0].setState(.idle)
         for look in looks {
-            try await look.presences.sees("the last change") { $0[users[0]]?.status == .away }
+            try await look.presences.sees("the last change", within: .seconds(20)) { $0[users[0]]?.status == .away }
             #expect(look.presences.all.allSatisfy { seen in !seen.values.contains { $0.status == .offline } })
-            try await look.typing.sees(typing: [], within: .seconds(6))
+            try await look.typing.sees(typing: [], within: .seconds(20))
         }
         #expect(!published.output.contains(#""status":"offline""#))
         let living = Set(fleet.workers.map(\.incarnation))
@@ -56,7 +56,7 @@ struct RollingRestartTests {
             let client = try await fleet.client("observer\(number)")
             let look = Look(
                 presences: Observer(client.presence(of: users)), typing: Observer(client.typing(in: "c42")))
-            try await look.presences.sees("everybody") { $0.count == users.count }
+            try await look.presences.sees("everybody", within: .seconds(20)) { $0.count == users.count }
             looks.append(look)
         }
         return looks
