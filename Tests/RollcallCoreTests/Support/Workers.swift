@@ -130,16 +130,19 @@ struct Workers {
 
     private mutating func event(_ worker: Int, _ event: Event) {
         carryOut(event(&workers[worker].shard, now), of: worker)
-        carryOut(workers[worker].shard.tickEnded(at: now), of: worker)
+        repeat {
+            carryOut(workers[worker].shard.tickEnded(at: now), of: worker)
+        } while workers[worker].shard.hasMoreToTell
     }
 
     private mutating func carryOut(_ actions: [ShardAction], of worker: Int) {
         for action in actions {
             switch action {
-            case .send(let message, let sessions):
+            case .send(let message, let sessions), .sendSparing(let message, let sessions, _):
                 for session in sessions { said[Key(worker: worker, session: session), default: []].append(message) }
             case .sendSnapshot(let message, let session):
                 said[Key(worker: worker, session: session), default: []].append(message)
+            case .tellWhenDrained(let session): workers[worker].heard.append { shard, _ in shard.caughtUp(session) }
             case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
             case .authenticate, .sweep, .audit: break
             case .subscribe(let topic):
@@ -183,7 +186,8 @@ struct Workers {
         case .readPresence(let users, let isAuthoritative, let living):
             let snapshot = redis.presence(of: users, living: living)
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .send, .sendSnapshot, .close, .authenticate, .subscribe, .unsubscribe, .signalTyping, .stopTyping,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
+            .signalTyping, .stopTyping,
             .readRoom, .getPresence, .audit, .sweep:
             preconditionFailure("no story of these workers: \(action)")
         }
