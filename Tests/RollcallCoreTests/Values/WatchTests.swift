@@ -31,7 +31,7 @@ import Testing
         watch.changed(presence(.online, version: 10))
         #expect(watch.news() == nil)
         watch.read(presence(.online, version: 10))
-        watch.snapshotShown()
+        _ = watch.snapshotKnown()
         #expect(watch.news() == nil && watch.shown?.status == .online)
     }
 
@@ -45,7 +45,7 @@ import Testing
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
         var watch = Watch(user: "alice")
         watch.read(presence(status, version: version))
-        watch.snapshotShown()
+        _ = watch.snapshotKnown()
         return watch
     }
 
