@@ -29,6 +29,18 @@ struct OrderlyStopTests {
         #expect((1000...3000).contains(ahead), "the lease ends in \(ahead) ms")
     }
 
+    @Test("leaves at once, and takes its lease along, if it has no devices")
+    func nobodyThere() async throws {
+        let deployment = try await Deployment(workers: 1, settings: ["presence.grace": "31s", "worker.drain": "30s"])
+        let (worker, redis) = (deployment.workers[0], deployment.redis)
+        let told = ContinuousClock.now
+        worker.process.signal(SIGTERM)
+        #expect(try await worker.process.exitCode() == 0)
+        #expect(ContinuousClock.now - told < .seconds(20))
+        let end = try #require(Int(try await redis.cli("ZSCORE", "{workers}", worker.incarnation)))
+        #expect(end <= Int(Date().timeIntervalSince1970 * 1000))
+    }
+
     @Test("tells its devices of another worker, but of none that leaves too")
     func handsOver() async throws {
         let deployment = try await Deployment(workers: 2)

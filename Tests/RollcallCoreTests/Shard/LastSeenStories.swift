@@ -42,6 +42,24 @@ import Testing
         #expect(lastSeen(stage) == lost)
     }
 
+    @Test("a device in grace while Redis forgets all was seen until it was lost")
+    func graceOverAnEmptiedRedis() {
+        var (stage, key) = alice()
+        let lost = stage.redis.time
+        stage.drop(key)
+        stage.settle()
+        stage.redisGoes()
+        stage.redis.flush()
+        stage.pass(.seconds(2))
+        stage.redisReturns()
+        stage.pass(.seconds(2))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.lost == lost)
+        #expect(lastSeen(stage) == lost)
+        stage.pass(.seconds(5))
+        #expect(lastSeen(stage) == lost)
+        #expect(stage.leftovers.isEmpty)
+    }
+
     @Test("a device that said goodbye while Redis was away was seen until then")
     func goodbyeWhileAway() {
         var (stage, key) = alice(.idle)
