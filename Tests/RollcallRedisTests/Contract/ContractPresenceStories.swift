@@ -1,0 +1,155 @@
+// Decisions of sessions and what becomes of a user by them, told to a real Redis and to its twin.
+
+import RedisTwin
+import RollcallCore
+import RollcallModel
+import Testing
+
+@Suite(.serialized) struct ContractPresenceStories {
+    private func presences(_ redis: any StoreContract) async throws -> [Presence] {
+        try await redis.published().compactMap {
+            if case .presence(let presence, _) = $0 { presence } else { nil }
+        }
+    }
+
+    @Test(arguments: Party.allCases) func aNewerSessionTakesTheDeviceOver(party: Party) async throws {
+        let redis = try await party.open()
+        let first = try await redis.write(Session("aa", age: .milliseconds(500)).says(.active, 3))
+        let began = try #require(first.began)
+        #expect(first.outcome == .written && began == first.time.advanced(by: .milliseconds(-500)))
+        let second = try await redis.write(Session("bb", worker: w2).says(.idle, 1))
+        #expect(second.outcome == .written)
+        #expect(second.previous == .init(incarnation: w1, session: "\(began.milliseconds)-aa"))
+        let late = try await redis.write(Session("aa", began: began).says(.active, 4))
+        #expect(late.outcome == .replaced && late.began == nil && late.previous == nil)
+        #expect(try await presences(redis).map(\.status) == [.online, .away])
+    }
+
+    @Test(arguments: Party.allCases) func ofTwoSessionsOfOneMillisecondTheSecondStays(party: Party) async throws {
+        let redis = try await party.open()
+        let first = try await redis.write(Session("aa").says(.active, 1))
+        let second = try await redis.write(Session("bb").says(.active, 1))
+        let (began, later) = (try #require(first.began), try #require(second.began))
+        #expect(later > began)
+        #expect(try await redis.write(Session("aa", began: began).says(.active, 2)).outcome == .replaced)
+        #expect(try await redis.write(Session("cc", began: later).says(.active, 1)).outcome == .written, "not smaller")
+    }
+
+    @Test(arguments: Party.allCases) func aDecisionCountsOnceAndInOrder(party: Party) async throws {
+        let redis = try await party.open()
+        let session = Session("aa")
+        let began = try await redis.write(session.says(.active, 5)).began
+        _ = try await redis.published()
+        for (sequence, outcome) in [(5, DeviceWritten.Outcome.done), (4, .late)] {
+            let answer = try await redis.write(session.says(.idle, Int64(sequence)))
+            #expect(answer.outcome == outcome && answer.began == began)
+        }
+        let past = try await redis.time().advanced(by: .milliseconds(-1))
+        #expect(try await redis.write(session.says(.idle, 6, until: past)).outcome == .expired)
+        #expect(try await redis.published().isEmpty)
+        #expect(try await redis.write(session.says(.idle, 6)).outcome == .written)
+    }
+
+    @Test(arguments: Party.allCases) func goneDevicesCountForOrderForTenMinutes(party: Party) async throws {
+        let redis = try await party.open()
+        let time = try await redis.time()
+        func gone(_ since: Duration) -> DeviceRecord {
+            DeviceRecord(
+                state: nil, incarnation: w2, began: time.advanced(by: .seconds(-1)), session: SessionID(random: "old"),
+                sequence: 1, since: time.advanced(by: since), lost: nil)
+        }
+        let devices = [phone: gone(.seconds(-590)), tablet: gone(.seconds(-601))]
+        try await redis.plant(
+            PresenceRecord(user: alice, devices: devices, lastSeen: nil, updatedAt: time, version: 1))
+        let older = Session("aa", age: .seconds(30))
+        #expect(try await redis.write(older.says(.active, 1)).outcome == .replaced)
+        #expect(try await redis.write(Session("bb", device: device("watch")).says(.active, 1)).previous == nil)
+        let record = try await redis.presence(of: [alice], living: []).records[0]
+        #expect(Set(record.devices.keys) == [phone, device("watch")])
+    }
+
+    @Test(arguments: Party.allCases) func versionsGrowOverWhateverWasStored(party: Party) async throws {
+        let redis = try await party.open()
+        let time = try await redis.time()
+        let ahead = time.milliseconds + 60_000
+        try await redis.plant(
+            PresenceRecord(user: alice, devices: [:], lastSeen: nil, updatedAt: time, version: ahead))
+        _ = try await redis.write(Session("aa").says(.active, 1))
+        _ = try await redis.write(Session("aa").says(.idle, 2))
+        #expect(try await presences(redis).map(\.version) == [ahead + 1, ahead + 2])
+        try await redis.flush()
+        let anew = try await redis.write(Session("aa").says(.idle, 3))
+        #expect(try await presences(redis).map(\.version) == [anew.time.milliseconds])
+    }
+
+    @Test(arguments: Party.allCases) func lastSeenIsWhenSomebodyWasReallyThere(party: Party) async throws {
+        let redis = try await party.open()
+        _ = try await redis.write(Session("aa").says(.background, 1))
+        let active = try await redis.write(Session("aa").says(.active, 2))
+        let lost = active.time.advanced(by: .milliseconds(-200))
+        _ = try await redis.write(Session("aa").says(.active, 3, lost: lost))
+        _ = try await redis.write(Session("aa").says(nil, 4))
+        #expect(try await presences(redis).map(\.lastSeen) == [nil] + Array(repeating: active.time, count: 3))
+
+        let away = try await redis.write(Session("bb", device: tablet).says(.idle, 1))
+        let last = try await redis.write(Session("bb", device: tablet).says(.background, 2))
+        #expect(try await presences(redis).map(\.lastSeen) == [away.time, last.time])
+    }
+
+    @Test(arguments: Party.allCases) func onlyTheRecordOfWhoIsOfflineMayExpire(party: Party) async throws {
+        let redis = try await party.open()
+        for (sequence, state) in [DeviceState.background, .idle, nil].enumerated() {
+            let written = try await redis.write(Session("aa").says(state, Int64(sequence)))
+            let expires = try await redis.keys()["presence:{alice}"]?.expires
+            #expect((expires == nil) == (state == .idle))
+            let retention = expires?.since(written.time) ?? .seconds(30 * 86_400)
+            #expect(abs(retention.milliseconds - 30 * 86_400_000) < 1000)
+        }
+    }
+
+    @Test(arguments: Party.allCases) func aRecordThatExpiredReadsAsNone(party: Party) async throws {
+        let redis = try await party.open(.init(retention: .milliseconds(100)))
+        let gone = try await redis.write(Session("aa").says(nil, 1))
+        try await redis.wait(until: gone.time.advanced(by: .milliseconds(102)))
+        #expect(try await redis.keys().isEmpty)
+        let record = try await redis.presence(of: [alice], living: []).records[0]
+        let time = try await redis.time().milliseconds
+        #expect(record.devices.isEmpty && record.lastSeen == nil && record.updatedAt == nil)
+        #expect((gone.time.milliseconds + 101..<time).contains(record.version), "older than any write")
+    }
+
+    @Test(arguments: Party.allCases) func aReadLooksUpWhoIsNotKnownToLive(party: Party) async throws {
+        let redis = try await party.open()
+        let beat = try await redis.heartbeat(.begin(w2), lease: .seconds(5))
+        _ = try await redis.write(Session("aa", worker: w1).says(.active, 1))
+        _ = try await redis.write(Session("bb", device: tablet, worker: w2).says(.active, 1))
+        _ = try await redis.write(Session("cc", user: bob, worker: w3).says(.active, 1))
+        _ = try await redis.write(Session("cc", user: bob, worker: w3).says(nil, 2))
+        let snapshot = try await redis.presence(of: [alice, bob, user("carol")], living: [w1])
+        #expect(snapshot.records.map(\.user) == [alice, bob, user("carol")])
+        #expect(Set(snapshot.standings.keys) == [w2], "w1 lives, and nobody depends on w3")
+        #expect(snapshot.standings[w2]?.leaseEnd == beat.time.advanced(by: .seconds(5)))
+        #expect(snapshot.standings[w2]?.beat == beat.time)
+        #expect(try await redis.presence(of: [alice], living: []).standings[w1]?.isDead == true)
+    }
+
+    @Test(arguments: Party.allCases) func anAuditReadsRecordAndList(party: Party) async throws {
+        let redis = try await party.open()
+        let (there, listed) = (Session("aa"), Session("bb", device: tablet))
+        _ = try await redis.write(there.says(.active, 1))
+        #expect(try await redis.record([listed.name], of: w1, until: .never))
+        let before = try await redis.keys()
+        let found = try await redis.audit([there.name, listed.name], of: w1)
+        #expect(found.map { $0.record?.session } == [SessionID(random: "aa"), nil])
+        #expect(found.map(\.isListed) == [false, true])
+        #expect(try await redis.keys() == before)
+    }
+
+    @Test(arguments: Party.allCases) func aWorkerHearsThatItsSessionWasReplaced(party: Party) async throws {
+        let redis = try await party.open()
+        try await redis.announceReplaced(.init(incarnation: w1, session: "1-aa"), user: alice, device: phone)
+        #expect(
+            try await redis.published()
+                == [.notice(.replaced(user: alice, device: phone, session: "1-aa"), to: w1)])
+    }
+}

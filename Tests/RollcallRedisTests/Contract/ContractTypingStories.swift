@@ -1,0 +1,139 @@
+// Typing and members, told to a real Redis and to its twin.
+
+import RedisTwin
+import RollcallModel
+import Testing
+
+@Suite(.serialized) struct ContractTypingStories {
+    private let set = "typing:{lounge}"
+    private let string = "typing:{lounge}:alice"
+
+    @Test(arguments: Party.allCases) func typingEndsByItself(party: Party) async throws {
+        let redis = try await party.open(.init(typingExpiry: .milliseconds(300)))
+        let before = try await redis.time()
+        #expect(try await redis.signal(alice) == .typing)
+        let change = try #require(try await redis.typingHeard().first)
+        #expect(change.typing && change.expiresIn == 300 && change.at >= before)
+        let ends = change.at.advanced(by: .milliseconds(300))
+        let room = try await redis.room(lounge, user: nil, withTyping: true, withMembers: false)
+        #expect(room.typists == (room.time < ends ? [.init(user: alice, expiry: ends, name: nil)] : []))
+        try await redis.wait(until: ends)
+        #expect(try await redis.typists().isEmpty, "past its score")
+        try await redis.wait(until: ends.advanced(by: .milliseconds(2)))
+        #expect(try await redis.keys().isEmpty)
+    }
+
+    @Test(arguments: Party.allCases) func aSignalAfterItsExpiryDoesNothing(party: Party) async throws {
+        let redis = try await party.open()
+        #expect(try await redis.signal(alice, until: redis.time()) == .late)
+        #expect(try await redis.keys().isEmpty)
+        #expect(try await redis.published().isEmpty)
+    }
+
+    @Test(arguments: Party.allCases) func ofSignalsThatOvertakeEachOtherTheLaterEndCounts(party: Party) async throws {
+        let redis = try await party.open()
+        let time = try await redis.time()
+        let (sooner, later) = (time.advanced(by: .seconds(20)), time.advanced(by: .seconds(40)))
+        _ = try await redis.signal(alice, until: later)
+        #expect(try await redis.signal(alice, until: sooner) == .typing)
+        #expect(try await redis.typists().map(\.expiry) == [later])
+        #expect(try await redis.stop(alice, until: sooner) == .late)
+        #expect(try await redis.stop(alice, until: later) == .stopped)
+        #expect(try await redis.stop(alice, until: later) == .stopped, "it follows Redis's own expiry")
+        #expect(try await redis.typingHeard().map(\.typing) == [true, true, false, false])
+        #expect(try await redis.keys().isEmpty)
+    }
+
+    @Test(arguments: Party.allCases) func aUserTypesWhileAnyDeviceDoes(party: Party) async throws {
+        let redis = try await party.open()
+        try await redis.setMembers([alice: "Alice"], of: lounge)
+        let time = try await redis.time()
+        let (sooner, later) = (time.advanced(by: .seconds(20)), time.advanced(by: .seconds(40)))
+        _ = try await redis.signal(alice, phone, until: sooner)
+        _ = try await redis.signal(alice, tablet, until: later)
+        #expect(try await redis.keys()[string]?.content == ["tablet phone"])
+        #expect(try await redis.stop(alice, tablet, until: later) == .stopped)
+        let heard = try await redis.typingHeard()
+        #expect(heard.map(\.typing) == [true, true, true] && heard.map(\.name) == Array(repeating: "Alice", count: 3))
+        let left = heard.last.map { sooner.since($0.at).milliseconds }
+        #expect(heard.last?.expiresIn == left)
+        #expect(try await redis.keys()[string]?.content == ["phone"])
+        #expect(try await redis.stop(alice, phone, until: later) == .stopped)
+        #expect(try await redis.typingHeard().map(\.typing) == [false])
+    }
+
+    @Test(arguments: Party.allCases) func theFirstMemberEndsTheTypingOfTheOthers(party: Party) async throws {
+        let redis = try await party.open()
+        for device in [phone, tablet] { _ = try await redis.signal(alice, device) }
+        _ = try await redis.signal(bob)
+        _ = try await redis.published()
+        try await redis.setMember(bob, name: "Bob", of: lounge)
+        let heard = try await redis.published()
+        #expect(heard.first == .members(.reset, of: lounge) && heard.count == 3)
+        #expect(heard.last == .members(.member(bob, name: "Bob"), of: lounge))
+        #expect(heard.typing.map(\.user) == [alice] && heard.typing.map(\.typing) == [false])
+        #expect(try await redis.typists().map(\.user) == [bob])
+        #expect(try await redis.signal(alice) == .notAMember)
+        #expect(try await redis.keys()[set]?.content.count == 1)
+    }
+
+    @Test(arguments: Party.allCases) func aRemovedMemberVanishesMidTyping(party: Party) async throws {
+        let redis = try await party.open()
+        try await redis.removeMember(alice, of: lounge)
+        #expect(try await redis.published().isEmpty, "nobody is removed where nothing is managed")
+        try await redis.setMembers([alice: "Alice", bob: ""], of: lounge)
+        _ = try await redis.signal(alice)
+        #expect(try await redis.typists().map(\.name) == ["Alice"])
+        _ = try await redis.published()
+        try await redis.removeMember(alice, of: lounge)
+        let heard = try await redis.published()
+        #expect(heard.typing.map(\.typing) == [false] && heard.last == .members(.removed(alice), of: lounge))
+        #expect(try await redis.members(of: lounge) == [bob: ""])
+        let room = try await redis.room(lounge, user: bob, withTyping: true, withMembers: true)
+        #expect(room.isMember && room.typists.isEmpty && room.members == [bob: ""])
+        try await redis.removeMember(bob, of: lounge)
+        #expect(try await redis.members(of: lounge) == [:], "it stays managed")
+    }
+
+    @Test(arguments: Party.allCases, [true, false])
+    func withoutManagementTheDefaultDecides(party: Party, isOpen: Bool) async throws {
+        let redis = try await party.open(.init(typingExpiry: .seconds(60), openByDefault: isOpen))
+        try await redis.setMembers([bob: "Bob"], of: lounge)
+        _ = try await redis.signal(bob)
+        _ = try await redis.published()
+        try await redis.deleteMembers(of: lounge)
+        let heard = try await redis.published()
+        #expect(heard.first == .members(.reset, of: lounge))
+        #expect(heard.typing.map(\.user) == (isOpen ? [] : [bob]))
+        let room = try await redis.room(lounge, user: alice, withTyping: true, withMembers: true)
+        #expect(room.isMember == isOpen && room.members == nil && room.typists.isEmpty == !isOpen)
+        #expect(try await redis.signal(alice) == (isOpen ? .typing : .notAMember))
+        #expect(try await redis.room(lounge, user: nil, withTyping: false, withMembers: false).isMember == false)
+    }
+}
+
+extension StoreContract {
+    fileprivate func signal(
+        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never
+    ) async throws -> TypingOutcome {
+        try await signalTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
+    }
+
+    fileprivate func stop(
+        _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp
+    ) async throws -> TypingStopOutcome {
+        try await stopTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
+    }
+
+    fileprivate func typists() async throws -> [RoomSnapshot.Entry] {
+        try await room(lounge, user: nil, withTyping: true, withMembers: false).typists
+    }
+
+    fileprivate func typingHeard() async throws -> [TypingChange] { try await published().typing }
+}
+
+extension [Published] {
+    fileprivate var typing: [TypingChange] {
+        compactMap { if case .typing(let change, _) = $0 { change } else { nil } }
+    }
+}
