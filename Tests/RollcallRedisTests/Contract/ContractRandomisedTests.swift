@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized) struct ContractRandomisedTests {
     @Test(.timeLimit(.minutes(2))) func bothPartiesAnswerPublishAndStoreTheSame() async throws {
         var random = SeededGenerator(seed: printedSeed())
-        for _ in 0..<6 {
+        for _ in 0..<4 {
             let sequence = SeededGenerator(seed: random.next())
             let judged = try await play(RandomCalls(random: sequence), settings: settings(using: &random))
             #expect(judged > 20, "too little of it fell into clear moments")
@@ -27,7 +27,7 @@ import Testing
         var calls = calls
         let both = try await SideBySide(settings)
         for user in [alice, bob] { try await both.plant(calls.inheritance(of: user, at: both.time())) }
-        for step in 1...300 {
+        for step in 1...250 {
             try await both.wait(calls.pause())
             let call = calls.next(at: try await both.time())
             if let answer = try await both.play(call) { calls.answered(call, answer) }
