@@ -227,8 +227,18 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "FaultSuiteTests",
+            dependencies: [
+                "FaultSuite", "Harness", "RollcallClient", "TestSupport",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Harness", "RollcallClient", "RollcallModel", "TestSupport", "rollcall"],
+            dependencies: ["FaultSuite", "Harness", "RollcallClient", "RollcallModel", "TestSupport", "rollcall"],
             swiftSettings: swiftSettings
         ),
     ]

@@ -47,6 +47,8 @@ struct Faults: AsyncParsableCommand {
         for (settings, table) in tables where !table.isEmpty {
             print("\(markdown ? "### " : "")\(settings.description)\n")
             print(markdown ? table.markdown : table.text, terminator: "\n\n")
+            for figure in table.figures { print("\(markdown ? "- " : "")\(figure)") }
+            if !table.figures.isEmpty { print() }
         }
         if tables.contains(where: \.1.isBroken) { throw ExitCode(1) }
     }

@@ -30,8 +30,8 @@ extension Fault {
     /// A user goes from device to device, a thousand times.
     static let crossing = Fault(.device, "two devices crossing a thousand times") { stage in
         // One's new device stands before the old goes; the other's come and go in the same moment.
-        let careful = [try await stage.person("careful", "phone"), try await stage.person("careful", "laptop")]
-        let hasty = [try await stage.person("hasty", "phone"), try await stage.person("hasty", "laptop")]
+        let careful = try await stage.phoneAndLaptop(of: "careful")
+        let hasty = try await stage.phoneAndLaptop(of: "hasty")
         for devices in [careful, hasty] { try await devices[0].come(to: 0) }
         try await stage.see([careful, hasty].map { .status($0[0].user, .online) })
         stage.steady([careful[0].user])
@@ -39,9 +39,9 @@ extension Fault {
             for crossing in 1...100 {
                 let (next, last) = (crossing % 2, (crossing + 1) % 2)
                 async let hastyComes: Void = hasty[next].come(to: next)
-                async let hastyGoes: Void = hasty[last].leaveCleanly()
+                async let hastyGoes: Void = hasty[last].goodbye()
                 try await careful[next].come(to: next)
-                try await careful[last].leaveCleanly()
+                try await careful[last].goodbye()
                 _ = try await (hastyComes, hastyGoes)
             }
             let crossed = Moment.now
@@ -52,15 +52,12 @@ extension Fault {
     }
 }
 
-extension Roamer {
-    /// Says goodbye, and can come again.
-    fileprivate func leaveCleanly() async throws {
-        try await goodbye()
-        try await behave(.returns)
-    }
-}
-
 extension Stage {
+    fileprivate func phoneAndLaptop(of name: String) async throws -> [Roamer] {
+        let phone = try await person(name, "phone", manner: .staysAway)
+        return [phone, try await person(name, "laptop", manner: .staysAway)]
+    }
+
     fileprivate func oneIsLeft(of pair: [Roamer]) async throws {
         var left = 0
         for device in pair where try await device.whereabouts() != nil { left += 1 }

@@ -9,7 +9,7 @@ extension Fault {
         + [back("back on the same worker within grace", on: 0), back("back on another worker within grace", on: 1)]
         + [backJustBefore, backJustAfter, twice, crossing]
 
-    private static let goodbye = Fault(.device, "goodbye") { stage in
+    static let goodbye = Fault(.device, "goodbye") { stage in
         let (typist, _) = try await stage.typistAndFriend()
         let gone = try await typist.say(.goodbye)
         stage.typingStops(typist.user, at: gone)

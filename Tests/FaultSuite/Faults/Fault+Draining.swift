@@ -30,45 +30,61 @@ extension Fault {
         .worker, "rolling restart of all, with 1,000 devices", isHeavy: true, equipment: crowded
     ) { stage in
         let crowd = try await stage.crowd(1000) { $0 % 3 }
+        let friend = try await stage.person("\(Cast.bystander)0")
         var typists: [Roamer] = []
-        for host in stage.hosts {
-            let typist = try await stage.person("typist\(host.number)")
-            try await typist.come(to: host.number)
-            typists.append(typist)
-            _ = try await stage.type(typist)
+        for host in stage.hosts { typists.append(try await stage.person("typist\(host.number)")) }
+        for (number, person) in ([friend] + typists).enumerated() {
+            try await person.come(to: number % stage.hosts.count)
+            try await person.ask(.join(stage.room, presence: false))
         }
-        stage.steady((crowd + typists).map(\.user))
+        stage.steady((crowd + typists + [friend]).map(\.user))
         let start = Moment.now
+        let typing = Task {
+            while !Task.isCancelled {
+                for typist in typists { try await typist.say(.typing(stage.room, true)) }
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
         for host in stage.hosts {
             _ = try await stage.terminate(host.number)
             try await host.start()
         }
-        try await stage.haveReturned(crowd + typists)
+        try await stage.haveReturned(crowd + typists + [friend])
+        typing.cancel()
+        _ = await typing.result
         let restarted = Moment.now
-        for typist in typists {
-            stage.expect(.typesNot(typist.user, in: stage.room), .typing, since: restarted, within: .seconds(1))
-        }
+        for typist in typists { stage.typingExpires(typist.user, signalled: restarted) }
         stage.burst(of: crowd, since: start)
         stage.look(until: restarted + stage.settings.grace + .seconds(2))
     }
 }
 
 extension Stage {
-    /// Many people, each with a device on the host that is given for its number.
+    /// Many people whom all observers watch, each with a device on the host that is given for its number.
     func crowd(_ count: Int, on host: (Int) -> Int) async throws -> [Roamer] {
+        let crowd = try await strangers(count)
+        try await watch(crowd.map(\.user))
+        try await arrive(crowd, on: host)
+        try await see(crowd.map { .status($0.user, .online) })
+        return crowd
+    }
+
+    /// Many people whom nobody watches, with a device each that is not connected yet.
+    func strangers(_ count: Int) async throws -> [Roamer] {
         var crowd: [Roamer] = []
         for number in 0..<count { crowd.append(try await extra("one\(number)")) }
-        try await watch(crowd.map(\.user))
+        return crowd
+    }
+
+    func arrive(_ crowd: [Roamer], on host: (Int) -> Int) async throws {
         let places = crowd.enumerated().map { (device: $1, host: host($0)) }
-        for start in stride(from: 0, to: count, by: 50) {
+        for start in stride(from: 0, to: places.count, by: 50) {
             try await withThrowingDiscardingTaskGroup { group in
-                for place in places[start..<min(start + 50, count)] {
+                for place in places[start..<min(start + 50, places.count)] {
                     group.addTask { try await place.device.come(to: place.host) }
                 }
             }
         }
-        try await see(crowd.map { .status($0.user, .online) })
-        return crowd
     }
 
     /// Tells a worker to stop, and waits until it has.

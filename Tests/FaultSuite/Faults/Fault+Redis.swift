@@ -35,21 +35,21 @@ extension Fault {
         }
     }
 
-    private static let killedSubscribers = Fault(.redis, "CLIENT KILL TYPE pubsub") { stage in
+    static let killedSubscribers = Fault(.redis, "CLIENT KILL TYPE pubsub") { stage in
         try await stage.outage {
             try await stage.redis.cli("CLIENT", "KILL", "TYPE", "pubsub")
         } end: { _ in
         }
     }
 
-    private static let killedCommands = Fault(.redis, "CLIENT KILL TYPE normal") { stage in
+    static let killedCommands = Fault(.redis, "CLIENT KILL TYPE normal") { stage in
         try await stage.outage {
             try await stage.redis.cli("CLIENT", "KILL", "TYPE", "normal")
         } end: { _ in
         }
     }
 
-    private static let flushed = Fault(.redis, "FLUSHALL under load") { stage in
+    static let flushed = Fault(.redis, "FLUSHALL under load") { stage in
         let load = try await stage.load()
         try await stage.outage(Outage(losesData: true)) {
             try await stage.redis.cli("FLUSHALL")

@@ -7,7 +7,7 @@ internal import RollcallClient
 extension Fault {
     static let workerFaults = [killed, restarted, allKilled, stopped]
 
-    private static let killed = Fault(.worker, "killed (-9)") { stage in
+    static let killed = Fault(.worker, "killed (-9)") { stage in
         let cast = try await stage.cast()
         stage.steady(cast.steady)
         stage.gone([0])
@@ -17,7 +17,7 @@ extension Fault {
     }
 
     /// It never takes its dead self's devices for its own.
-    private static let restarted = Fault(.worker, "killed (-9), and started under its id within its lease") { stage in
+    static let restarted = Fault(.worker, "killed (-9), and started under its id within its lease") { stage in
         let cast = try await stage.cast()
         stage.steady(cast.steady)
         stage.gone([0])

@@ -12,21 +12,24 @@ public struct Fault: Sendable {
     public let name: String
     /// Whether it wants the machine for itself.
     let isHeavy: Bool
+    /// How often it is gone through at the most.
+    let mostRounds: Int
     let equipment: Stage.Equipment
     let body: @Sendable (Stage) async throws -> Void
 
     init(
-        _ group: Group, _ name: String, isHeavy: Bool = false, equipment: Stage.Equipment = .init(),
+        _ group: Group, _ name: String, isHeavy: Bool = false, mostRounds: Int = .max, equipment: Stage.Equipment = .init(),
         body: @escaping @Sendable (Stage) async throws -> Void
     ) {
         (self.group, self.name, self.isHeavy) = (group, name, isHeavy)
+        self.mostRounds = mostRounds
         (self.equipment, self.body) = (equipment, body)
     }
 
     /// All of them, in the order of the table.
     public static let all =
-        workerFaults + drainingFaults + deviceFaults + redisFaults + networkFaults + mixedFaults
+        workerFaults + drainingFaults + deviceFaults + redisFaults + networkFaults + mixedFaults + [idle]
 
     /// A handful that is over soon.
-    public static let quick = all.filter { ["killed (-9)"].contains($0.name) }
+    public static let quick = [killed, restarted, goodbye, twice, killedSubscribers, killedCommands, flushed]
 }

@@ -25,7 +25,8 @@ public actor Runner {
     private let build: String
     private let file: URL?
     private let progress: @Sendable (String) -> Void
-    private let metronome = Metronome()
+    private let findings: @Sendable (Job, _ isWarm: Bool) async -> [Finding]
+    private let delay: @Sendable (_ since: Moment) -> Duration
     private var pending: [(job: Job, missing: Int)] = []
     private var total = 0
     private var played = 0
@@ -40,11 +41,22 @@ public actor Runner {
     public init(
         _ jobs: [Job], rounds: Int? = nil, file: URL? = nil, progress: @escaping @Sendable (String) -> Void
     ) throws {
-        self.jobs = jobs
-        self.rounds = rounds
-        self.file = file
-        self.progress = progress
-        build = try Build.current()
+        let metronome = Metronome()
+        self.init(
+            jobs, rounds: rounds, file: file, build: try Build.current(), progress: progress,
+            findings: Stage.findings(of:isWarm:), delay: metronome.longestDelay(since:))
+    }
+
+    /// - Parameters:
+    ///   - findings: goes through a fault.
+    ///   - delay: how late this process was since a moment, at the worst.
+    init(
+        _ jobs: [Job], rounds: Int?, file: URL?, build: String, progress: @escaping @Sendable (String) -> Void,
+        findings: @escaping @Sendable (Job, _ isWarm: Bool) async -> [Finding],
+        delay: @escaping @Sendable (_ since: Moment) -> Duration
+    ) {
+        (self.jobs, self.rounds, self.file, self.build) = (jobs, rounds, file, build)
+        (self.progress, self.findings, self.delay) = (progress, findings, delay)
         results = file.map { Results(file: $0) } ?? Results()
     }
 
@@ -78,11 +90,15 @@ public actor Runner {
             var row = results.rows[job.key].flatMap { $0.build == build ? $0 : nil }
             row = row ?? Row(group: job.fault.group, fault: job.fault.name, settings: job.settings.name, build: build)
             results.rows[job.key] = row
-            let missing = max(0, (rounds ?? job.settings.rounds) - (row?.rounds.count ?? 0))
+            let missing = max(0, rounds(of: job) - (row?.rounds.count ?? 0))
             if missing > 0 { pending.append((job, missing)) }
             total += missing
         }
         if total > 0 { progress("\(total) rounds to play of \(jobs.count) rows") }
+    }
+
+    private func rounds(of job: Job) -> Int {
+        min(rounds ?? job.settings.rounds, job.fault.mostRounds)
     }
 
     private func next(isHeavy: Bool) -> Job? {
@@ -95,13 +111,13 @@ public actor Runner {
 
     private func play(_ job: Job) async {
         let number = played
-        let round = await Self.round(of: job, isWarm: number.isMultiple(of: 2), metronome)
+        let round = await round(of: job, isWarm: number.isMultiple(of: 2))
         keep(round, of: job)
     }
 
     private func keep(_ round: Round, of job: Job) {
         let isNoise = round.isBroken && round.delay > Self.noise.inSeconds
-        let limit = rounds ?? job.settings.rounds
+        let limit = rounds(of: job)
         if isNoise, let row = results.rows[job.key], row.repeated.count < max(3, limit) {
             results.rows[job.key]?.repeated.append(round)
             pending.append((job, 1))
@@ -118,27 +134,35 @@ public actor Runner {
         if round.isBroken {
             let why = round.broken.prefix(3).map { "\n      \($0)" }.joined()
             progress("\(count) \(job.name): \(isNoise ? "to be repeated, the machine was late" : "BROKEN")\(why)")
-        } else if let row = results.rows[job.key], row.rounds.count >= rounds ?? job.settings.rounds {
+        } else if let row = results.rows[job.key], row.rounds.count >= rounds(of: job) {
             progress("\(count) \(job.name): done")
         }
     }
 
-    private static func round(of job: Job, isWarm: Bool, _ metronome: Metronome) async -> Round {
+    private func round(of job: Job, isWarm: Bool) async -> Round {
         let start = Moment.now
-        var findings: [Finding]
+        let findings = await findings(job, isWarm)
+        return Round(findings, took: .now - start, delay: delay(start))
+    }
+}
+
+extension Stage {
+    /// Goes through a fault on a stage of its own.
+    static func findings(of job: Runner.Job, isWarm: Bool) async -> [Finding] {
         var equipment = job.fault.equipment
-        equipment.isWarm = equipment.isWarm && isWarm
+        equipment.isWarm = isWarm
         do {
             let stage = try await Stage(job.settings, equipment)
+            var findings: [Finding]
             do {
                 findings = try await stage.play(job.fault)
             } catch {
                 findings = [Finding(.other, broken: "the fault could not be made: \(error)")]
             }
             await stage.strike()
+            return findings
         } catch {
-            findings = [Finding(.other, broken: "the stage could not be set: \(error)")]
+            return [Finding(.other, broken: "the stage could not be set: \(error)")]
         }
-        return Round(findings, took: .now - start, delay: metronome.longestDelay(since: start))
     }
 }

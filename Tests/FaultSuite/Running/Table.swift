@@ -34,6 +34,16 @@ public struct Table {
         return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
 
+    /// What else was counted, a line each.
+    public var figures: [String] {
+        rows.flatMap { row in
+            let figures = row.rounds.reduce(into: [:]) { $0.merge($1.figures) { max($0, $1) } }
+            return figures.sorted { $0.key < $1.key }.map {
+                "\(row.fault): \($0.key): \(Self.digits($0.value))"
+            }
+        }
+    }
+
     private static func cells(of row: Row) -> [String] {
         let repeated = row.repeated.isEmpty ? "" : " (+\(row.repeated.count))"
         return ["\(row.group): \(row.fault)", "\(row.rounds.count)\(repeated)"]

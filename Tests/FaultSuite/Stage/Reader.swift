@@ -27,6 +27,8 @@ final class Reader: Sendable {
     func run() async {
         var line: HTTPLine?
         while !Task.isCancelled {
+            try? await Task.sleep(for: Self.pause)
+            guard !users().isEmpty else { continue }
             do {
                 if line == nil { line = try await HTTPLine(port: host.worker.adminPort) }
                 if let line { try await record { try await self.get(over: line) } }
@@ -34,7 +36,6 @@ final class Reader: Sendable {
                 line = nil
             }
             try? await record { try await self.get() }
-            try? await Task.sleep(for: Self.pause)
         }
     }
 

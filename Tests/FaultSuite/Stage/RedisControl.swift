@@ -29,7 +29,21 @@ public final class RedisControl: Sendable {
         try await server.cli(arguments)
     }
 
-    /// Writes lines to one `redis-cli`, which may pause between them: what a server that lets nobody else in still hears.
+    /// How often each command was called so far, be it by clients or by scripts.
+    func calls() async throws -> [String: Int] {
+        let lines = try await cli("INFO", "commandstats").split(whereSeparator: \.isNewline)
+        let calls = lines.compactMap { line in
+            line.firstMatch(of: #/cmdstat_([a-z|-]+):calls=(\d+)/#).map { (String($0.output.1), Int($0.output.2) ?? 0) }
+        }
+        return Dictionary(uniqueKeysWithValues: calls)
+    }
+
+    /// The commands that write, and the one that tells others.
+    func writes() async throws -> Set<String> {
+        Set(try await cli("ACL", "CAT", "write").split(whereSeparator: \.isNewline).map(String.init) + ["publish"])
+    }
+
+    /// Lets a shell write lines to one `redis-cli`, with pauses: a server that lets nobody else in still hears them.
     func script(_ shell: String) async throws {
         let child = try ChildProcess(["sh", "-c", "(\(shell)) | redis-cli -p \(port)"])
         try await child.exitCode(within: .seconds(60))

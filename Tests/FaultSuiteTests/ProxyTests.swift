@@ -1,0 +1,113 @@
+// The proxy does to bytes what it says, or the faults prove nothing.
+
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Harness
+
+@Suite("The proxy between two processes")
+struct ProxyTests {
+    @Test("carries bytes both ways, and each end's close to the other")
+    func clear() async throws {
+        let stand = try await Stand()
+        let client = try await stand.client()
+        try await client.send("hello")
+        try await client.heard("hello")
+        let server = try await stand.server()
+        try await server.close()
+        try await eventually("the client hears the end") { client.isClosed }
+    }
+
+    @Test("slow weather delays what passes, in order")
+    func slow() async throws {
+        let stand = try await Stand()
+        let client = try await stand.client()
+        try await stand.proxy.set(.slow(.milliseconds(100)))
+        let sent = ContinuousClock.now
+        for word in ["a", "b", "c"] { try await client.send(word) }
+        try await client.heard("abc")
+        #expect(ContinuousClock.now - sent >= .milliseconds(200), "once there and once back")
+    }
+
+    @Test("stalled weather holds bytes, and lets them through later, be their sender long gone")
+    func stalled() async throws {
+        let stand = try await Stand()
+        let client = try await stand.client()
+        let server = try await stand.server()
+        try await stand.proxy.set(.stalled)
+        try await client.send("last words")
+        try await eventually("they are held") { try await stand.proxy.heldBytes() == 10 }
+        try await client.reset()
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(server.text.isEmpty && !server.isClosed)
+        try await stand.proxy.set(.clear)
+        try await server.heard("last words")
+        try await eventually("the server hears the end") { server.isClosed }
+    }
+
+    @Test("lossy weather loses bytes for ever")
+    func lossy() async throws {
+        let stand = try await Stand()
+        let client = try await stand.client()
+        try await stand.proxy.set(.lossy)
+        try await client.send("lost")
+        try await eventually("they are read") { try await stand.proxy.heldBytes() == 0 }
+        let another = try await stand.client()
+        try await stand.proxy.set(.clear)
+        try await another.send("found")
+        try await another.heard("found")
+        #expect(client.text.isEmpty)
+    }
+
+    @Test("a cut ends what stands, and refusing weather what comes", arguments: [Cut.fin, .reset])
+    func cut(_ how: Cut) async throws {
+        let stand = try await Stand()
+        let client = try await stand.client()
+        _ = try await stand.server()
+        try await stand.proxy.set(.refusing)
+        try await client.send("still here")
+        try await client.heard("still here")
+        try await stand.proxy.cut(how)
+        try await eventually("the client hears the end") { client.isClosed }
+        let refused = try await stand.client()
+        try await eventually("the newcomer is thrown out") { refused.isClosed }
+        try await stand.proxy.set(.clear)
+        let welcome = try await stand.client()
+        try await welcome.send("again")
+        try await welcome.heard("again")
+    }
+
+    @Test("a worker's two kinds of connections are told apart by the names that they give themselves")
+    func traffic() async throws {
+        let stand = try await Stand(isRedis: true)
+        let (commands, subscriber) = (try await stand.client(), try await stand.client())
+        let named = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n"
+        try await commands.send(named + "$11\r\nrollcall-w1\r\n")
+        try await subscriber.send(named)
+        try await subscriber.send("$17\r\nrollcall-w1-hears\r\n")
+        try await eventually("both are known") {
+            let known = (try await stand.proxy.connections(.commands), try await stand.proxy.connections(.subscribers))
+            return known == (1, 1)
+        }
+        try await stand.proxy.cut(.reset, .subscribers)
+        try await eventually("the subscriber's is cut") { subscriber.isClosed }
+        #expect(!commands.isClosed)
+    }
+
+    @Test("one connection is stalled from the moment at which its client says something")
+    func onSight() async throws {
+        let stand = try await Stand()
+        let (client, another) = (try await stand.client(), try await stand.client())
+        try await stand.proxy.stallOnSight(of: "SECRET") {
+            try await client.send("no ")
+            try await client.heard("no ")
+            try await client.send("SECRET")
+        }
+        try await another.send("SECRET")
+        try await another.heard("SECRET")
+        #expect(client.text == "no ")
+        try await stand.proxy.set(.clear)
+        try await client.heard("no SECRET")
+    }
+}
