@@ -81,7 +81,8 @@ struct JudgeTests {
 
     @Test("a set that is not repeated is distrusted by a client, and not counted as shown")
     func distrust() {
-        let sight = Sight(of: [note(.welcomed(host: 0), at: 0), typists([alice], at: 1)], on: 0, expiry: .seconds(3), until: at(10))
+        let sight = Sight(
+            of: [note(.welcomed(host: 0), at: 0), typists([alice], at: 1)], on: 0, expiry: .seconds(3), until: at(10))
         #expect(sight.typists[room]?.value(at: at(5.9)) == [alice])
         #expect(sight.typists[room]?.value(at: at(6.1)) == [])
     }
@@ -149,10 +150,10 @@ struct JudgeTests {
     }
 
     private func expectation(
-        _ thing: Expectation.Thing, _ promise: FaultSuite.Promise = .offline, since: Double, within: Double,
+        _ thing: FaultSuite.Expectation.Thing, _ promise: FaultSuite.Promise = .offline, since: Double, within: Double,
         until: Double? = nil
-    ) -> Expectation {
-        Expectation(
+    ) -> FaultSuite.Expectation {
+        FaultSuite.Expectation(
             thing: thing, promise: promise, since: at(since), within: .milliseconds(Int(within * 1000)),
             until: until.map(at))
     }

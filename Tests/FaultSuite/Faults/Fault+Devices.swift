@@ -69,7 +69,7 @@ extension Fault {
         let (typist, _) = try await stage.typistAndFriend()
         let gone = Moment.now
         try await typist.lose(.fin)
-        let late = Duration.milliseconds(.random(in: 0...20))
+        let late = Duration.milliseconds(.random(in: 0...400))
         try await Task.sleep(until: gone + stage.settings.grace + late, clock: .continuous)
         let back = Moment.now
         try await typist.come(to: .random(in: 0...1))

@@ -18,7 +18,8 @@ public struct Fault: Sendable {
     let body: @Sendable (Stage) async throws -> Void
 
     init(
-        _ group: Group, _ name: String, isHeavy: Bool = false, mostRounds: Int = .max, equipment: Stage.Equipment = .init(),
+        _ group: Group, _ name: String, isHeavy: Bool = false, mostRounds: Int = .max,
+        equipment: Stage.Equipment = .init(),
         body: @escaping @Sendable (Stage) async throws -> Void
     ) {
         (self.group, self.name, self.isHeavy) = (group, name, isHeavy)

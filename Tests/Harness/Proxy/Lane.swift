@@ -17,6 +17,7 @@ final class Lane {
     private var target: (any Channel)?
     private var waiting = CircularBuffer<(item: Item, arrived: NIODeadline)>()
     private(set) var waitingBytes = 0
+    private(set) var lostBytes = 0
     private var hasEnded = false
     private var alarm: Scheduled<Void>?
 
@@ -39,7 +40,8 @@ final class Lane {
     }
 
     func received(_ bytes: ByteBuffer) {
-        guard weather != .lossy, !hasEnded else { return }
+        guard !hasEnded else { return }
+        guard weather != .lossy else { return lostBytes += bytes.readableBytes }
         waitingBytes += bytes.readableBytes
         waiting.append((.bytes(bytes), .now()))
         pump()

@@ -77,6 +77,11 @@ public final class Proxy: Sendable {
         try await onLoop { $0.standing(.all).reduce(0) { $0 + $1.up.waitingBytes } }
     }
 
+    /// How many bytes of clients were lost, on connections that stand.
+    public func lostBytes() async throws -> Int {
+        try await onLoop { $0.standing(.all).reduce(0) { $0 + $1.up.lostBytes } }
+    }
+
     private func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (Switchboard) throws -> Value
     ) async throws -> Value {
