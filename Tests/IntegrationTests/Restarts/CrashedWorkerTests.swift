@@ -48,6 +48,8 @@ struct CrashedWorkerTests {
         try await seen.sees("the last change", within: .seconds(20)) { $0[users[0]]?.status == .away }
         let statuses = seen.all.dropFirst(since).flatMap(\.values).map(\.status)
         #expect(!statuses.contains(.offline))
-        #expect(clients.allSatisfy { $0.worker == fleet.workers[0].incarnation })
+        // A new worker takes devices in before it has a lease, and has no longer name then than its own.
+        let names = Set(clients.map(\.worker))
+        #expect(names.isSubset(of: ["w1", fleet.workers[0].incarnation]), "\(names)")
     }
 }
