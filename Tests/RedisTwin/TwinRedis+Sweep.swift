@@ -49,11 +49,10 @@ extension TwinRedis {
 
     /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list.
     ///
-    /// - Returns: `false` if it is too late, and nothing was done.
+    /// - Returns: `false` if it is too late or the incarnation is not dead, and nothing was done.
     public mutating func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) -> Bool {
         let standing = standing(of: dead)
-        guard standing.isDead else { return true }
-        guard time <= until || names.isEmpty else { return false }
+        guard standing.isDead, time <= until || names.isEmpty else { return false }
         for name in names { _ = sweep(name, of: dead, lastBeat: standing.beat, until: until) }
         unrecord(names, of: dead)
         return true

@@ -70,7 +70,8 @@ extension Store {
     /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list: what is swept twice does no
     /// harm, what is not swept stays on the list.
     ///
-    /// - Parameter reply: `false` if it came later than `until`; then some may be left, and all are on the list.
+    /// - Parameter reply: `false` if it came later than `until`, or if the incarnation is not dead after all, in a Redis
+    ///   that went back; then some may be left, and all are on the list.
     public func sweep(
         _ sessions: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
     ) {
@@ -87,7 +88,7 @@ extension Store {
         _ sessions: [SessionName], of dead: Incarnation, _ standing: WorkerStanding, until: Timestamp,
         reply: @escaping Reply<Bool>
     ) {
-        guard standing.isDead else { return reply(.success(true)) }
+        guard standing.isDead else { return reply(.success(false)) }
         let gathering = Gathering<SweepOutcome>(sessions.count) { result in
             switch result {
             case .success(let outcomes) where outcomes.contains(.expired): reply(.success(false))

@@ -53,7 +53,7 @@ import Testing
         let store = try await StoreUnderTest()
         try await store.command("ZADD", "{workers}", "\(Timestamp.never.milliseconds)", "w1.aaaa")
         try await store.plant("active w1.aaaa 100-aa 7 200 0")
-        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) })
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) } == false)
         #expect(try await store.record(of: alice).devices[phone]?.state == .active)
     }
 
