@@ -117,7 +117,7 @@ import Testing
         for name in names { _ = try await redis.write(Session(name.session.random, user: name.user).says(.active, 1)) }
         #expect(try await redis.record(names, of: w1, until: .never))
         let beat = try await redis.heartbeat(.begin(w1), lease: .seconds(60))
-        #expect(try await redis.sweep(names, of: w1, until: .never), "the living are not swept")
+        #expect(try await redis.sweep(names, of: w1, until: .never) == false, "the living are not swept")
         #expect(try await redis.keys()["worker:{w1.aaaa}:sessions"]?.content.count == 2)
         let ended = try await redis.heartbeat(.end(w1, after: .zero), lease: .seconds(60))
         try await redis.wait(until: ended.time.advanced(by: .milliseconds(1)))
