@@ -68,9 +68,9 @@ struct RunnerTests {
         play: @escaping @Sendable () -> Void
     ) -> Runner {
         Runner([job], rounds: rounds, file: file, build: build) { _ in
-        } findings: { _, _ in
+        } story: { _, _ in
             play()
-            return [Finding(.offline, broken: isBroken ? "late" : nil)]
+            return Runner.Story(findings: [Finding(.offline, broken: isBroken ? "late" : nil)])
         } delay: { _ in
             delay
         }

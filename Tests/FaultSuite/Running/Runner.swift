@@ -19,13 +19,20 @@ public actor Runner {
         public var name: String { "\(settings.name): \(fault.group): \(fault.name)" }
     }
 
+    /// How a round went.
+    struct Story: Sendable {
+        var findings: [Finding]
+        /// Kept where a promise was broken.
+        var evidence: String?
+    }
+
     private var results: Results
     private let jobs: [Job]
     private let rounds: Int?
     private let build: String
     private let file: URL?
     private let progress: @Sendable (String) -> Void
-    private let findings: @Sendable (Job, _ isWarm: Bool) async -> [Finding]
+    private let story: @Sendable (Job, _ isWarm: Bool) async -> Story
     private let delay: @Sendable (_ since: Moment) -> Duration
     private var pending: [(job: Job, missing: Int)] = []
     private var total = 0
@@ -44,19 +51,19 @@ public actor Runner {
         let metronome = Metronome()
         self.init(
             jobs, rounds: rounds, file: file, build: try Build.current(), progress: progress,
-            findings: Stage.findings(of:isWarm:), delay: metronome.longestDelay(since:))
+            story: Stage.story(of:isWarm:), delay: metronome.longestDelay(since:))
     }
 
     /// - Parameters:
-    ///   - findings: goes through a fault.
+    ///   - story: goes through a fault.
     ///   - delay: how late this process was since a moment, at the worst.
     init(
         _ jobs: [Job], rounds: Int?, file: URL?, build: String, progress: @escaping @Sendable (String) -> Void,
-        findings: @escaping @Sendable (Job, _ isWarm: Bool) async -> [Finding],
+        story: @escaping @Sendable (Job, _ isWarm: Bool) async -> Story,
         delay: @escaping @Sendable (_ since: Moment) -> Duration
     ) {
         (self.jobs, self.rounds, self.file, self.build) = (jobs, rounds, file, build)
-        (self.progress, self.findings, self.delay) = (progress, findings, delay)
+        (self.progress, self.story, self.delay) = (progress, story, delay)
         results = file.map { Results(file: $0) } ?? Results()
     }
 
@@ -139,16 +146,26 @@ public actor Runner {
         }
     }
 
+    /// Beside the results, in a file for each broken round.
+    private func keep(_ evidence: String, of job: Job) {
+        guard let folder = file?.deletingPathExtension() else { return }
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let name = job.name.map { $0.isLetter || $0.isNumber ? String($0) : "-" }.joined()
+        let broken = (results.rows[job.key]?.rounds.count ?? 0) + (results.rows[job.key]?.repeated.count ?? 0)
+        try? Data(evidence.utf8).write(to: folder.appending(path: "\(name)-\(broken + 1).txt"))
+    }
+
     private func round(of job: Job, isWarm: Bool) async -> Round {
         let start = Moment.now
-        let findings = await findings(job, isWarm)
-        return Round(findings, took: .now - start, delay: delay(start))
+        let story = await story(job, isWarm)
+        if let evidence = story.evidence { keep(evidence, of: job) }
+        return Round(story.findings, took: .now - start, delay: delay(start))
     }
 }
 
 extension Stage {
     /// Goes through a fault on a stage of its own.
-    static func findings(of job: Runner.Job, isWarm: Bool) async -> [Finding] {
+    static func story(of job: Runner.Job, isWarm: Bool) async -> Runner.Story {
         var equipment = job.fault.equipment
         equipment.isWarm = isWarm
         do {
@@ -159,10 +176,12 @@ extension Stage {
             } catch {
                 findings = [Finding(.other, broken: "the fault could not be made: \(error)")]
             }
+            let isBroken = findings.contains { $0.broken != nil }
+            let evidence = isBroken ? stage.evidence() : nil
             await stage.strike()
-            return findings
+            return Runner.Story(findings: findings, evidence: evidence)
         } catch {
-            return [Finding(.other, broken: "the stage could not be set: \(error)")]
+            return Runner.Story(findings: [Finding(.other, broken: "the stage could not be set: \(error)")])
         }
     }
 }

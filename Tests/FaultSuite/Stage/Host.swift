@@ -14,7 +14,7 @@ public final class Host: Sendable {
     let door: Proxy?
     private let settings: [String: String]
     private let environment: [String: String]
-    private let running = NIOLockedValueBox<WorkerProcess?>(nil)
+    private let started = NIOLockedValueBox<[WorkerProcess]>([])
 
     init(
         _ number: Int, redis port: Int, settings: [String: String], environment: [String: String], hasDoor: Bool
@@ -28,12 +28,15 @@ public final class Host: Sendable {
 
     /// The worker that was started last, running or not.
     var worker: WorkerProcess {
-        guard let worker = running.withLockedValue({ $0 }) else { preconditionFailure("a host is started first") }
+        guard let worker = started.withLockedValue({ $0.last }) else { preconditionFailure("a host is started first") }
         return worker
     }
 
+    /// What each worker that was started here has logged.
+    var logs: [String] { started.withLockedValue { $0 }.map(\.process.errors) }
+
     /// Where devices reach the worker.
-    var port: Int? { door?.port ?? running.withLockedValue { $0 }?.port }
+    var port: Int? { door?.port ?? started.withLockedValue { $0.last }?.port }
 
     /// Starts a worker, and waits until it is ready.
     func start() async throws {
@@ -41,7 +44,7 @@ public final class Host: Sendable {
         if let door { settings["edge.public_url"] = "ws://127.0.0.1:\(door.port)/v1/connect" }
         let worker = try await WorkerProcess(
             "w\(number)", redis: "redis://127.0.0.1:\(toRedis.port)", settings: settings, environment: environment)
-        running.withLockedValue { $0 = worker }
+        started.withLockedValue { $0.append(worker) }
         try await door?.aim(at: worker.port)
     }
 

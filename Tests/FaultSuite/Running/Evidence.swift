@@ -1,0 +1,39 @@
+// What is kept of a round that broke a promise: enough to say why without playing it again.
+
+internal import Foundation
+internal import Harness
+internal import NIOConcurrencyHelpers
+internal import RollcallClient
+
+extension Stage {
+    /// Everything that was noted and logged, in lines with the time of day.
+    func evidence() -> String {
+        let (now, date) = (Moment.now, Date())
+        func time(_ moment: Moment) -> String {
+            let time = date.addingTimeInterval((moment - now).inSeconds)
+            return time.formatted(.iso8601.time(includingFractionalSeconds: true))
+        }
+        var lines: [String] = []
+        for device in state.withLockedValue({ $0.roamers }) + observers {
+            lines += device.notes.map { "\(time($0.at)) \(device.user) \(device.device): \($0.event.line)" }
+        }
+        let logs = hosts.flatMap { host in
+            host.logs.flatMap { $0.split(separator: "\n") }.map { "host \(host.number): \($0)" }
+        }
+        return (lines.sorted() + [""] + logs).joined(separator: "\n") + "\n"
+    }
+}
+
+extension Note.Event {
+    fileprivate var line: String {
+        switch self {
+        case .tried(let host): "tries host \(host)"
+        case .welcomed(let host): "is on host \(host)"
+        case .presence(let presence): "sees \(presence.user) \(presence.status), version \(presence.version)"
+        case .typing(let typing): "sees \(typing.users.map(\.user.text).joined(separator: ", ")) typing"
+        case .goodbye(let goodbye): "is told goodbye (\(goodbye.reason), after \(goodbye.after ?? 0) ms)"
+        case .ended(let host, let code): "loses host \(host) (\(code.map { "\($0.rawValue)" } ?? "no word"))"
+        case .left(let host): "leaves host \(host)"
+        }
+    }
+}
