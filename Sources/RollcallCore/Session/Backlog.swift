@@ -35,13 +35,10 @@ struct Backlog: Sendable {
     private(set) var promises: [(turn: Int, id: MessageID)] = []
     private var places: [Subject: Place] = [:]
     /// Turns grow; an entry whose subject has left, or come again at a later turn, counts no more.
-    private var queue: [(turn: Int, subject: Subject)] = []
+    private(set) var queue: [(turn: Int, subject: Subject)] = []
     private var turn = 0
 
     var isEmpty: Bool { !isHeld && gets.isEmpty && promises.isEmpty && places.isEmpty }
-
-    /// How many users and conversations are owed.
-    var count: Int { places.count }
 
     func owes(_ subject: Subject) -> Bool { places[subject] != nil }
 

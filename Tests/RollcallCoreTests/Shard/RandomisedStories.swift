@@ -23,7 +23,7 @@ import Testing
         var asked: [SessionKey: [MessageID]] = [:]
         for number in 0..<events {
             let id = MessageID.integer(Int64(number))
-            switch Int.random(in: 0..<14, using: &random) {
+            switch Int.random(in: 0..<17, using: &random) {
             case 0, 1:
                 let device: DeviceID = Bool.random(using: &random) ? "phone" : "laptop"
                 open.append(stage.enter(users.randomElement(using: &random)!, device))
@@ -33,7 +33,9 @@ import Testing
             case 3: stage.incarnation == nil ? stage.redisReturns() : stage.redisGoes()
             case 4: stage.pass(.milliseconds(.random(in: 1...2000, using: &random)))
             case 5, 6: if stage.incarnation != nil { stage.settle() }
-            case 7: if !stage.asked.isEmpty, stage.incarnation != nil { stage.answer() }
+            case 7: if let key = open.randomElement(using: &random) { stage.stall(key) }
+            case 8, 9: if let key = open.randomElement(using: &random) { stage.read(key) }
+            case 10: if !stage.asked.isEmpty, stage.incarnation != nil { stage.answer() }
             default:
                 guard let key = open.randomElement(using: &random), stage.closed[key] == nil else { break }
                 stage.say(message(using: &random), id: id, on: key)
@@ -42,6 +44,7 @@ import Testing
             open.removeAll { stage.closed[$0] != nil }
         }
         if stage.incarnation == nil { stage.redisReturns() }
+        for key in open { stage.read(key) }
         stage.pass(.seconds(20))
         open.removeAll { stage.closed[$0] != nil }
         check(&stage, open, asked)

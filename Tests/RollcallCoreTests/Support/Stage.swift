@@ -23,6 +23,8 @@ struct Stage {
     /// Clients that do not read.
     private var slow: Set<SessionKey> = []
     private var asksWhenDrained: Set<SessionKey> = []
+    /// How many changes a story has published beside Redis.
+    var published = 0
     /// How many messages were counted for a client instead of sent.
     private(set) var spared: [SessionKey: Int] = [:]
     /// Devices of dead workers that reads met.
@@ -52,6 +54,7 @@ struct Stage {
 
     /// A client stops reading, and its connection takes no more.
     mutating func stall(_ key: SessionKey) {
+        guard closed[key] == nil else { return }
         slow.insert(key)
         shard.fellBehind(key)
     }

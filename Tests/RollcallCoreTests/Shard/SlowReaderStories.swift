@@ -1,0 +1,298 @@
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+/// Readers slower than what they follow: they see the newest state later, and nobody else notices.
+@Suite struct SlowReaderStories {
+    /// Bob and Carol watch these, of whom nothing is known, and have read all that was said.
+    private func watching(_ users: [UserID] = ["alice"]) -> (Stage, bob: SessionKey, carol: SessionKey) {
+        var stage = Stage()
+        let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
+        for key in [bob, carol] { stage.say(.watch(users), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        return (stage, bob, carol)
+    }
+
+    private func people(_ count: Int) -> [UserID] { (0..<count).map { number in try! UserID("u\(1000 + number)") } }
+
+    @Test("who is behind is sent no change, and in the end the newest state, once; the others see all in time")
+    func newest() {
+        var (stage, bob, carol) = watching()
+        stage.stall(bob)
+        for status in [PresenceStatus.online, .away, .online, .away] { stage.become(status, ["alice"]) }
+        #expect(stage.heard(by: bob).isEmpty)
+        #expect(stage.heard(by: carol).statuses == ["alice online", "alice away", "alice online", "alice away"])
+        stage.read(bob)
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+        #expect(stage.shard.conflatedMessages == 3)
+        #expect(stage.spared == [bob: 4])
+        stage.become(.online, ["alice"])
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+        #expect(stage.leftovers["backlogs"] == nil)
+    }
+
+    @Test("who looks again as they did is not told anew")
+    func nothingNew() {
+        var (stage, bob, _) = watching(["alice", "dave"])
+        stage.stall(bob)
+        stage.become(.online, ["alice", "dave"])
+        stage.become(.offline, ["alice"])
+        stage.read(bob)
+        #expect(stage.heard(by: bob).statuses == ["dave online"])
+        #expect(stage.shard.conflatedMessages == 2)
+    }
+
+    @Test("who is behind is shown who types when it has caught up, also to whom nothing is repeated meanwhile")
+    func typing() {
+        var stage = Stage()
+        let (bob, carol, dave) = (stage.enter("bob"), stage.enter("carol"), stage.enter("dave"))
+        for key in [bob, carol, dave] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.stall(bob)
+        stage.say(.typing("c", true), on: carol)
+        stage.settle()
+        stage.say(.typing("c", true), on: dave)
+        stage.settle()
+        stage.say(.typing("c", false), on: carol)
+        stage.settle()
+        #expect(stage.heard(by: carol).typists == [["dave"]])
+        #expect(stage.heard(by: bob).isEmpty)
+        stage.read(bob)
+        #expect(stage.heard(by: bob).typists == [["dave"]])
+        #expect(stage.shard.conflatedMessages == 2)
+    }
+
+    @Test("one's own typing is not in the state that one is shown later")
+    func ownTyping() {
+        var stage = Stage()
+        let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
+        for key in [bob, carol] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.stall(bob)
+        for key in [bob, carol] { stage.say(.typing("c", true), on: key) }
+        stage.settle()
+        stage.read(bob)
+        #expect(stage.heard(by: bob).typists == [["carol"]])
+    }
+
+    @Test("answers go out at once")
+    func answers() {
+        var (stage, bob, _) = watching()
+        stage.redis.setMembers(["bob": "Bob"], of: "c")
+        stage.say(.join("c", presence: false), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.stall(bob)
+        stage.say(.ping, on: bob)
+        stage.say(.state(.idle), id: "state", on: bob)
+        stage.say(.typing("elsewhere", true), id: "typing", on: bob)
+        stage.redis.setMembers([:], of: "c")
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        #expect(heard.acks == ["state"] && heard.errors == [.notJoined])
+        #expect(heard.contains(.removed("c")) && heard.contains(.pong(time: stage.redis.time)))
+    }
+
+    @Test("what a session that is behind asks to follow is shown when it has caught up, and acknowledged then")
+    func askedWhileBehind() {
+        var (stage, bob, _) = watching()
+        stage.stall(bob)
+        stage.say(.watch(["dave"]), id: "watch", on: bob)
+        stage.say(.join("c", presence: false), id: "join", on: bob)
+        stage.say(.join("d", presence: false), id: "forget it", on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).isEmpty)
+        stage.say(.leave("d"), id: "leave", on: bob)
+        stage.settle()
+        // What is owed before is still owed.
+        #expect(stage.heard(by: bob).acks == ["leave"])
+        stage.read(bob)
+        let heard = stage.heard(by: bob)
+        #expect(heard.statuses == ["dave offline"] && heard.typists == [[]])
+        #expect(heard.suffix(3) == [.ack("watch"), .ack("join"), .ack("forget it")])
+    }
+
+    @Test("a join that nothing else waits for is acknowledged before its leave, or before the membership ends")
+    func joinedInVain() {
+        var (stage, bob, _) = watching()
+        stage.redis.setMembers(["bob": "Bob"], of: "managed")
+        stage.stall(bob)
+        stage.say(.join("c", presence: false), id: "join", on: bob)
+        stage.settle()
+        stage.say(.leave("c"), id: "leave", on: bob)
+        #expect(stage.heard(by: bob).acks == ["join", "leave"])
+        stage.say(.join("managed", presence: false), id: "member", on: bob)
+        stage.settle()
+        stage.redis.removeMember("bob", of: "managed")
+        stage.settle()
+        #expect(stage.heard(by: bob) == [.ack("member"), .removed("managed")])
+    }
+
+    @Test("a large snapshot is shown piece by piece, each when the last has left, and acknowledged after the last")
+    func pieces() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.stall(bob)
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(people(250)), id: "watch", on: bob)
+        stage.settle()
+        var sizes: [Int] = []
+        for _ in 0..<3 {
+            stage.read(bob, andStalls: true)
+            let heard = stage.heard(by: bob)
+            sizes.append(heard.statuses.count)
+            #expect(heard.count == (sizes.count == 3 ? 2 : 1))
+            #expect(heard.acks == (sizes.count == 3 ? ["watch"] : []))
+        }
+        #expect(sizes == [100, 100, 50])
+    }
+
+    @Test("a reader that reads gets a large snapshot without a pause")
+    func wholeSnapshot() {
+        var (stage, _, _) = watching(people(250))
+        let dave = stage.enter("dave")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(people(250)), id: "watch", on: dave)
+        let heard = stage.heard(by: dave)
+        #expect(Set(heard.statuses).count == 250 && heard.statuses.count == 250)
+        #expect(heard.count == 4 && heard.last == .ack("watch"))
+    }
+
+    @Test("what changes all the time does not keep the rest from its turn")
+    func turns() {
+        let users = people(150)
+        var (stage, bob, _) = watching(users)
+        stage.stall(bob)
+        stage.become(.online, users)
+        stage.read(bob, andStalls: true)
+        #expect(stage.heard(by: bob).statuses.count == 100)
+        stage.become(.away, Array(users.prefix(100)))
+        stage.read(bob)
+        let heard = stage.heard(by: bob).statuses
+        #expect(heard.prefix(50) == users.suffix(50).map { "\($0) online" }[...])
+        #expect(heard.suffix(100) == users.prefix(100).map { "\($0) away" }[...])
+    }
+
+    @Test("however much changes at once, a tick tells no more than a part of it, and the next ones the rest")
+    func ticks() {
+        let users = people(250)
+        var (stage, _, _) = watching(users)
+        var shard = stage.shard
+        for user in users { shard.presenceChanged(presence(user, .online, version: 2_000_000)) }
+        var sizes: [Int] = []
+        repeat {
+            sizes.append(shard.tickEnded(at: stage.now).count)
+            // What changes meanwhile waits for the others' turn to be over.
+            if sizes.count == 1 { shard.presenceChanged(presence(users[0], .away, version: 2_000_001)) }
+        } while shard.hasMoreToTell
+        #expect(sizes == [100, 100, 50, 1])
+        stage.become(.away, users)
+        #expect(!stage.shard.hasMoreToTell)
+    }
+
+    @Test("a get of a session that is behind is read when it has caught up")
+    func get() {
+        var (stage, bob, _) = watching()
+        stage.stall(bob)
+        stage.say(.get(["alice"]), id: "1", on: bob)
+        stage.say(.get([]), id: "2", on: bob)
+        #expect(stage.asked.isEmpty)
+        stage.read(bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).answered == ["1", "2"])
+        stage.stall(bob)
+        stage.say(.get(["alice"]), id: "3", on: bob)
+        stage.redisGoes()
+        stage.read(bob)
+        #expect(stage.heard(by: bob).errors == [.unavailable])
+    }
+
+    @Test("the gets of a session name no more users at once than it may watch, and an empty one counts as one")
+    func getLimit() {
+        var settings = ShardSettings()
+        settings.limits.watchedUsers = 3
+        var stage = Stage(settings)
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.get(["a", "b"]), id: "1", on: bob)
+        stage.say(.get([]), id: "2", on: bob)
+        stage.say(.get([]), id: "3", on: bob)
+        #expect(stage.heard(by: bob).errors == [.limit])
+        stage.settle()
+        #expect(stage.heard(by: bob).answered == ["1", "2"])
+        stage.say(.get(["a", "b", "c"]), id: "4", on: bob)
+        stage.failAll()
+        stage.say(.get(["a", "b", "c"]), id: "5", on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).answered == ["4", "5"])
+        stage.say(.get(["a", "b", "c", "d"]), id: "6", on: bob)
+        #expect(stage.heard(by: bob).errors == [.limit])
+    }
+
+    @Test("only so many acknowledgements wait; what asks for more is refused and does nothing")
+    func promiseLimit() {
+        var (stage, bob, _) = watching()
+        stage.say(.join("c", presence: false), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.stall(bob)
+        for number in 0..<ShardSettings.waitingMessages {
+            stage.say(number.isMultiple(of: 2) ? .watch(["alice"]) : .join("c", presence: false), id: "ok", on: bob)
+        }
+        #expect(stage.heard(by: bob).isEmpty)
+        stage.say(.watch(["eve"]), id: "watch", on: bob)
+        stage.say(.join("d", presence: false), id: "join", on: bob)
+        #expect(stage.heard(by: bob).answered == ["watch", "join"])
+        #expect(stage.asked.isEmpty && stage.unconfirmed.isEmpty)
+        stage.read(bob)
+        #expect(stage.heard(by: bob).acks.count == ShardSettings.waitingMessages)
+    }
+
+    @Test("a session that ends while it is behind leaves nothing behind", arguments: [true, false])
+    func ends(cleanly: Bool) {
+        var (stage, bob, carol) = watching(people(150))
+        stage.stall(bob)
+        stage.become(.online, people(150))
+        stage.say(.get(["alice"]), on: bob)
+        stage.read(bob, andStalls: true)
+        if cleanly { stage.say(.goodbye, on: bob) } else { stage.drop(bob) }
+        stage.read(bob)
+        stage.drop(carol)
+        stage.pass(.seconds(10))
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("a connection that falls behind before its hello, or after its end, is nobody's")
+    func nobody() {
+        var stage = Stage()
+        let stranger = stage.connect()
+        stage.stall(stranger)
+        stage.drop(stranger)
+        stage.stall(stranger)
+        #expect(stage.leftovers.isEmpty)
+    }
+}
+
+private func presence(_ user: UserID, _ status: PresenceStatus, version: Int64) -> Presence {
+    Presence(user: user, status: status, lastSeen: nil, updatedAt: redis(version), version: version)
+}
+
+extension Stage {
+    /// It is published that all of these became so.
+    fileprivate mutating func become(_ status: PresenceStatus, _ users: [UserID]) {
+        published += 1
+        let version = 2_000_000 + Int64(published)
+        event { shard, _ in
+            for user in users { shard.presenceChanged(presence(user, status, version: version)) }
+            return []
+        }
+    }
+}
