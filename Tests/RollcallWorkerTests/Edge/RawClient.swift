@@ -122,6 +122,14 @@ final class RawClient: @unchecked Sendable {
         return frame!
     }
 
+    /// Takes the frames that have come, without waiting for more.
+    func frames() -> [ReceivedFrame] {
+        read()
+        var frames: [ReceivedFrame] = []
+        while let frame = nextFrame() { frames.append(frame) }
+        return frames.filter { $0 != .ping }
+    }
+
     /// The stream ended before what was waited for came.
     struct Ended: Error {}
 
