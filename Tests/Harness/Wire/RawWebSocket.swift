@@ -17,8 +17,13 @@ final class RawWebSocket {
     private var hasEnded = false
 
     /// Connects and upgrades.
-    init(port: Int) async throws {
+    ///
+    /// - Parameter receiveBuffer: asks the kernel for a small one, so that a client that does not read is felt soon.
+    init(port: Int, receiveBuffer: Int32? = nil) async throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian

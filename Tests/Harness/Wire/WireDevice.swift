@@ -18,8 +18,9 @@ public final class WireDevice {
         public var code: CloseCode?
     }
 
-    public init(port: Int) async throws {
-        socket = try await RawWebSocket(port: port)
+    /// - Parameter receiveBuffer: a small one lets the worker feel soon that nobody looks.
+    public init(port: Int, receiveBuffer: Int32? = nil) async throws {
+        socket = try await RawWebSocket(port: port, receiveBuffer: receiveBuffer)
     }
 
     /// Says hello and waits for the welcome.
