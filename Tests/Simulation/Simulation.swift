@@ -32,10 +32,41 @@ public struct Simulation: Sendable {
 }
 
 extension World {
+    /// The acts: misfortunes while people go about; calm; stillness; the end.
     fileprivate func play() {
         for place in places { startWorker(at: place) }
         for device in devices { Person(device, in: self).live() }
+        Backend(self).begin()
         checks.watch()
-        agenda.run(until: Instant(nanoseconds: 0) + .seconds(30)) { checks.violation != nil }
+        let faults = Faults(in: self, until: moment(28))
+        faults.plan(from: moment(3))
+        run(until: moment(30))
+        isStill = true
+        run(until: moment(30) + settings.settled)
+        beStill(for: .seconds(3))
+        leave()
     }
+
+    private func beStill(for duration: Duration) {
+        guard checks.violation == nil else { return }
+        let before = redis.executed
+        run(until: agenda.now + duration)
+        checks.checkIdle(since: before)
+        checks.checkRecords()
+    }
+
+    /// All devices say goodbye, and all workers but one stop in good order.
+    private func leave() {
+        for device in devices { device.goodbye() }
+        run(until: agenda.now + .seconds(1))
+        for place in places.dropFirst() { place.worker?.drain() }
+        run(until: agenda.now + settings.settled)
+        if checks.violation == nil { checks.checkNothingIsLeft() }
+    }
+
+    private func run(until end: Instant) {
+        agenda.run(until: end) { checks.violation != nil }
+    }
+
+    private func moment(_ second: Int) -> Instant { Instant(nanoseconds: 0) + .seconds(second) }
 }

@@ -41,6 +41,13 @@ struct SimulationSettings {
         shard.lease = lease
     }
 
+    /// Within what time after a worker's death everybody must know.
+    var judging: Duration { lease + Checks.settling }
+
+    /// How long after the last event the last consequence of it can come: a worker stops, the grace of its last device
+    /// is over, its lease passes, it is swept by one who has watched for a lease.
+    var settled: Duration { drain + shard.grace + lease * 2 + .seconds(4) }
+
     private static func names<Kind>(_ texts: [String]) -> [Identifier<Kind>] {
         texts.map { text in
             guard let name = try? Identifier<Kind>(text) else { preconditionFailure("\(text) is no name") }

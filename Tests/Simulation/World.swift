@@ -50,6 +50,8 @@ final class World {
     var isStill = false
     /// Former workers: what is on its way may still name them.
     private var gone: [SimulatedWorker] = []
+    /// How often an outage began or ended.
+    private var turns = 0
 
     init(_ settings: SimulationSettings, seed: UInt64, isTraced: Bool) {
         self.settings = settings
@@ -72,6 +74,10 @@ final class World {
     /// Lets go of all that holds the world.
     func end() {
         agenda.clear()
+        redis.end()
+        gone = []
+        places = []
+        devices = []
     }
 
     // MARK: Workers
@@ -97,8 +103,18 @@ final class World {
 
     // MARK: Outages
 
-    func outageBegins(at place: Weather.Place) -> Int { weather.begins(at: place, agenda.now) }
-    func outageEnds(_ spell: Int) { weather.ends(spell, agenda.now) }
+    func outageBegins(at place: Weather.Place) -> Int {
+        turns += 1
+        return weather.begins(at: place, agenda.now)
+    }
+
+    func outageEnds(_ spell: Int) {
+        turns += 1
+        weather.ends(spell, agenda.now)
+    }
+
+    /// Counts what changes what may be expected.
+    var revision: Int { turns + truth.revision }
 
     /// How far back views may be that depend on these places.
     func calm(at places: [Weather.Place]) -> Instant {

@@ -6,14 +6,15 @@ internal import RollcallModel
 extension Checks {
     /// Online if any device is; no ghosts; no flapping; no missed change.
     func checkPresence(_ presence: Presence, for edge: EdgeSession) {
-        let watched = edge.view.watched[presence.user]
-        guard let allowed = statuses(of: presence.user, for: edge, since: watched?.firstShown ?? world.agenda.now)
-        else { return }
+        let expectation = expectation(for: edge)
+        let allowed = expectation.statuses(of: presence.user)
         guard !allowed.contains(presence.status) else { return }
+        let first = edge.view.watched[presence.user]?.firstShown ?? world.agenda.now
+        guard !isExcused(presence, expectation, since: first) else { return }
         fail(
             "presence",
             "\(edge.name) sees \(presence.user) \(presence.status), who is \(allowed.text): "
-                + world.truth.devices(of: presence.user).map { "\($0.0) \($0.1.text(at: world.agenda.now))" }
+                + world.truth.devices(of: presence.user).map { "\($0.name.device) \(expectation.states(of: $0).text)" }
                 .joined(separator: ", "))
     }
 
@@ -33,50 +34,21 @@ extension Checks {
         fail("stale", "\(edge.name) is told of \(presence.user) at \(presence.version) after \(shown.version)")
     }
 
-    /// What an observer may rightly be shown.
+    /// Over a Redis that was away or lost its data, an observer who has just come is shown what Redis holds.
     ///
-    /// - Parameter first: when it was first shown the user. Over a Redis that was away or lost its data, one who has
-    ///   just come is shown what Redis holds.
-    /// - Returns: `nil` if that may be anything.
-    private func statuses(of user: UserID, for edge: EdgeSession, since first: Instant) -> StatusSet? {
-        let now = world.agenda.now
+    /// - Parameter first: when the observer was first shown the user.
+    private func isExcused(_ presence: Presence, _ expectation: Expectation, since first: Instant) -> Bool {
+        let (now, judging) = (world.agenda.now, world.settings.judging)
         if let lost = world.truth.dataLost, first > lost - Self.lag,
             world.weather.isUnsettled(at: now, by: [.redis], settling: judging)
         {
-            return nil
+            return true
         }
         let mayMissSome = world.weather.spells.contains {
             $0.place == .redis && $0.from - Self.lag < first && $0.lasts(at: now, and: judging)
         }
-        return StatusSet(
-            of: world.truth.devices(of: user).map { _, device in
-                states(of: device, for: edge).union(mayMissSome ? .gone : [])
-            })
+        guard mayMissSome else { return false }
+        let states = world.truth.devices(of: presence.user).map { expectation.states(of: $0).union(.gone) }
+        return StatusSet(of: states).contains(presence.status)
     }
-
-    private var judging: Duration { world.settings.lease + Self.settling }
-
-    private func states(of device: DeviceTruth, for edge: EdgeSession) -> StateSet {
-        let now = world.agenda.now
-        let machine = device.machine.map { [Weather.Place.machine($0)] } ?? []
-        let settling = device.isJudged ? judging : Self.settling
-        let calm = world.weather.calm(before: now, at: edge.places + machine, settling: settling)
-        var states = device.states(since: calm - Self.lag, until: now)
-        if isCutOff(at: machine) { states.insert(.gone) }
-        if let wouldBeGone = device.wouldBeGone, wouldBeGone <= now, world.isUnsettled(at: machine + [.redis]) {
-            states.insert(.gone)
-        }
-        return states
-    }
-
-    /// Whether a machine has been in trouble for long enough that its worker's lease may have passed.
-    private func isCutOff(at machine: [Weather.Place]) -> Bool {
-        let now = world.agenda.now
-        return now - world.weather.calm(before: now, at: machine, settling: Self.settling) >= .milliseconds(2500)
-    }
-}
-
-extension EdgeSession {
-    /// Where an outage can keep news from its observer.
-    var places: [Weather.Place] { [.redis, .machine(worker.place)] }
 }

@@ -12,8 +12,7 @@ extension Checks {
 
     /// Nobody sees typing where they are no member.
     func checkMembership(_ typing: ServerMessage.Typing, _ edge: EdgeSession) {
-        guard typing.count > 0, world.truth.isMember(edge.user, of: typing.conversation) == false,
-            !world.isUnsettled(at: edge.places)
+        guard typing.count > 0, world.truth.isMember(edge.user, of: typing.conversation, for: edge) == false
         else { return }
         fail("members only", "\(edge.name) is told who types in \(typing.conversation)")
     }
@@ -21,14 +20,25 @@ extension Checks {
     /// Typing ends; a user types while any of their devices does; no missed change.
     func checkTyping(in conversation: ConversationID, for edge: EdgeSession) {
         guard let joined = edge.view.joined[conversation] else { return }
+        if world.truth.isMember(edge.user, of: conversation, for: edge) == false {
+            return checkOut(of: conversation, since: joined.since, edge)
+        }
         guard let typists = joined.typists else { return checkJoined(conversation, since: joined.since, edge) }
+        let expectation = expectation(for: edge)
         for user in world.users where user != edge.user {
+            let expected = expectation.typing(of: user, in: conversation)
             if typists.contains(user) {
-                checkShown(user, in: conversation, to: edge)
-            } else {
-                checkNotShown(user, in: conversation, to: edge)
+                checkShown(user, expected, in: conversation, to: edge)
+            } else if expected.must, areMembers([user, edge.user], of: conversation, for: edge) {
+                fail("missed typing", "\(edge.name) does not see \(user) typing in \(conversation)")
             }
         }
+    }
+
+    /// Who is no member is told so, and is out.
+    private func checkOut(of conversation: ConversationID, since: Instant, _ edge: EdgeSession) {
+        guard since < world.calm(at: edge.places) - Self.lag else { return }
+        fail("members only", "\(edge.name) has joined \(conversation) and is no member")
     }
 
     private func checkJoined(_ conversation: ConversationID, since: Instant, _ edge: EdgeSession) {
@@ -36,34 +46,18 @@ extension Checks {
         fail("no missed change", "\(edge.name) waits since \(since.text) to join \(conversation)")
     }
 
-    private func checkShown(_ user: UserID, in conversation: ConversationID, to edge: EdgeSession) {
-        let now = world.agenda.now
-        let devices = world.truth.typing(of: user, in: conversation)
-        let longest = world.settings.shard.typing.expiry + .milliseconds(300)
-        if edge.worker.process.hasRun(for: .milliseconds(300)),
-            !devices.contains(where: { $0.1.isAlive(at: now, expiry: longest) })
-        {
+    private func checkShown(
+        _ user: UserID, _ expected: Expectation.Typing, in conversation: ConversationID, to edge: EdgeSession
+    ) {
+        if !expected.isAlive, edge.worker.process.hasRun(for: .milliseconds(300)) {
             fail("typing ends", "\(edge.name) still sees \(user) typing in \(conversation)")
         }
-        let mayType = devices.contains { name, typing in
-            let calm = world.calm(at: edge.places + world.truth.machine(of: name))
-            return typing.mayType(since: calm - Self.lag, until: now, expiry: world.settings.shard.typing.expiry)
+        if !expected.may {
+            fail("typing ends", "\(edge.name) sees \(user) typing in \(conversation), who stopped")
         }
-        if !mayType { fail("typing ends", "\(edge.name) sees \(user) typing in \(conversation), who stopped") }
     }
 
-    private func checkNotShown(_ user: UserID, in conversation: ConversationID, to edge: EdgeSession) {
-        let now = world.agenda.now
-        let calm = world.calm(at: edge.places)
-        guard world.truth.isMember(edge.user, of: conversation) == true,
-            world.truth.isMember(user, of: conversation) == true
-        else { return }
-        let mustType = world.truth.typing(of: user, in: conversation).contains { name, typing in
-            typing.mustType(
-                on: world.truth.devices[name]?.current, since: calm - Self.lag, until: now,
-                calm: world.weather.lastOutage(before: now, at: [.redis] + world.truth.machine(of: name)),
-                expiry: world.settings.shard.typing.expiry)
-        }
-        if mustType { fail("missed typing", "\(edge.name) does not see \(user) typing in \(conversation)") }
+    private func areMembers(_ users: [UserID], of conversation: ConversationID, for edge: EdgeSession) -> Bool {
+        users.allSatisfy { world.truth.isMember($0, of: conversation, for: edge) == true }
     }
 }

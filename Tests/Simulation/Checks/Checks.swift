@@ -18,6 +18,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 final class Checks {
     private(set) var violation: Violation?
     unowned let world: World
+    private var expected: (at: Instant, revision: Int, by: [Int: Expectation])
 
     /// How long news takes where nothing is amiss.
     static let lag = Duration.milliseconds(500)
@@ -26,6 +27,7 @@ final class Checks {
 
     init(_ world: World) {
         self.world = world
+        expected = (world.agenda.now, 0, [:])
     }
 
     /// The first broken promise is what a run tells of: what follows is often its consequence.
@@ -33,6 +35,17 @@ final class Checks {
         guard violation == nil else { return }
         violation = Violation(promise: promise, what: what(), at: world.agenda.now.text)
         world.trace.note("BROKEN", "\(promise): \(what())")
+    }
+
+    /// What those may be shown whose worker is where this one's is.
+    func expectation(for edge: EdgeSession) -> Expectation {
+        if expected.at != world.agenda.now || expected.revision != world.revision {
+            expected = (world.agenda.now, world.revision, [:])
+        }
+        if let known = expected.by[edge.worker.place] { return known }
+        let expectation = Expectation(world, at: edge.places)
+        expected.by[edge.worker.place] = expectation
+        return expectation
     }
 
     /// Looks at everybody now and then: what did not come is not seen when something comes.
@@ -70,7 +83,8 @@ final class Checks {
         switch code {
         case .normal, .draining: break
         case .replaced:
-            guard world.truth.devices[edge.deviceName]?.current === edge else { break }
+            let device = world.truth.device(of: edge)
+            guard device.current === edge, !device.isContested else { break }
             fail("order of sessions", "\(edge.name) was replaced, and is the newest")
         default: fail("sessions stay", "\(edge.name) was closed: \(code)")
         }
@@ -81,4 +95,13 @@ final class Checks {
         for user in world.users { checkWatched(user, for: edge) }
         for conversation in world.conversations { checkTyping(in: conversation, for: edge) }
     }
+}
+
+extension SimulatedWorker {
+    /// Where an outage can keep news from this worker and of its devices.
+    var places: [Weather.Place] { [.redis, .machine(place)] }
+}
+
+extension EdgeSession {
+    var places: [Weather.Place] { worker.places }
 }

@@ -25,6 +25,8 @@ final class Connection {
     private weak var server: (any ConnectionEnd)?
     private(set) var isOpenAtClient = true
     private(set) var isOpenAtServer = false
+    /// Called when the client knows of the end.
+    var onClientLeft: () -> Void = {}
 
     init(over route: Route, client: any ConnectionEnd, agenda: Agenda) {
         self.agenda = agenda
@@ -65,7 +67,7 @@ final class Connection {
         switch side {
         case .client:
             guard isOpenAtClient else { return }
-            isOpenAtClient = false
+            clientLeaves()
             up.send { [self] in end(at: .server) }
         case .server:
             guard isOpenAtServer else { return }
@@ -78,11 +80,16 @@ final class Connection {
     /// tunnel. The other end finds out by itself.
     func vanish(at side: Side) {
         switch side {
-        case .client: isOpenAtClient = false
+        case .client: clientLeaves()
         case .server: isOpenAtServer = false
         }
         up.cut()
         down.cut()
+    }
+
+    /// What is on its way to the server is held back somewhere, however long the client has been dead.
+    func holdBack(for pause: Duration) {
+        up.holdBack(for: pause)
     }
 
     /// The network ends the connection: what is on its way is lost, and both ends are told, each after a while.
@@ -97,12 +104,18 @@ final class Connection {
         switch side {
         case .client:
             guard isOpenAtClient else { return }
-            isOpenAtClient = false
+            clientLeaves()
             client?.connectionEnded(self)
         case .server:
             guard isOpenAtServer else { return }
             isOpenAtServer = false
             server?.connectionEnded(self)
         }
+    }
+
+    private func clientLeaves() {
+        isOpenAtClient = false
+        onClientLeft()
+        onClientLeft = {}
     }
 }

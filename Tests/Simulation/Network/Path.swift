@@ -5,29 +5,34 @@ internal import RollcallCore
 /// One direction between two places.
 final class Path {
     /// How long a message takes.
-    var delay: ClosedRange<Duration> = Path.near
-    private(set) var isHeld = false
+    var delay = Path.near
+    private var holds = 0
     private var waiting: [Wire] = []
     private let agenda: Agenda
     private let chance: Chance
 
     /// A machine in the same data centre.
     static let near = Duration.microseconds(100)...Duration.milliseconds(2)
+    /// One behind a line that is full.
+    static let slow = Duration.milliseconds(150)...Duration.milliseconds(200)
 
     init(agenda: Agenda, chance: Chance) {
         self.agenda = agenda
         self.chance = chance
     }
 
+    var isHeld: Bool { holds > 0 }
+
     func drawnDelay() -> Duration { chance.duration(in: delay) }
 
-    /// Nothing arrives any more, and nothing is lost: what is sent waits for ``release()``.
+    /// Nothing arrives any more, and nothing is lost: what is sent waits for as many calls of ``release()``.
     func hold() {
-        isHeld = true
+        holds += 1
     }
 
     func release() {
-        isHeld = false
+        holds -= 1
+        guard !isHeld else { return }
         let wires = waiting
         waiting = []
         for wire in wires { agenda.after(drawnDelay()) { wire.flow() } }

@@ -11,6 +11,8 @@ final class Wire {
     /// Has come as far as the path lets it.
     private var heldBack = Deque<() -> Void>()
     private var isCut = false
+    /// This connection alone is held back, whatever the path does for others.
+    private var isHeldBack = false
 
     init(over path: Path, agenda: Agenda) {
         self.path = path
@@ -29,15 +31,24 @@ final class Wire {
         heldBack = []
     }
 
-    /// The path lets through again what it held back.
+    /// What is on its way arrives only after `pause`.
+    func holdBack(for pause: Duration) {
+        isHeldBack = true
+        agenda.after(pause) { [self] in
+            isHeldBack = false
+            flow()
+        }
+    }
+
+    /// What was held back may go on.
     func flow() {
-        while !path.isHeld, let arrival = heldBack.popFirst() { arrival() }
-        if !heldBack.isEmpty { path.awaitRelease(self) }
+        while !isHeldBack, !path.isHeld, let arrival = heldBack.popFirst() { arrival() }
+        if !heldBack.isEmpty, path.isHeld { path.awaitRelease(self) }
     }
 
     private func arrive(_ arrival: @escaping () -> Void) {
         guard !isCut else { return }
-        guard path.isHeld || !heldBack.isEmpty else { return arrival() }
+        guard isHeldBack || path.isHeld || !heldBack.isEmpty else { return arrival() }
         heldBack.append(arrival)
         if path.isHeld { path.awaitRelease(self) }
     }

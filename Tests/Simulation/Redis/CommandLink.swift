@@ -28,10 +28,10 @@ final class CommandLink: RedisLinkUser {
 
     func start() { link.start() }
 
-    func close() {
+    func close(holdingBackFor pause: Duration) {
         isConnected = false
         waiting = []
-        link.close()
+        link.close(holdingBackFor: pause)
     }
 
     /// Sends a command. One that cannot be sent fails at once.

@@ -51,11 +51,14 @@ final class RedisLink: ConnectionEnd {
         connect()
     }
 
-    func close() {
+    /// - Parameter pause: how long the network holds back what was sent.
+    func close(holdingBackFor pause: Duration = .zero) {
         let last = state
         state = .closed
         switch last {
-        case .connecting(let connection), .open(let connection, _): connection.close(at: .client)
+        case .connecting(let connection), .open(let connection, _):
+            if pause > .zero { connection.holdBack(for: pause) }
+            connection.close(at: .client)
         case .idle, .pausing, .closed: break
         }
     }

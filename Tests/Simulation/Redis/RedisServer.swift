@@ -32,6 +32,13 @@ final class RedisServer {
     /// Whether it does anything at the moment.
     var isAwake: Bool { isUp && !isAsleep }
 
+    /// Lets go of its clients.
+    func end() {
+        for session in sessions { session.end() }
+        sessions = []
+        waiting = []
+    }
+
     // MARK: Connections
 
     /// A client connects.
@@ -136,6 +143,16 @@ final class RedisServer {
         for session in sessions.filter(isMeant) {
             left(session)
             session.drop(after: world.network.duration(in: .microseconds(100)...Duration.milliseconds(5)))
+        }
+    }
+
+    /// Forgets connections without a word: their clients find out by the silence.
+    ///
+    /// - Parameter found: called for each of them when its client has, or has left itself.
+    func forgetConnections(where isMeant: (RedisSession) -> Bool, found: () -> () -> Void) {
+        for session in sessions.filter(isMeant) {
+            left(session)
+            session.vanish(found: found())
         }
     }
 }

@@ -53,8 +53,20 @@ final class RedisSession: ConnectionEnd {
         connection.sendToClient { receive(message) }
     }
 
+    /// - Parameter pause: after what time the client knows.
     func drop(after pause: Duration) {
         connection.reset(after: (client: pause, server: .zero))
+    }
+
+    /// - Parameter found: called when the client knows.
+    func vanish(found: @escaping () -> Void) {
+        connection.onClientLeft = found
+        connection.vanish(at: .server)
+    }
+
+    /// Lets go of the client.
+    func end() {
+        receive = nil
     }
 
     func connectionEnded(_ connection: Connection) {

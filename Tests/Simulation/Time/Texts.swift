@@ -88,6 +88,3 @@ extension DeviceName {
     var text: String { "\(user)/\(device)" }
 }
 
-extension DeviceTruth {
-    func text(at now: Instant) -> String { states(since: now, until: now).text }
-}

@@ -5,7 +5,7 @@ internal import RollcallCore
 internal import RollcallModel
 
 /// The history of a device.
-struct DeviceTruth {
+final class DeviceTruth {
     /// From a moment on the device is rightly shown in one of these states.
     struct Claim {
         let from: Instant
@@ -16,14 +16,18 @@ struct DeviceTruth {
     struct Life {
         let edge: EdgeSession
         var state: DeviceState
+        /// Whether its hello may never have been written, or when is not certain.
+        let isUncertain: Bool
         /// Until when it counts in any case; `nil` while it is connected.
         var ends: Instant?
     }
 
+    let name: DeviceName
+    var typing: [ConversationID: TypingTruth] = [:]
     /// The session whose hello came last.
     private(set) var current: EdgeSession?
     /// The machine with the worker that answers, or answered last, for the device.
-    private(set) var machine: Int?
+    private(set) var machine: [Weather.Place] = []
     /// Whether it is for others to find out that the device is gone.
     private(set) var isJudged = false
     /// From when on the device would have been gone, had it not come back; `nil` if it did not have to hurry.
@@ -37,6 +41,28 @@ struct DeviceTruth {
 
     /// To be back takes until the new session is written, by two commands.
     private static let margin = Duration.milliseconds(50)
+
+    /// The newest session, while it is connected.
+    var connected: EdgeSession? {
+        guard let life, life.ends == nil, life.edge.isOpen else { return nil }
+        return life.edge
+    }
+
+    /// Whether the newest session began while something was amiss.
+    var isUncertain: Bool { life?.isUncertain == true }
+
+    /// Whether something was decided about the device since then.
+    func hasChanged(since moment: Instant, until now: Instant) -> Bool {
+        claims.contains { $0.from >= moment && $0.from <= now }
+    }
+
+    /// Whether an older session may rightly turn out to be the newer: one that began while something was amiss is as old
+    /// as Redis could tell.
+    var isContested: Bool { isUncertain || older.contains(where: \.isUncertain) }
+
+    init(_ name: DeviceName) {
+        self.name = name
+    }
 
     /// The states in which the device may be shown, to somebody who may be behind by as much as from `earliest` to
     /// `now`.
@@ -52,29 +78,33 @@ struct DeviceTruth {
         return states
     }
 
-    /// The state that the device is in without any doubt; `nil` if there is one.
-    func state(at now: Instant) -> StateSet? {
-        let states = states(since: now, until: now)
-        return states.rawValue.nonzeroBitCount == 1 ? states : nil
-    }
-
     // MARK: What its worker hears
 
-    mutating func began(_ edge: EdgeSession, _ state: DeviceState, at now: Instant) {
+    /// A newer session says hello.
+    ///
+    /// - Parameters:
+    ///   - former: how the device may be shown until that is known.
+    ///   - isUncertain: whether this hello may never be written.
+    func began(
+        _ edge: EdgeSession, _ state: DeviceState, after former: StateSet, isUncertain: Bool, at now: Instant
+    ) {
+        mayResurface = mayResurface || isUncertain
         if let life, life.ends.map({ $0 > now }) ?? true { older.append(life) }
-        life = Life(edge: edge, state: state, ends: nil)
+        life = Life(edge: edge, state: state, isUncertain: isUncertain, ends: nil)
         current = edge
-        machine = edge.worker.place
+        machine = [.machine(edge.worker.place)]
         isJudged = false
         wouldBeGone = claims.last.flatMap { $0.states.contains(.gone) ? $0.from : nil }
-        guard let end = wouldBeGone, end > now, end < now + Self.margin else {
-            return claim(StateSet(state), from: now)
+        claim(former, from: now)
+        if let end = wouldBeGone, end > now, end < now + Self.margin {
+            claims.append(Claim(from: now, states: StateSet(state).union(.gone)))
+            claims.append(Claim(from: end + Self.margin, states: StateSet(state)))
+        } else {
+            claims.append(Claim(from: now, states: StateSet(state)))
         }
-        claim(StateSet(state).union(.gone), from: now)
-        claims.append(Claim(from: end + Self.margin, states: StateSet(state)))
     }
 
-    mutating func changed(_ edge: EdgeSession, to state: DeviceState, at now: Instant) {
+    func changed(_ edge: EdgeSession, to state: DeviceState, at now: Instant) {
         if current === edge {
             life?.state = state
             claim(StateSet(state), from: now)
@@ -84,7 +114,7 @@ struct DeviceTruth {
     }
 
     /// A clean end, or one in favour of a newer session.
-    mutating func ended(_ edge: EdgeSession, at now: Instant) {
+    func ended(_ edge: EdgeSession, at now: Instant) {
         if current === edge {
             life?.ends = now
             claim(.gone, from: now)
@@ -93,7 +123,7 @@ struct DeviceTruth {
     }
 
     /// The connection was lost: the device keeps its presence for a while.
-    mutating func lost(_ edge: EdgeSession, graceEnds: Instant, at now: Instant) {
+    func lost(_ edge: EdgeSession, graceEnds: Instant, at now: Instant) {
         if current === edge, life?.ends == nil, let state = life?.state {
             life?.ends = graceEnds
             claim(StateSet(state), from: now)
@@ -112,7 +142,7 @@ struct DeviceTruth {
     ///   - unwritten: since when what the worker heard may not have been written.
     ///   - from: from when on others may find out that the device is gone.
     ///   - until: until when they must have.
-    mutating func workerGone(
+    func workerGone(
         _ worker: SimulatedWorker, unwritten: Instant, judgedFrom from: Instant, until: Instant, at now: Instant
     ) {
         older.removeAll { $0.edge.worker === worker }
@@ -133,13 +163,13 @@ struct DeviceTruth {
     }
 
     /// Redis forgot who took over from whom.
-    mutating func dataReplaced() {
+    func dataReplaced() {
         mayResurface = true
     }
 
     /// Takes back what was foreseen from `now` on.
-    private mutating func claim(_ states: StateSet, from now: Instant) {
-        claims.removeAll { $0.from >= now }
+    private func claim(_ states: StateSet, from now: Instant) {
+        claims.removeAll { $0.from > now }
         claims.append(Claim(from: now, states: states))
     }
 }

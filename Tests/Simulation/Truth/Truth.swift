@@ -14,61 +14,73 @@ struct DeviceName: Hashable, Comparable {
 
 /// The truth about everybody.
 final class Truth {
-    private(set) var devices: [DeviceName: DeviceTruth] = [:]
-    private(set) var typing: [ConversationID: [DeviceName: TypingTruth]] = [:]
-    private(set) var members: [ConversationID: MembersTruth] = [:]
+    /// Each user's devices.
+    private let devices: [UserID: [DeviceTruth]]
+    private var members: [ConversationID: MembersTruth] = [:]
     /// When Redis last lost data, or had older ones.
     private(set) var dataLost: Instant?
+    /// Counts what became true.
+    private(set) var revision = 0
 
     private unowned let world: World
+    private let all: [DeviceTruth]
 
     init(_ world: World) {
         self.world = world
-        for device in world.names { devices[device] = DeviceTruth() }
+        all = world.names.map { DeviceTruth($0) }
+        devices = Dictionary(grouping: all) { $0.name.user }
     }
 
     private var now: Instant { world.agenda.now }
 
-    func devices(of user: UserID) -> [(DeviceName, DeviceTruth)] {
-        world.names.filter { $0.user == user }.map { ($0, devices[$0]!) }
-    }
+    func devices(of user: UserID) -> [DeviceTruth] { devices[user] ?? [] }
 
-    /// The machine that answers for a device, if there is one.
-    func machine(of name: DeviceName) -> [Weather.Place] {
-        devices[name]?.machine.map { [.machine($0)] } ?? []
-    }
-
-    func typing(of user: UserID, in conversation: ConversationID) -> [(DeviceName, TypingTruth)] {
-        world.names.filter { $0.user == user }.compactMap { name in
-            typing[conversation]?[name].map { (name, $0) }
+    func device(of edge: EdgeSession) -> DeviceTruth {
+        guard let device = devices(of: edge.user).first(where: { $0.name.device == edge.device }) else {
+            preconditionFailure("every device of the world is known")
         }
+        return device
     }
 
     // MARK: What workers hear of devices
 
     func received(_ message: ClientMessage, on edge: EdgeSession) {
+        revision += 1
+        let device = device(of: edge)
         switch message {
-        case .hello(let hello): devices[edge.deviceName]?.began(edge, hello.state, at: now)
+        case .hello(let hello):
+            began(edge, hello.state)
         case .state(let state):
-            devices[edge.deviceName]?.changed(edge, to: state, at: now)
+            device.changed(edge, to: state, at: now)
             if state == .background { stopsTyping(edge) }
         case .typing(let conversation, true): types(edge, in: conversation)
-        case .typing(let conversation, false), .leave(let conversation): stopsTyping(edge, in: conversation)
+        case .typing(let conversation, false), .leave(let conversation):
+            device.typing[conversation]?.stopped(on: edge, at: now)
         case .goodbye:
-            devices[edge.deviceName]?.ended(edge, at: now)
+            device.ended(edge, at: now)
             stopsTyping(edge)
         case .token, .watch, .unwatch, .get, .join, .ping: break
         }
     }
 
+    private func began(_ edge: EdgeSession, _ state: DeviceState) {
+        let device = device(of: edge)
+        let unwritten = world.calm(at: device.machine + [.redis]) - Checks.lag
+        var former = device.states(since: unwritten, until: now)
+        if world.isUnsettled(at: device.machine) { former.insert(.gone) }
+        let isUncertain = world.isUnsettled(at: device.machine + edge.places)
+        device.began(edge, state, after: former, isUncertain: isUncertain, at: now)
+    }
+
     func lost(_ edge: EdgeSession) {
-        devices[edge.deviceName]?.lost(edge, graceEnds: now + world.settings.shard.grace, at: now)
+        revision += 1
+        device(of: edge).lost(edge, graceEnds: now + world.settings.shard.grace, at: now)
         stopsTyping(edge)
     }
 
     func closed(_ edge: EdgeSession, _ code: CloseCode) {
         switch code {
-        case .normal, .replaced: devices[edge.deviceName]?.ended(edge, at: now)
+        case .normal, .replaced: device(of: edge).ended(edge, at: now)
         default: lost(edge)
         }
         stopsTyping(edge)
@@ -77,68 +89,67 @@ final class Truth {
     // MARK: What befalls workers and Redis
 
     func died(_ worker: SimulatedWorker) {
-        let lease = world.settings.lease
-        gone(worker, judgedFrom: now + lease - world.settings.heartbeat, until: now + lease + .seconds(2))
+        // Its last heartbeat may have been the last before an outage.
+        let beat = world.calm(at: worker.places) - world.settings.heartbeat
+        gone(worker, judgedFrom: beat + world.settings.lease, until: now + world.settings.judging)
     }
 
     /// It has left in good order: its lease goes on for the grace of those who are to come back.
     func exited(_ worker: SimulatedWorker) {
-        let until = now + max(world.settings.lease, world.settings.shard.grace) + .seconds(2)
-        let ended = world.isUnsettled(at: [.redis, .machine(worker.place)]) ? now : now + world.settings.shard.grace
+        let until = now + max(world.settings.lease, world.settings.shard.grace) + Checks.settling
+        let ended = world.isUnsettled(at: worker.places) ? now : now + world.settings.shard.grace
         gone(worker, judgedFrom: ended, until: until)
     }
 
     private func gone(_ worker: SimulatedWorker, judgedFrom from: Instant, until: Instant) {
-        let unwritten = world.calm(at: [.redis, .machine(worker.place)])
-        for name in world.names {
-            devices[name]?.workerGone(worker, unwritten: unwritten, judgedFrom: from, until: until, at: now)
+        revision += 1
+        let unwritten = world.calm(at: worker.places) - Checks.lag
+        for device in all {
+            device.workerGone(worker, unwritten: unwritten, judgedFrom: from, until: until, at: now)
         }
     }
 
     func dataReplaced() {
+        revision += 1
         dataLost = now
-        for name in world.names { devices[name]?.dataReplaced() }
+        for device in all { device.dataReplaced() }
     }
 
     // MARK: Typing
 
     private func types(_ edge: EdgeSession, in conversation: ConversationID) {
-        guard isMember(edge.user, of: conversation) != false else { return }
-        let places: [Weather.Place] = [.redis, .machine(edge.worker.place)]
+        guard isMember(edge.user, of: conversation, for: edge) != false else { return }
         let isCertain =
-            !world.isUnsettled(at: places) && isMember(edge.user, of: conversation) == true
+            !world.isUnsettled(at: edge.places) && isMember(edge.user, of: conversation, for: edge) == true
             && edge.view.joined[conversation]?.typists != nil
-        // One that comes soon after another may be deferred.
-        typing[conversation, default: [:]][edge.deviceName, default: TypingTruth()].signalled(
-            on: edge, at: now, expiry: world.settings.shard.typing.expiry,
-            certain: isCertain ? now + world.settings.shard.typing.throttle : nil)
+        let certain = TypingTruth.Certainty(signal: now, known: now + world.settings.shard.typing.throttle)
+        device(of: edge).typing[conversation, default: TypingTruth()].signalled(
+            on: edge, at: now, expiry: world.settings.shard.typing.expiry, certain: isCertain ? certain : nil)
     }
 
     private func stopsTyping(_ edge: EdgeSession) {
-        for conversation in world.conversations { stopsTyping(edge, in: conversation) }
-    }
-
-    private func stopsTyping(_ edge: EdgeSession, in conversation: ConversationID) {
-        typing[conversation]?[edge.deviceName]?.stopped(on: edge, at: now)
+        let device = device(of: edge)
+        for conversation in world.conversations { device.typing[conversation]?.stopped(on: edge, at: now) }
     }
 
     // MARK: Members
 
     func membersSet(_ users: Set<UserID>, of conversation: ConversationID) {
+        revision += 1
         var changed = members[conversation]?.changed ?? [:]
         for user in world.users where members[conversation]?.users.contains(user) ?? true != users.contains(user) {
             changed[user] = now
         }
         members[conversation] = MembersTruth(users: users, changed: changed)
-        for name in world.names where !users.contains(name.user) {
-            typing[conversation]?[name]?.stopped(at: now)
+        for device in all where !users.contains(device.name.user) {
+            device.typing[conversation]?.stopped(at: now)
         }
     }
 
-    /// Whether a user may be there; `nil` while the news may be on its way.
-    func isMember(_ user: UserID, of conversation: ConversationID) -> Bool? {
+    /// Whether a user may be there, as the worker of `edge` should know; `nil` while the news may be on its way.
+    func isMember(_ user: UserID, of conversation: ConversationID, for edge: EdgeSession) -> Bool? {
         guard let members = members[conversation] else { return true }
-        if let changed = members.changed[user], changed >= world.calm(at: [.redis]) - .seconds(1) { return nil }
+        if let changed = members.changed[user], changed >= world.calm(at: edge.places) - .seconds(1) { return nil }
         return members.users.contains(user)
     }
 }
@@ -148,8 +159,4 @@ struct MembersTruth {
     let users: Set<UserID>
     /// When each last came or went.
     let changed: [UserID: Instant]
-}
-
-extension EdgeSession {
-    var deviceName: DeviceName { DeviceName(user: user, device: device) }
 }

@@ -10,10 +10,17 @@ struct TypingTruth {
         var lastSignal: Instant
         /// When it ended by a word; it ends by itself `expiry` after the last signal.
         var stopped: Instant?
-        /// From here on the signals reached Redis for certain; `nil` if they may not have.
-        var knownSince: Instant?
+        /// The first of the signals of which all reached Redis; `nil` if the last may not have.
+        var certain: Certainty?
 
         func ends(_ expiry: Duration) -> Instant { min(stopped ?? lastSignal + expiry, lastSignal + expiry) }
+    }
+
+    /// A signal that reaches Redis.
+    struct Certainty {
+        let signal: Instant
+        /// When it is there: one that comes soon after another may be deferred.
+        let known: Instant
     }
 
     private var bouts: [Bout] = []
@@ -21,15 +28,14 @@ struct TypingTruth {
     /// An observer's worker may reckon Redis time a little ahead.
     private static let margin = Duration.milliseconds(100)
 
-    /// - Parameter certain: when the signal is in Redis for certain; `nil` if something is amiss between the worker and
-    ///   Redis.
-    mutating func signalled(on edge: EdgeSession, at now: Instant, expiry: Duration, certain: Instant?) {
+    /// - Parameter certain: `nil` if something is amiss between the worker and Redis.
+    mutating func signalled(on edge: EdgeSession, at now: Instant, expiry: Duration, certain: Certainty?) {
         if let last = bouts.indices.last, bouts[last].edge === edge, bouts[last].ends(expiry) > now {
             let isInTime = bouts[last].ends(expiry - Self.margin) > now
             bouts[last].lastSignal = now
-            bouts[last].knownSince = certain.map { isInTime ? bouts[last].knownSince ?? $0 : $0 }
+            bouts[last].certain = certain.map { isInTime ? bouts[last].certain ?? $0 : $0 }
         } else {
-            bouts.append(Bout(edge: edge, from: now, lastSignal: now, knownSince: certain))
+            bouts.append(Bout(edge: edge, from: now, lastSignal: now, certain: certain))
             if bouts.count > 8 { bouts.removeFirst() }
         }
     }
@@ -49,9 +55,9 @@ struct TypingTruth {
         }
     }
 
-    /// Whether it may be shown to somebody who may be behind by as much as from `earliest` on.
-    func mayType(since earliest: Instant, until now: Instant, expiry: Duration) -> Bool {
-        bouts.contains { $0.from <= now && $0.ends(expiry) >= earliest }
+    /// Whether it may be shown to somebody who may be behind what a session says by as much as from `earliest` on.
+    func mayType(since earliest: (EdgeSession) -> Instant, expiry: Duration) -> Bool {
+        bouts.contains { $0.ends(expiry) >= earliest($0.edge) }
     }
 
     /// Whether some signal is recent enough for typing to be shown at all, whatever is amiss.
@@ -63,11 +69,13 @@ struct TypingTruth {
     ///
     /// - Parameters:
     ///   - session: the device's newest; what an older one says may be overridden by it.
-    ///   - calm: since when nothing was amiss between the worker and Redis.
+    ///   - outage: when something was last amiss between a session's worker and Redis.
     func mustType(
-        on session: EdgeSession?, since earliest: Instant, until now: Instant, calm: Instant, expiry: Duration
+        on session: EdgeSession?, since earliest: Instant, until now: Instant, outage: (EdgeSession) -> Instant,
+        expiry: Duration
     ) -> Bool {
-        guard let bout = bouts.last, bout.edge === session, let known = bout.knownSince else { return false }
-        return known <= earliest && known >= calm && bout.ends(expiry - Self.margin) > now
+        guard let bout = bouts.last, bout.edge === session, let certain = bout.certain else { return false }
+        return certain.known <= earliest && certain.signal >= outage(bout.edge)
+            && bout.ends(expiry - Self.margin) > now
     }
 }

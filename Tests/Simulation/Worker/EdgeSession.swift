@@ -6,7 +6,7 @@ internal import RollcallModel
 
 /// The worker's end of a device's connection.
 final class EdgeSession: ConnectionEnd {
-    let worker: SimulatedWorker
+    unowned let worker: SimulatedWorker
     /// What the device calls itself: known to the edge from the hello on.
     let user: UserID
     let device: DeviceID
@@ -14,9 +14,11 @@ final class EdgeSession: ConnectionEnd {
     private(set) var view = View()
     /// Whether it was welcomed and its connection is open.
     private(set) var isOpen = false
+    /// What `welcome` called the session.
+    private(set) var session: SessionID?
 
     private unowned let world: World
-    private let shard: SimulatedShard
+    private unowned let shard: SimulatedShard
     private let connection: Connection
     private let receive: (ServerMessage) -> Void
     private var unansweredPings = 0
@@ -70,7 +72,10 @@ final class EdgeSession: ConnectionEnd {
 
     func send(_ message: ServerMessage) {
         guard !isOver else { return }
-        if case .welcome = message { isOpen = true }
+        if case .welcome(let welcome) = message {
+            isOpen = true
+            session = SessionID(random: welcome.session)
+        }
         world.trace.note(name, "is told \(message.text)")
         let before = view
         view.told(message, at: world.agenda.now)

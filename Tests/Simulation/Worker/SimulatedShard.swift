@@ -41,8 +41,9 @@ final class SimulatedShard {
         subscriber.start()
     }
 
-    func stop() {
-        commands.close()
+    /// - Parameter pause: how long the network holds back what was sent last.
+    func stop(holdingBackFor pause: Duration) {
+        commands.close(holdingBackFor: pause)
         subscriber.close()
     }
 

@@ -21,6 +21,8 @@ final class SimulatedWorker {
     private(set) var shards: [SimulatedShard] = []
     private(set) var accepts = true
     private(set) var isDraining = false
+    /// Called after a last heartbeat.
+    var onExit: () -> Void = {}
 
     private unowned let world: World
     private var steward: Steward
@@ -43,6 +45,7 @@ final class SimulatedWorker {
     }
 
     var incarnation: Incarnation? { steward.incarnation }
+    var sessionCount: Int { shards.reduce(0) { $0 + $1.shard.sessionCount } }
     var edges: [EdgeSession] { shards.flatMap(\.openEdges) }
 
     func start() {
@@ -68,12 +71,14 @@ final class SimulatedWorker {
     }
 
     /// `SIGKILL`. The kernel closes its sockets.
-    func kill() {
-        world.trace.note(name, "is killed")
+    ///
+    /// - Parameter pause: how long the network holds back what it sent last to Redis.
+    func kill(holdingBackFor pause: Duration) {
+        world.trace.note(name, "is killed" + (pause > .zero ? ", its last words held back for \(pause.text)" : ""))
         process.die()
         accepts = false
         world.truth.died(self)
-        leave()
+        leave(holdingBackFor: pause)
     }
 
     // MARK: The lease
@@ -185,8 +190,7 @@ final class SimulatedWorker {
     /// Nobody is left to come back if there are no sessions.
     private func endLease() {
         isEnded = true
-        let isEmpty = shards.allSatisfy { $0.shard.sessionCount == 0 }
-        guard let last = steward.ending(after: isEmpty ? .zero : world.settings.shard.grace) else { return exit() }
+        guard let last = steward.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else { return exit() }
         first.store.heartbeat(last) { [self] _ in exit() }
     }
 
@@ -194,12 +198,13 @@ final class SimulatedWorker {
         world.trace.note(name, "exits")
         process.die()
         world.truth.exited(self)
-        leave()
+        leave(holdingBackFor: .zero)
+        onExit()
     }
 
-    private func leave() {
+    private func leave(holdingBackFor pause: Duration) {
         for edge in edges { edge.processEnded() }
-        for shard in shards { shard.stop() }
+        for shard in shards { shard.stop(holdingBackFor: pause) }
         world.gone(self)
     }
 }

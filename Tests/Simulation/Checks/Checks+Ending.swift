@@ -1,0 +1,75 @@
+// What must be so when nobody does anything any more, and when all have left.
+
+internal import RedisTwin
+internal import RollcallCore
+internal import RollcallModel
+
+extension Checks {
+    /// Every record says what the devices decided, under incarnations that live, and nothing else stands.
+    func checkRecords() {
+        let twin = world.redis.twin
+        for user in world.users {
+            let record = twin.record(of: user)
+            for device in world.truth.devices(of: user) { check(record.devices[device.name.device], of: device) }
+        }
+        for (incarnation, names) in expectedLists where twin.sessions[incarnation] ?? [] != names {
+            fail("records", "the list of \(incarnation) is not what it holds")
+        }
+        checkIncarnations()
+        if twin.typingSets.contains(where: { $0.value.read(at: twin.time) != nil }) {
+            fail("nothing stuck", "typing stands in Redis although nobody types")
+        }
+    }
+
+    private func check(_ record: DeviceRecord?, of device: DeviceTruth) {
+        guard let edge = device.connected else {
+            if record?.state != nil { fail("records", "\(device.name.text) is gone and stands as \(record!)") }
+            return
+        }
+        let states = device.states(since: world.agenda.now, until: world.agenda.now)
+        guard let record, let session = edge.session, StateSet(record.state) == states,
+            record.session == session, record.incarnation == edge.worker.incarnation, record.lost == nil
+        else {
+            let found = record.map { "\($0)" } ?? "nothing"
+            return fail("records", "\(edge.name) is \(states.text) and stands as \(found)")
+        }
+    }
+
+    private var expectedLists: [(Incarnation, Set<SessionName>)] {
+        world.workers.compactMap { worker in
+            guard let incarnation = worker.incarnation else { return nil }
+            let names = worker.edges.compactMap { edge in
+                edge.session.map { SessionName(user: edge.user, device: edge.device, session: $0) }
+            }
+            return (incarnation, Set(names))
+        }
+    }
+
+    private func checkIncarnations() {
+        let twin = world.redis.twin
+        let living = Set(world.workers.compactMap(\.incarnation))
+        let left = Set(twin.leases.keys).union(twin.sessions.keys).union(twin.beats.keys).subtracting(living)
+        guard let one = left.min(by: { $0.name < $1.name }) else { return }
+        fail("nothing left behind", "\(one) is dead and stands in Redis still")
+    }
+
+    /// Idle is free: a still world costs heartbeats and audits.
+    func checkIdle(since before: [RedisCommand.Kind: Int]) {
+        for kind in RedisCommand.Kind.allCases where !kind.isRoutine {
+            let count = world.redis.executed[kind, default: 0] - before[kind, default: 0]
+            if count > 0 { fail("idle is free", "\(count) × \(kind) while nobody did anything") }
+        }
+    }
+
+    /// Everybody has left.
+    func checkNothingIsLeft() {
+        checkRecords()
+        for topic in world.redis.heardTopics {
+            if case .worker = topic { continue }
+            fail("nothing left behind", "somebody still listens to \(topic.text)")
+        }
+        for worker in world.workers where worker.sessionCount > 0 {
+            fail("nothing left behind", "\(worker.name) still has \(worker.sessionCount) sessions")
+        }
+    }
+}

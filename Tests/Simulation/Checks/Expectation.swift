@@ -1,0 +1,96 @@
+// What an observer may be shown, as far as it depends on where the observer's worker is and on nothing else of the
+// observer: the same for all who look from there.
+
+internal import RollcallCore
+internal import RollcallModel
+
+/// What may be shown by the worker of one machine at one moment.
+final class Expectation {
+    struct Typing {
+        /// Whether news that the user types is recent enough, as far as news travels.
+        var may = false
+        /// Whether any signal is recent enough for typing to be shown at all, whatever is amiss.
+        var isAlive = false
+        /// Whether somebody who does not see it has missed it.
+        var must = false
+    }
+
+    private unowned let world: World
+    private let places: [Weather.Place]
+    private var statuses: [UserID: StatusSet] = [:]
+    private var typing: [ConversationID: [UserID: Typing]] = [:]
+
+    init(_ world: World, at places: [Weather.Place]) {
+        self.world = world
+        self.places = places
+    }
+
+    func statuses(of user: UserID) -> StatusSet {
+        if let known = statuses[user] { return known }
+        let set = StatusSet(of: world.truth.devices(of: user).map { states(of: $0) })
+        statuses[user] = set
+        return set
+    }
+
+    func typing(of user: UserID, in conversation: ConversationID) -> Typing {
+        if let known = typing[conversation]?[user] { return known }
+        let expected = expectedTyping(of: user, in: conversation)
+        typing[conversation, default: [:]][user] = expected
+        return expected
+    }
+
+    // MARK: Presence
+
+    func states(of device: DeviceTruth) -> StateSet {
+        let now = world.agenda.now
+        let settling = device.isJudged ? world.settings.judging : Checks.settling
+        let calm = world.weather.calm(before: now, at: places + device.machine, settling: settling)
+        var states = device.states(since: calm - Checks.lag, until: now)
+        if isCutOff(at: device.machine) || mayBeForgotten(device, states) { states.insert(.gone) }
+        if let end = device.wouldBeGone, end <= now, world.isUnsettled(at: device.machine + [.redis]) {
+            states.insert(.gone)
+        }
+        return states
+    }
+
+    /// Whether a machine has been in trouble for long enough that its worker's lease may have passed.
+    private func isCutOff(at machine: [Weather.Place]) -> Bool {
+        world.agenda.now - world.calm(at: machine) >= .milliseconds(2500)
+    }
+
+    /// Whether the user's record may for a moment be without the device.
+    ///
+    /// After an outage active devices are said again at once, the others a second later; so are removals, of which one
+    /// of an older session may come first. Over a Redis that lost its data a real change of another device goes before
+    /// all that, and a worker that is itself in trouble comes later still.
+    private func mayBeForgotten(_ device: DeviceTruth, _ states: StateSet) -> Bool {
+        if states != .active, device.isUncertain, world.isUnsettled(at: [.redis]) { return true }
+        let calm = world.calm(at: places + device.machine) - Checks.lag
+        guard let lost = world.truth.dataLost, lost > calm else { return false }
+        return states != .active || world.isUnsettled(at: device.machine)
+            || world.truth.devices(of: device.name.user).contains { $0.hasChanged(since: calm, until: world.agenda.now) }
+    }
+
+    // MARK: Typing
+
+    private func expectedTyping(of user: UserID, in conversation: ConversationID) -> Typing {
+        let (now, expiry) = (world.agenda.now, world.settings.shard.typing.expiry)
+        let calm = world.calm(at: places)
+        var expected = Typing()
+        for device in world.truth.devices(of: user) {
+            guard let typing = device.typing[conversation] else { continue }
+            expected.isAlive = expected.isAlive || typing.isAlive(at: now, expiry: expiry + .milliseconds(300))
+            expected.may =
+                expected.may
+                || typing.mayType(since: { world.calm(at: places + $0.places) - Checks.lag }, expiry: expiry)
+            expected.must =
+                expected.must
+                || typing.mustType(
+                    on: device.current, since: calm - Checks.lag, until: now,
+                    outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
+        }
+        // Older data may hold what was stopped since.
+        if let lost = world.truth.dataLost, lost > calm - Checks.lag { expected.may = expected.may || expected.isAlive }
+        return expected
+    }
+}

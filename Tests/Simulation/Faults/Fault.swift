@@ -1,0 +1,64 @@
+// What can go wrong.
+
+internal import RollcallCore
+
+/// A misfortune of the deployment.
+enum Fault: Hashable {
+    enum Links: CaseIterable { case commands, messages, both }
+    enum Direction: CaseIterable { case up, down, both }
+
+    /// A worker's process is killed and, after a while, started again.
+    case kill(place: Int, away: Duration, lastWordsHeldBackFor: Duration)
+    /// All are.
+    case killAll(away: Duration)
+    /// `SIGSTOP` and, after a while, `SIGCONT`.
+    case stall(place: Int, Duration)
+    /// `SIGTERM`; the next one starts after a while.
+    case drain(place: Int, away: Duration)
+    /// Nothing gets through between a worker and Redis for a while; what was sent arrives then.
+    case hold(place: Int, Links, Direction, Duration)
+    case slow(place: Int, Links, Duration)
+    /// Connections are reset, or (silently) forgotten by Redis alone.
+    case cut(place: Int, Links, silently: Bool)
+    /// Redis's process is gone for a while, and comes back with its data as they were `age` ago, or (`nil`) with none.
+    case redisGone(Duration, dataOfAge: Duration?)
+    /// Redis does nothing for a while.
+    case redisAsleep(Duration)
+    /// `FLUSHALL`.
+    case flush
+    case refusal(RedisCommand.Refusal, Duration)
+    /// Redis drops all its clients of a kind.
+    case clientsKilled(Links)
+}
+
+extension Fault {
+    /// Draws one.
+    static func drawn(by chance: Chance, places: Int) -> Fault {
+        let place = chance.count(in: 0...places - 1)
+        let while_ = chance.duration(in: chance.pick(spans))
+        switch chance.count(in: 0...15) {
+        case 0, 1:
+            let heldBack = chance.happens(0.3) ? chance.duration(in: .seconds(1)...Duration.seconds(20)) : .zero
+            return .kill(place: place, away: while_, lastWordsHeldBackFor: heldBack)
+        case 2: return .killAll(away: while_)
+        case 3, 4: return .stall(place: place, while_)
+        case 5, 6: return .drain(place: place, away: while_)
+        case 7, 8: return .hold(place: place, chance.pick(Links.allCases), chance.pick(Direction.allCases), while_)
+        case 9: return .slow(place: place, chance.pick(Links.allCases), while_)
+        case 10: return .cut(place: place, chance.pick(Links.allCases), silently: chance.happens(0.3))
+        case 11:
+            let age = chance.duration(in: chance.pick(spans))
+            return .redisGone(while_, dataOfAge: chance.pick([nil, .zero, age, age]))
+        case 12: return .redisAsleep(while_)
+        case 13: return .flush
+        case 14: return .refusal(chance.pick(RedisCommand.Refusal.allCases), while_)
+        default: return .clientsKilled(chance.pick(Links.allCases))
+        }
+    }
+
+    /// Hardly, for less than a lease, and for longer.
+    private static let spans: [ClosedRange<Duration>] = [
+        .milliseconds(20)...Duration.milliseconds(500), .milliseconds(500)...Duration.seconds(3),
+        .seconds(3)...Duration.seconds(5), .seconds(5)...Duration.seconds(9),
+    ]
+}

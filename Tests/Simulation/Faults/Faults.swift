@@ -1,0 +1,177 @@
+// Lets misfortunes happen, one after the other and over each other, until all is well again.
+
+internal import RedisTwin
+internal import RollcallCore
+
+/// The misfortunes of one run.
+final class Faults {
+    let world: World
+    private let chance: Chance
+    /// When the last of them ends.
+    private let end: Instant
+    /// Redis suffers one thing at a time.
+    private var isRedisIll = false
+
+    init(in world: World, until end: Instant) {
+        self.world = world
+        self.end = end
+        chance = world.faultChance
+    }
+
+    /// Draws what will happen, and when.
+    func plan(from begin: Instant) {
+        for _ in 0..<chance.count(in: 1...8) {
+            let moment = begin + chance.duration(in: .zero...(end - begin))
+            let fault = Fault.drawn(by: chance, places: world.places.count)
+            var copy: TwinRedis?
+            if case .redisGone(_, let age?) = fault {
+                world.agenda.at(moment - age) { [unowned world] in copy = world.redis.twin }
+            }
+            world.agenda.at(moment) { [self] in happen(fault, copy) }
+        }
+    }
+
+    private func happen(_ fault: Fault, _ data: TwinRedis?) {
+        world.trace.note("FAULT", "\(fault)")
+        switch fault {
+        case .kill(let place, let away, let pause):
+            kill(world.places[place], away: away, holdingBackFor: pause)
+        case .killAll(let away):
+            for place in world.places { kill(place, away: away, holdingBackFor: .zero) }
+        case .stall(let place, let duration): stall(world.places[place], duration)
+        case .drain(let place, let away): drain(world.places[place], away: away)
+        case .hold(let place, let links, let direction, let duration):
+            hold(routes(of: place, links).flatMap { direction.paths(of: $0) }, at: place, duration)
+        case .slow(let place, let links, let duration):
+            slow(routes(of: place, links).flatMap(\.paths), at: place, duration)
+        case .cut(let place, let links, let isSilent): cut(world.places[place], links, silently: isSilent)
+        case .redisGone, .redisAsleep, .flush, .refusal, .clientsKilled: happenToRedis(fault, data)
+        }
+    }
+
+    /// Something is amiss at a place for a while, but not longer than until all is well.
+    private func outage(at place: Weather.Place, _ duration: Duration, then over: @escaping () -> Void) {
+        let spell = world.outageBegins(at: place)
+        world.agenda.at(min(world.agenda.now + duration, end)) { [world] in
+            over()
+            world.outageEnds(spell)
+        }
+    }
+
+    // MARK: Workers
+
+    private func kill(_ place: Place, away: Duration, holdingBackFor pause: Duration) {
+        place.worker?.kill(holdingBackFor: pause)
+        restart(place, after: away)
+    }
+
+    private func restart(_ place: Place, after away: Duration) {
+        world.agenda.at(min(world.agenda.now + away, end)) { [world] in world.startWorker(at: place) }
+    }
+
+    private func stall(_ place: Place, _ duration: Duration) {
+        guard let process = place.worker?.process, process.isRunning else { return }
+        process.stop()
+        outage(at: .machine(place.index), duration) { [world] in
+            world.trace.note(place.id, "goes on")
+            process.resume()
+        }
+    }
+
+    private func drain(_ place: Place, away: Duration) {
+        guard let worker = place.worker, worker.process.isRunning else { return }
+        worker.onExit = { [self, unowned worker] in
+            worker.onExit = {}
+            restart(place, after: away)
+        }
+        worker.drain()
+    }
+
+    // MARK: The network
+
+    private func routes(of place: Int, _ links: Fault.Links) -> [Route] {
+        world.places[place].routes.flatMap { routes in
+            switch links {
+            case .commands: [routes.commands]
+            case .messages: [routes.messages]
+            case .both: [routes.commands, routes.messages]
+            }
+        }
+    }
+
+    private func hold(_ paths: [Path], at place: Int, _ duration: Duration) {
+        for path in paths { path.hold() }
+        outage(at: .machine(place), duration) { for path in paths { path.release() } }
+    }
+
+    private func slow(_ paths: [Path], at place: Int, _ duration: Duration) {
+        for path in paths { path.delay = Path.slow }
+        outage(at: .machine(place), duration) { for path in paths { path.delay = Path.near } }
+    }
+
+    /// A connection that Redis alone forgot is an outage until its worker has missed it.
+    private func cut(_ place: Place, _ links: Fault.Links, silently isSilent: Bool) {
+        guard let worker = place.worker else { return }
+        let isMeant = { (session: RedisSession) in
+            session.client.hasPrefix("\(worker.name).") && links.include(session)
+        }
+        guard isSilent else {
+            outage(at: .machine(place.index), .zero) {}
+            return world.redis.dropConnections(where: isMeant)
+        }
+        world.redis.forgetConnections(where: isMeant) {
+            let spell = world.outageBegins(at: .machine(place.index))
+            return { [unowned world] in world.outageEnds(spell) }
+        }
+    }
+
+    // MARK: Redis
+
+    private func happenToRedis(_ fault: Fault, _ data: TwinRedis?) {
+        guard !isRedisIll else { return }
+        switch fault {
+        case .redisGone(let duration, _):
+            world.redis.stop()
+            redisOutage(duration) { $0.start(with: data) }
+        case .redisAsleep(let duration):
+            world.redis.sleep()
+            redisOutage(duration) { $0.wake() }
+        case .refusal(let refusal, let duration):
+            world.redis.refusal = refusal
+            redisOutage(duration) { $0.refusal = nil }
+        case .flush: redisOutage(.zero) { $0.replaceData(with: nil) }
+        case .clientsKilled(let links):
+            redisOutage(.zero) { $0.dropConnections { links.include($0) } }
+        case .kill, .killAll, .stall, .drain, .hold, .slow, .cut: break
+        }
+    }
+
+    private func redisOutage(_ duration: Duration, then over: @escaping (RedisServer) -> Void) {
+        isRedisIll = true
+        outage(at: .redis, duration) { [self] in
+            isRedisIll = false
+            world.trace.note("redis", "is well again")
+            over(world.redis)
+        }
+    }
+}
+
+extension Fault.Links {
+    fileprivate func include(_ session: RedisSession) -> Bool {
+        switch self {
+        case .commands: !session.isSubscriber
+        case .messages: session.isSubscriber
+        case .both: true
+        }
+    }
+}
+
+extension Fault.Direction {
+    fileprivate func paths(of route: Route) -> [Path] {
+        switch self {
+        case .up: [route.up]
+        case .down: [route.down]
+        case .both: route.paths
+        }
+    }
+}
