@@ -117,8 +117,8 @@ final class World {
     var revision: Int { turns + truth.revision }
 
     /// How far back views may be that depend on these places.
-    func calm(at places: [Weather.Place]) -> Instant {
-        weather.calm(before: agenda.now, at: places, settling: Checks.settling)
+    func calm(at places: [Weather.Place], settling: Duration = Checks.settling) -> Instant {
+        weather.calm(before: agenda.now, at: places, settling: settling)
     }
 
     func isUnsettled(at places: [Weather.Place]) -> Bool {

@@ -39,6 +39,9 @@ final class Checks {
 
     /// What those may be shown whose worker is where this one's is.
     func expectation(for edge: EdgeSession) -> Expectation {
+        if world.weather.spells.contains(where: { $0.place == .edge(edge.deviceName) }) {
+            return Expectation(world, at: edge.places)
+        }
         if expected.at != world.agenda.now || expected.revision != world.revision {
             expected = (world.agenda.now, world.revision, [:])
         }
@@ -103,5 +106,5 @@ extension SimulatedWorker {
 }
 
 extension EdgeSession {
-    var places: [Weather.Place] { worker.places }
+    var places: [Weather.Place] { worker.places + [.edge(deviceName)] }
 }

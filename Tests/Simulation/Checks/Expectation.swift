@@ -44,13 +44,23 @@ final class Expectation {
     func states(of device: DeviceTruth) -> StateSet {
         let now = world.agenda.now
         let settling = device.isJudged ? world.settings.judging : Checks.settling
-        let calm = world.weather.calm(before: now, at: places + device.machine, settling: settling)
-        var states = device.states(since: calm - Checks.lag, until: now)
+        let calm = world.calm(at: places + device.machine, settling: settling)
+        var states = device.states(since: min(calm, restored(device)) - Checks.lag, until: now)
         if isCutOff(at: device.machine) || mayBeForgotten(device, states) { states.insert(.gone) }
         if let end = device.wouldBeGone, end <= now, world.isUnsettled(at: device.machine + [.redis]) {
             states.insert(.gone)
         }
         return states
+    }
+
+    /// From when what Redis was restored to may be seen: of devices that are there until they are said again, of others
+    /// until they are judged.
+    private func restored(_ device: DeviceTruth) -> Instant {
+        let now = world.agenda.now
+        let isGone = device.states(since: now, until: now).contains(.gone)
+        let settling = isGone ? world.settings.judging : Checks.settling
+        guard let lost = world.truth.dataLost, world.calm(at: places, settling: settling) <= lost else { return now }
+        return world.truth.dataFrom
     }
 
     /// Whether a machine has been in trouble for long enough that its worker's lease may have passed.

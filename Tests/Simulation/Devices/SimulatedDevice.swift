@@ -23,9 +23,10 @@ final class SimulatedDevice: ConnectionEnd {
     private(set) var joined: Set<ConversationID>
 
     private unowned let world: World
-    private let route: Route
+    let route: Route
     private var connection: Connection?
     private var edge: EdgeSession?
+    private var sentTo: String?
     /// How often it took up or gave up a connection: what was put down for a former one does not happen.
     private var attempt = 0
 
@@ -46,8 +47,6 @@ final class SimulatedDevice: ConnectionEnd {
         return nil
     }
 
-    var paths: [Path] { route.paths }
-
     // MARK: Coming
 
     /// Connects to whichever worker, until one welcomes it.
@@ -59,7 +58,7 @@ final class SimulatedDevice: ConnectionEnd {
     }
 
     private func connect() {
-        guard let worker = chance.pick(world.places).worker else { return tryAgain() }
+        guard let worker = destination() else { return tryAgain() }
         let connection = Connection(over: route, client: self, agenda: world.agenda)
         self.connection = connection
         connection.open { [self] in
@@ -72,6 +71,13 @@ final class SimulatedDevice: ConnectionEnd {
         world.agenda.after(.seconds(2)) { [self] in
             if attempt == self.attempt, case .connecting = phase { giveUp() }
         }
+    }
+
+    /// Where a worker that left has sent it, or whichever there is.
+    private func destination() -> SimulatedWorker? {
+        defer { sentTo = nil }
+        if let sentTo, let worker = world.workers.first(where: { $0.id == sentTo }) { return worker }
+        return chance.pick(world.places).worker
     }
 
     /// No welcome comes: what was sent is not to be taken up by a worker that wakes later.
@@ -96,7 +102,8 @@ final class SimulatedDevice: ConnectionEnd {
             phase = .welcome(edge, connection)
             welcomed()
         case .removed(let conversation): joined.remove(conversation)
-        case .presence, .typing, .pong, .ack, .error, .goodbye: break
+        case .goodbye(let goodbye): sentTo = goodbye.to
+        case .presence, .typing, .pong, .ack, .error: break
         }
     }
 

@@ -18,6 +18,8 @@ enum Fault: Hashable {
     /// Nothing gets through between a worker and Redis for a while; what was sent arrives then.
     case hold(place: Int, Links, Direction, Duration)
     case slow(place: Int, Links, Duration)
+    /// Nothing gets through between a device and its worker for a while.
+    case deviceHeld(Int, Direction, Duration)
     /// Connections are reset, or (silently) forgotten by Redis alone.
     case cut(place: Int, Links, silently: Bool)
     /// Redis's process is gone for a while, and comes back with its data as they were `age` ago, or (`nil`) with none.
@@ -33,10 +35,10 @@ enum Fault: Hashable {
 
 extension Fault {
     /// Draws one.
-    static func drawn(by chance: Chance, places: Int) -> Fault {
+    static func drawn(by chance: Chance, places: Int, devices: Int) -> Fault {
         let place = chance.count(in: 0...places - 1)
         let while_ = chance.duration(in: chance.pick(spans))
-        switch chance.count(in: 0...15) {
+        switch chance.count(in: 0...17) {
         case 0, 1:
             let heldBack = chance.happens(0.3) ? chance.duration(in: .seconds(1)...Duration.seconds(20)) : .zero
             return .kill(place: place, away: while_, lastWordsHeldBackFor: heldBack)
@@ -52,6 +54,9 @@ extension Fault {
         case 12: return .redisAsleep(while_)
         case 13: return .flush
         case 14: return .refusal(chance.pick(RedisCommand.Refusal.allCases), while_)
+        case 15, 16:
+            let device = chance.count(in: 0...devices - 1)
+            return .deviceHeld(device, chance.pick(Direction.allCases), while_)
         default: return .clientsKilled(chance.pick(Links.allCases))
         }
     }

@@ -22,7 +22,7 @@ final class Faults {
     func plan(from begin: Instant) {
         for _ in 0..<chance.count(in: 1...8) {
             let moment = begin + chance.duration(in: .zero...(end - begin))
-            let fault = Fault.drawn(by: chance, places: world.places.count)
+            let fault = Fault.drawn(by: chance, places: world.places.count, devices: world.devices.count)
             var copy: TwinRedis?
             if case .redisGone(_, let age?) = fault {
                 world.agenda.at(moment - age) { [unowned world] in copy = world.redis.twin }
@@ -44,6 +44,8 @@ final class Faults {
             hold(routes(of: place, links).flatMap { direction.paths(of: $0) }, at: place, duration)
         case .slow(let place, let links, let duration):
             slow(routes(of: place, links).flatMap(\.paths), at: place, duration)
+        case .deviceHeld(let device, let direction, let duration):
+            hold(direction.paths(of: world.devices[device].route), duration)
         case .cut(let place, let links, let isSilent): cut(world.places[place], links, silently: isSilent)
         case .redisGone, .redisAsleep, .flush, .refusal, .clientsKilled: happenToRedis(fault, data)
         }
@@ -104,6 +106,12 @@ final class Faults {
         outage(at: .machine(place), duration) { for path in paths { path.release() } }
     }
 
+    /// What that keeps from the device's view is for its connection to know.
+    private func hold(_ paths: [Path], _ duration: Duration) {
+        for path in paths { path.hold() }
+        world.agenda.at(min(world.agenda.now + duration, end)) { for path in paths { path.release() } }
+    }
+
     private func slow(_ paths: [Path], at place: Int, _ duration: Duration) {
         for path in paths { path.delay = Path.slow }
         outage(at: .machine(place), duration) { for path in paths { path.delay = Path.near } }
@@ -142,7 +150,7 @@ final class Faults {
         case .flush: redisOutage(.zero) { $0.replaceData(with: nil) }
         case .clientsKilled(let links):
             redisOutage(.zero) { $0.dropConnections { links.include($0) } }
-        case .kill, .killAll, .stall, .drain, .hold, .slow, .cut: break
+        case .kill, .killAll, .stall, .drain, .hold, .slow, .deviceHeld, .cut: break
         }
     }
 

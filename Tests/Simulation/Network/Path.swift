@@ -8,6 +8,7 @@ final class Path {
     var delay = Path.near
     private var holds = 0
     private var waiting: [Wire] = []
+    private var whenReleased: [() -> Void] = []
     private let agenda: Agenda
     private let chance: Chance
 
@@ -36,6 +37,14 @@ final class Path {
         let wires = waiting
         waiting = []
         for wire in wires { agenda.after(drawnDelay()) { wire.flow() } }
+        let events = whenReleased
+        whenReleased = []
+        for event in events { event() }
+    }
+
+    /// Calls `event` once it lets through again.
+    func whenReleased(_ event: @escaping () -> Void) {
+        whenReleased.append(event)
     }
 
     /// A wire has something that waits for the release.

@@ -127,6 +127,7 @@ final class RedisServer {
             twin.members(of: conversation).map { (conversation, $0) }
         }
         let planted = twin.planted
+        let age = data.map { time.since($0.time) }
         twin.time = time
         if let data { twin = data } else { twin.flush() }
         twin.planted = planted
@@ -135,7 +136,7 @@ final class RedisServer {
                 twin.setMembers(names, of: conversation)
             }
         }
-        world.truth.dataReplaced()
+        world.truth.dataReplaced(asOf: age.map { world.agenda.now - $0 } ?? world.agenda.now)
     }
 
     /// Ends connections, with what is on its way over them.

@@ -19,6 +19,8 @@ final class Truth {
     private var members: [ConversationID: MembersTruth] = [:]
     /// When Redis last lost data, or had older ones.
     private(set) var dataLost: Instant?
+    /// From when those may be that it had then.
+    private(set) var dataFrom = Instant(nanoseconds: 0)
     /// Counts what became true.
     private(set) var revision = 0
 
@@ -109,8 +111,11 @@ final class Truth {
         }
     }
 
-    func dataReplaced() {
+    /// - Parameter moment: from when the data are that Redis has now.
+    func dataReplaced(asOf moment: Instant) {
         revision += 1
+        let isSettled = !world.weather.isUnsettled(at: now, by: [.redis], settling: world.settings.judging)
+        dataFrom = isSettled ? moment : min(dataFrom, moment)
         dataLost = now
         for device in all { device.dataReplaced() }
     }

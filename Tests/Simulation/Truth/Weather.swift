@@ -9,6 +9,8 @@ struct Weather {
         case redis
         /// A machine with its worker and its ways to Redis.
         case machine(Int)
+        /// The way to one device.
+        case edge(DeviceName)
     }
 
     struct Spell {

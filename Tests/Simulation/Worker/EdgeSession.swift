@@ -8,8 +8,7 @@ internal import RollcallModel
 final class EdgeSession: ConnectionEnd {
     unowned let worker: SimulatedWorker
     /// What the device calls itself: known to the edge from the hello on.
-    let user: UserID
-    let device: DeviceID
+    let deviceName: DeviceName
     var key: SessionKey?
     private(set) var view = View()
     /// Whether it was welcomed and its connection is open.
@@ -24,6 +23,12 @@ final class EdgeSession: ConnectionEnd {
     private var unansweredPings = 0
     private var lastByte: Instant
     private var isOver = false
+    /// How many messages were sent while the path to the device was held.
+    private var waitingMessages = 0
+    /// The time in which the device is behind.
+    private var spell: Int?
+    var isBehind: Bool { spell != nil }
+    private let path: Path
 
     /// - Parameter receive: the device's, for what arrives there.
     init(
@@ -35,11 +40,13 @@ final class EdgeSession: ConnectionEnd {
         self.shard = shard
         self.connection = connection
         self.receive = receive
-        user = device.user
-        self.device = device.device
+        path = device.route.down
+        deviceName = DeviceName(user: device.user, device: device.device)
         lastByte = world.agenda.now
     }
 
+    var user: UserID { deviceName.user }
+    var device: DeviceID { deviceName.device }
     var name: String { "\(user)/\(device)@\(worker.name)" }
 
     func connectionBegan(_ connection: Connection) {
@@ -82,6 +89,7 @@ final class EdgeSession: ConnectionEnd {
         world.checks.told(message, to: self, before: before)
         let receive = receive
         connection.sendToClient { receive(message) }
+        fallBehindIfHeld()
     }
 
     func close(_ code: CloseCode) {
@@ -91,6 +99,38 @@ final class EdgeSession: ConnectionEnd {
         world.truth.closed(self, code)
         end()
         connection.close(at: .server)
+    }
+
+    // MARK: Slowness
+
+    /// Once so many messages wait in a held path, the connection takes no more.
+    private static let patience = 3
+
+    private func fallBehindIfHeld() {
+        guard path.isHeld else { return waitingMessages = 0 }
+        waitingMessages += 1
+        guard waitingMessages == Self.patience, spell == nil else { return }
+        spell = world.outageBegins(at: .edge(deviceName))
+        shard.process.soon { [self] in
+            if spell != nil { shard.fellBehind(self) }
+        }
+        path.whenReleased { [self] in shard.process.arrives { [self] in drained() } }
+    }
+
+    private func drained() {
+        waitingMessages = 0
+        catchUp()
+        shard.drained(self)
+    }
+
+    private func catchUp() {
+        if let spell { world.outageEnds(spell) }
+        spell = nil
+    }
+
+    /// At once, unless what was sent cannot leave.
+    func tellWhenDrained() {
+        if spell == nil { shard.process.soon { [self] in shard.drained(self) } }
     }
 
     // MARK: Silence
@@ -130,6 +170,7 @@ final class EdgeSession: ConnectionEnd {
     }
 
     private func end() {
+        catchUp()
         isOver = true
         isOpen = false
     }

@@ -68,6 +68,15 @@ final class SimulatedShard {
         after { $0.received(request, on: key, at: $1) }
     }
 
+    func fellBehind(_ edge: EdgeSession) {
+        if let key = edge.key, edges[key] === edge { shard.fellBehind(key) }
+    }
+
+    func drained(_ edge: EdgeSession) {
+        guard let key = edge.key, edges[key] === edge else { return }
+        after { shard, _ in shard.caughtUp(key) }
+    }
+
     func disconnected(_ edge: EdgeSession, silence: Duration) {
         guard let key = edge.key, edges[key] === edge else { return }
         edges[key] = nil
@@ -88,8 +97,7 @@ final class SimulatedShard {
         case .sendSnapshot(let message, let key):
             edges[key]?.send(message)
         case .tellWhenDrained(let key):
-            // Every client here reads at once.
-            process.soon { [self] in after { shard, _ in shard.caughtUp(key) } }
+            edges[key]?.tellWhenDrained()
         case .close(let key, let code):
             edges.removeValue(forKey: key)?.close(code)
         case .authenticate(let key, let token, let device, let id):

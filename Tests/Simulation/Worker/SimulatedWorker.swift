@@ -178,7 +178,8 @@ final class SimulatedWorker {
         world.trace.note(name, "drains")
         accepts = false
         isDraining = true
-        for shard in shards { shard.after { $0.drain(over: self.world.settings.drain, at: $1) } }
+        let others = world.workers.filter { $0 !== self && $0.accepts }.map(\.id)
+        for shard in shards { shard.after { $0.drain(over: self.world.settings.drain, to: others, at: $1) } }
         awaitDrained(until: process.now + world.settings.drain + .seconds(2))
     }
 
