@@ -32,7 +32,14 @@ public struct Steward: Sendable {
 
     private var keeper: LeaseKeeper
     private var sweeper = Sweeper()
+    private var clock: RedisClock?
+    /// The worker's own incarnations, until what they left is swept. Where Redis forgot a lease with all else while
+    /// sessions were being listed under it, nobody else would look for the list.
+    private var own: [Incarnation] = []
     private var random: any RandomNumberGenerator & Sendable
+
+    /// How many of its own incarnations it remembers.
+    private static let mostOwn = 100
 
     public init(
         worker: String, lease: Duration, heartbeat: Duration, random: some RandomNumberGenerator & Sendable
@@ -57,10 +64,15 @@ public struct Steward: Sendable {
         switch keeper.heartbeatAnswered(beat, snapshot, at: now, using: &random) {
         case .began(let incarnation, let isFirst, let sent):
             let clock = RedisClock(time: snapshot.time, sent: sent)
+            self.clock = clock
+            own = (own + [incarnation]).suffix(Self.mostOwn)
             let news = LeaseNews.began(incarnation, isFirst: isFirst, snapshot, until: keeper.until, clock: clock)
             return [.hear(incarnation), .tell(news)]
         case .renewed(let sent, let afterGap):
-            let clock = RedisClock(time: snapshot.time, sent: sent)
+            let clock =
+                clock?.corrected(by: snapshot.time, sent: sent, at: now)
+                ?? RedisClock(time: snapshot.time, sent: sent)
+            self.clock = clock
             let news = LeaseNews.renewed(snapshot, until: keeper.until, clock: clock, afterGap: afterGap)
             return [.tell(news)] + sweep(snapshot, at: now)
         case .lost:
@@ -109,7 +121,8 @@ public struct Steward: Sendable {
 
     private mutating func sweep(_ snapshot: LeaseSnapshot, at now: Instant) -> [Action] {
         guard keeper.maySweep(at: now) else { return [] }
-        return sweeper.begin(passed: snapshot.passed).flatMap { actions($0) }
+        let forgotten = own.filter { $0 != incarnation && snapshot.leases[$0] == nil }
+        return sweeper.begin(passed: snapshot.passed + forgotten).flatMap { actions($0) }
     }
 
     private mutating func actions(_ step: Sweeper.Step?) -> [Action] {
@@ -121,7 +134,9 @@ public struct Steward: Sendable {
             }
             return [.claim(dead, by: incarnation)]
         case .sweep(let sessions, let dead): return [.sweep(sessions, of: dead, until: keeper.until)]
-        case .forget(let dead): return [.forget(dead)]
+        case .forget(let dead):
+            own.removeAll { $0 == dead }
+            return [.forget(dead)]
         case nil: return []
         }
     }

@@ -14,6 +14,19 @@ public struct RedisClock: Hashable, Sendable {
         at = sent
     }
 
+    /// The clock after a further reply, to a request sent at `sent`.
+    ///
+    /// After a slow round trip the new reckoning may be far ahead. Of two that are not behind, the earlier is the nearer
+    /// to the truth; unless it is behind the reply, which means that the clock of Redis was set.
+    public func corrected(by time: Timestamp, sent: Instant, at now: Instant) -> RedisClock {
+        let other = RedisClock(time: time, sent: sent)
+        let own = self.time(at: now).advanced(by: (now - at) / Self.mostDriftPart)
+        return own >= time && own < other.time(at: now) ? RedisClock(time: own, sent: now) : other
+    }
+
+    /// Clocks drift apart by less than this part of the time that passes.
+    private static let mostDriftPart = 1000
+
     public func time(at now: Instant) -> Timestamp {
         heard.advanced(by: now - at)
     }

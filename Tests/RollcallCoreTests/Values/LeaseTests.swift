@@ -62,6 +62,34 @@ import Testing
         #expect(try claims(&steward, dead, at: .milliseconds(12_500)).count == 1)
     }
 
+    @Test("what was listed under a lease that an emptied Redis forgot is swept by the worker whose it was")
+    func forgottenList() throws {
+        var steward = steward()
+        let first = try #require(try begin(&steward))
+        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
+        let again = try beat(steward.heartbeatAnswered(renew, snapshot(false, 2000), at: at(.seconds(1))))
+        _ = steward.heartbeatAnswered(again, snapshot(true, 2000), at: at(.seconds(1)))
+        let second = try #require(steward.incarnation)
+        for moment in 2...5 { #expect(try claims(&steward, [:], at: .seconds(moment)).isEmpty) }
+        #expect(try claims(&steward, [second: redis(20_000)], at: .seconds(6)) == [.claim(first, by: second)])
+        #expect(steward.claimed(first, sessions: []) == [.forget(first)])
+        steward.sweepFailed(first)
+        #expect(try claims(&steward, [second: redis(20_000)], at: .seconds(7)).isEmpty, "that is done")
+    }
+
+    @Test("a slow heartbeat does not set the clock ahead")
+    func slowHeartbeat() throws {
+        var steward = steward()
+        try begin(&steward)
+        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
+        // Held up for 1.5 s on its way there.
+        let actions = steward.heartbeatAnswered(renew, snapshot(true, 3500), at: at(.milliseconds(2500)))
+        guard case .tell(.renewed(_, _, let clock, _))? = actions.first else {
+            return #expect(Bool(false), "not renewed: \(actions)")
+        }
+        #expect(clock.time(at: at(.milliseconds(2500))) == redis(3502), "3500, and what clocks may drift in 2.5 s")
+    }
+
     @Test("shards are told of a gap, even if only the answer was late")
     func gap() throws {
         var steward = steward()

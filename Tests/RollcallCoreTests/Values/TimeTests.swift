@@ -49,6 +49,15 @@ import Testing
         #expect(clock.instant(of: redis(7000)) == at(.seconds(3)))
     }
 
+    @Test("a clock of Redis that was set is followed")
+    func setClock() {
+        let clock = RedisClock(time: redis(5000), sent: at(.zero))
+        let later = clock.corrected(by: redis(90_000), sent: at(.seconds(1)), at: at(.milliseconds(1002)))
+        #expect(later.time(at: at(.seconds(2))) == redis(91_000))
+        let earlier = clock.corrected(by: redis(1000), sent: at(.seconds(1)), at: at(.milliseconds(1002)))
+        #expect(earlier.time(at: at(.seconds(2))) == redis(2000))
+    }
+
     @Test("times that anyone may publish end at the ends of time, and crash nobody")
     func endsOfTime() {
         let clock = RedisClock(time: redis(5000), sent: at(.zero))
