@@ -19,6 +19,8 @@ public struct Watch: Sendable {
     var watchers: [SessionKey: Int] = [:]
     /// Sessions that watch from before anything is known.
     var newcomers: Set<SessionKey> = []
+    /// After which heartbeat a read first found no record where there had been one; `nil` if the last found it.
+    var missingSince: Int?
     private(set) var presence: Presence?
     private(set) var shown: Presence?
 
@@ -38,9 +40,14 @@ public struct Watch: Sendable {
         presence = read
     }
 
+    /// Somebody was answered this, whatever state the watch is in.
+    mutating func got(_ read: Presence) {
+        if presence != nil { presence = read }
+    }
+
     /// What the watchers should be shown now; `nil` if they have seen it.
     mutating func news() -> Presence? {
-        guard phase == .live, let presence else { return nil }
+        guard phase == .live || shown != nil, let presence else { return nil }
         defer { shown = presence }
         guard let shown else { return nil }
         return presence.looksDifferent(from: shown) ? presence : nil

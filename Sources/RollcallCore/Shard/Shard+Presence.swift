@@ -26,7 +26,8 @@ extension Shard {
         for record in snapshot.records {
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
             guard let key = watchKeys[record.user], watches[key]?.phase != .subscribing else { continue }
-            let read = presence(in: record, snapshot.standings, isAuthoritative: isAuthoritative)
+            let counts = isAuthoritative || isRemoved(record, key)
+            let read = presence(in: record, snapshot.standings, isAuthoritative: counts)
             watches[key]?.read(read)
             sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
             changedWatches.insert(key)
@@ -50,7 +51,9 @@ extension Shard {
         sessions[key]?.getting -= Session.weight(ofGetting: users)
         if let snapshot, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
-            actions.append(.sendSnapshot(.presence(presences(in: snapshot), id: id), to: key))
+            let presences = presences(in: snapshot)
+            actions.append(.sendSnapshot(.presence(presences, id: id), to: key))
+            for presence in presences { got(presence) }
         } else {
             answerUnavailable(key, id: id)
         }
@@ -156,9 +159,30 @@ extension Shard {
         guard !isAuthoritative, let known = watchKeys[record.user].flatMap({ watches[$0]?.presence }) else {
             return read
         }
+        // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
+        guard record.updatedAt != nil || known.updatedAt == nil else { return known }
         guard settles != nil else { return read.version >= known.version ? read : known }
-        // A record that is not there is no newer record, although it reads as one.
-        return record.updatedAt != nil && record.version > known.version ? record.presence(past: [:]) : known
+        return record.version > known.version ? record.presence(past: [:]) : known
+    }
+
+    /// Whether a record that was there is gone although Redis lost nothing: an emptied one would not know the lease
+    /// either, so that what is missing still after the next heartbeat was removed, or expired.
+    private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
+        guard settles == nil, record.updatedAt == nil, watches[key]?.presence?.updatedAt != nil else {
+            watches[key]?.missingSince = nil
+            return false
+        }
+        let since = watches[key]?.missingSince ?? heartbeats
+        watches[key]?.missingSince = since
+        if since == heartbeats { failedReads.insert(record.user) }
+        return since < heartbeats
+    }
+
+    /// Whoever was answered this and watches the user as well is told whatever differs from it.
+    private mutating func got(_ presence: Presence) {
+        guard let key = watchKeys[presence.user] else { return }
+        watches[key]?.got(presence)
+        changedWatches.insert(key)
     }
 
     private mutating func sweepDead(in snapshot: PresenceSnapshot) {

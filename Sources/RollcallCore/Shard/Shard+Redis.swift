@@ -38,6 +38,7 @@ extension Shard {
     ) -> [ShardAction] {
         self.clock = clock
         writesUntil = until
+        heartbeats += 1
         if afterGap { settle(at: now) }
         if leases.read(snapshot), settles == nil { usersToRead.formUnion(watchKeys.keys) }
         usersToRead.formUnion(failedReads)

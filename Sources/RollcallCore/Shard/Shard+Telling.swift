@@ -5,6 +5,8 @@ internal import RollcallModel
 extension Shard {
     mutating func tellRooms(at now: Instant) {
         for key in changedRooms.take(ShardSettings.tellBatch) {
+            // What was long on its way may tell of typing that is over by now.
+            rooms[key]?.typists.expired(at: now)
             guard let room = rooms[key] else { continue }
             let moment = room.mayTell(at: now, settings: settings.typing)
             if moment > now {

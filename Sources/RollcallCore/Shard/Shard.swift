@@ -52,6 +52,8 @@ public struct Shard: Sendable {
     var usersToRead: Set<UserID> = []
     /// Users whose read failed; the next heartbeat tries again.
     var failedReads: Set<UserID> = []
+    /// How many have been answered.
+    var heartbeats = 0
     /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
     var settles: Instant?
     /// How far the audit has come.

@@ -173,6 +173,59 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["dave offline"])
     }
 
+    @Test("a read between the emptying of Redis and the next heartbeat shows nobody offline")
+    func emptiedUnawares() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redis.records = [:]
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        stage.subscriberGoes()
+        stage.settle()
+        stage.redisReturns()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
+    }
+
+    @Test("a record that was removed from a Redis that lost nothing else counts after the next heartbeat")
+    func removed() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redis.records = [:]
+        stage.subscriberGoes()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+        stage.heartbeat()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
+    @Test("what a get was answered is not left standing when the watch learns otherwise")
+    func getBesideWatch() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        let old = stage.redis.time
+        stage.redis.records = ["alice": elsewhere("alice", old)]
+        stage.others = [w2: old.advanced(by: .seconds(60))]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        // Alice goes and comes while the subscriber's connection is lost; in between bob asks.
+        stage.subscriberGoes()
+        stage.redis.records["alice"] = elsewhere("alice", old.advanced(by: .seconds(1)), state: nil)
+        stage.say(.get(["alice"]), on: bob)
+        stage.answer()
+        stage.redis.records["alice"] = elsewhere("alice", old.advanced(by: .seconds(2)))
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.last == "alice online")
+    }
+
     @Test("a second new incarnation begins the lease of patience anew")
     func patience() {
         var stage = Stage()
@@ -225,9 +278,9 @@ import Testing
         }
     }
 
-    private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {
+    private func elsewhere(_ user: UserID, _ time: Timestamp, state: DeviceState? = .active) -> PresenceRecord {
         let device = DeviceRecord(
-            state: .active, incarnation: w2, began: time, session: SessionID(random: "x"), sequence: 1, since: time,
+            state: state, incarnation: w2, began: time, session: SessionID(random: "x"), sequence: 1, since: time,
             lost: nil)
         return PresenceRecord(
             user: user, devices: ["tv": device], lastSeen: time, updatedAt: time, version: time.milliseconds)

@@ -193,6 +193,17 @@ import Testing
                 == [.typing(.init(conversation: "c", users: [Typist(user: "alice", name: "Alicia")], count: 1))])
     }
 
+    @Test("a change that was long on its way shows nobody whose typing is over")
+    func late() {
+        var (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.answer()
+        stage.pass(.seconds(4), answering: false)
+        stage.forgetWhatWasSaid()
+        stage.hear()
+        #expect(stage.heard(by: bob).typists.isEmpty)
+    }
+
     @Test("while Redis is away a start is unavailable, and a stop is owed until its expiry")
     func redisAway() {
         var (stage, alice, _) = aliceAndBob()
