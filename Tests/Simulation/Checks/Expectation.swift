@@ -78,7 +78,9 @@ final class Expectation {
         let calm = world.calm(at: places + device.machine) - Checks.lag
         guard let lost = world.truth.dataLost, lost > calm else { return false }
         return states != .active || world.isUnsettled(at: device.machine)
-            || world.truth.devices(of: device.name.user).contains { $0.hasChanged(since: calm, until: world.agenda.now) }
+            || world.truth.devices(of: device.name.user).contains {
+                $0.hasChanged(since: calm, until: world.agenda.now)
+            }
     }
 
     // MARK: Typing

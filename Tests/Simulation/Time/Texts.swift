@@ -87,4 +87,3 @@ extension StateSet {
 extension DeviceName {
     var text: String { "\(user)/\(device)" }
 }
-

@@ -145,7 +145,7 @@ final class DeviceTruth {
     func workerGone(
         _ worker: SimulatedWorker, unwritten: Instant, judgedFrom from: Instant, until: Instant, at now: Instant
     ) {
-        older.removeAll { $0.edge.worker === worker }
+        for index in older.indices where older[index].edge.worker === worker { older[index].ends = until }
         guard let current, current.worker === worker else { return }
         let states = states(since: unwritten, until: now)
         guard states != .gone else { return }
@@ -159,7 +159,7 @@ final class DeviceTruth {
             claim(states.union(.gone), from: now)
         }
         claims.append(Claim(from: until, states: .gone))
-        life?.ends = now
+        life?.ends = until
     }
 
     /// Redis forgot who took over from whom.

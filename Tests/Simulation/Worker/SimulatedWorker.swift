@@ -191,7 +191,9 @@ final class SimulatedWorker {
     /// Nobody is left to come back if there are no sessions.
     private func endLease() {
         isEnded = true
-        guard let last = steward.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else { return exit() }
+        guard let last = steward.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else {
+            return exit()
+        }
         first.store.heartbeat(last) { [self] _ in exit() }
     }
 
