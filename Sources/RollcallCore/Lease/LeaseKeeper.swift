@@ -69,7 +69,7 @@ public struct LeaseKeeper: Sendable {
     /// pause, it might take a worker for dead that only it has not heard.
     public func maySweep(at now: Instant) -> Bool {
         guard let steadySince, incarnation != nil else { return false }
-        return now - steadySince >= lease
+        return now - steadySince >= Patience.beforeJudging(lease: lease)
     }
 
     /// The heartbeat that is due; `nil` while one is under way or after the end.

@@ -4,9 +4,10 @@ public import RollcallModel
 
 /// Every worker's lease as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {
-    /// The incarnations whose lease stood. Whoever is not among them is looked up before being judged: it may have
-    /// begun since, or have been swept and forgotten.
-    public private(set) var living: Set<Incarnation> = []
+    private var living: Set<Incarnation> = []
+    private var ends: [Incarnation: Timestamp] = [:]
+    /// The first end of the leases that stood.
+    private var firstEnd: Timestamp?
     /// Whether the lease of some incarnation had passed that is not swept yet. Its devices still count in what others
     /// publish of their users.
     public private(set) var leavesUnswept = false
@@ -19,7 +20,17 @@ public struct Leases: Hashable, Sendable {
     public mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
         let before = living
         living = snapshot.living
+        ends = snapshot.leases
+        firstEnd = living.compactMap { ends[$0] }.min()
         leavesUnswept = living.count < snapshot.leases.count
         return !before.isSubset(of: living)
+    }
+
+    /// The incarnations whose lease stands at this moment, unless it is renewed, too. Whoever is not among them is looked
+    /// up before being judged: it may have begun since the last heartbeat, have renewed its lease, or have been swept
+    /// and forgotten.
+    public func living(at time: Timestamp) -> Set<Incarnation> {
+        guard let firstEnd, firstEnd < time else { return living }
+        return living.filter { incarnation in ends[incarnation].map { $0 >= time } ?? false }
     }
 }

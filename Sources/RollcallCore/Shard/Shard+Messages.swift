@@ -55,7 +55,7 @@ extension Shard {
         case .state(let state): stateChanged(key, to: state, id: id, at: now)
         case .watch(let users): watch(users, id: id, on: key)
         case .unwatch(let users): unwatch(users, id: id, on: key)
-        case .get(let users): get(users, id: id, on: key)
+        case .get(let users): get(users, id: id, on: key, at: now)
         case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key)
         case .leave(let conversation): leave(conversation, id: id, on: key, at: now)
         case .typing(let conversation, let typing): typed(typing, in: conversation, id: id, on: key, at: now)

@@ -90,7 +90,7 @@ extension Shard {
         acknowledge(id, to: key)
     }
 
-    mutating func get(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+    mutating func get(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         let limit = settings.limits.watchedUsers
         guard let getting = sessions[key]?.getting, getting + Session.weight(ofGetting: users) <= limit else {
             return answer(key, .limit, id: id, "a session gets at most \(limit) users at once")
@@ -99,14 +99,14 @@ extension Shard {
         if backlogs[key]?.isHeld == true {
             backlogs[key]?.gets.append(Backlog.Get(users: users, id: id))
         } else {
-            ask(for: users, id: id, on: key)
+            ask(for: users, id: id, on: key, at: now)
         }
     }
 
     /// Asks Redis for what a `get` wants to know.
-    mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey) {
+    mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         guard !isRedisAvailable else {
-            return actions.append(.getPresence(users, living: leases.living, for: key, id: id))
+            return actions.append(.getPresence(users, living: living(at: now), for: key, id: id))
         }
         sessions[key]?.getting -= Session.weight(ofGetting: users)
         answerUnavailable(key, id: id)

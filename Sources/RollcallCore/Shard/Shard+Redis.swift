@@ -24,7 +24,8 @@ extension Shard {
         readAllAgain(authoritatively: false)
         if !isFirst {
             settle(at: now)
-            timers.remind(.assertTheRest, at: now + ShardSettings.saysLessDelay)
+            saysLessFrom = now + Patience.beforeSayingLess
+            timers.remind(.assertTheRest, at: saysLessFrom)
         }
         return take()
     }
@@ -92,8 +93,9 @@ extension Shard {
         readAllAgain(authoritatively: true)
     }
 
-    /// One second after a later incarnation began, what says more has been said.
+    /// Some time after the latest incarnation began, what says more has been said.
     mutating func assertTheRest(at now: Instant) {
+        guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
         for key in sessions.keys {
             sessions[key]?.recorder?.released()
             advance(key, at: now)
@@ -101,9 +103,9 @@ extension Shard {
     }
 
     private mutating func settle(at now: Instant) {
-        let patience = max(settings.lease, ShardSettings.leastPatience)
-        settles = now + patience
-        timers.remind(.authoritativeRead, at: now + patience)
+        let judges = now + Patience.beforeJudging(lease: settings.lease)
+        settles = judges
+        timers.remind(.authoritativeRead, at: judges)
     }
 
     private mutating func readAllAgain(authoritatively: Bool) {
@@ -113,7 +115,7 @@ extension Shard {
     }
 
     /// Asks for the users to be read, but for those whose channel is not confirmed: its confirmation asks again.
-    mutating func askForReads() {
+    mutating func askForReads(at now: Instant) {
         guard isRedisAvailable, !usersToRead.isEmpty else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
@@ -123,14 +125,15 @@ extension Shard {
             watches[key]?.nextReadIsAuthoritative = false
         }
         usersToRead = []
-        askForReads(of: ordinary, isAuthoritative: false)
-        askForReads(of: authoritative, isAuthoritative: true)
+        let living = living(at: now)
+        askForReads(of: ordinary, isAuthoritative: false, living: living)
+        askForReads(of: authoritative, isAuthoritative: true, living: living)
     }
 
-    private mutating func askForReads(of users: [UserID], isAuthoritative: Bool) {
+    private mutating func askForReads(of users: [UserID], isAuthoritative: Bool, living: Set<Incarnation>) {
         for start in stride(from: 0, to: users.count, by: ShardSettings.readBatch) {
             let batch = Array(users[start..<min(start + ShardSettings.readBatch, users.count)])
-            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, living: leases.living))
+            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, living: living))
         }
     }
 

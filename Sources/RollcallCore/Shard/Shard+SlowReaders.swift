@@ -12,11 +12,11 @@ extension Shard {
     }
 
     /// What was sent to a session has left. It is owed the present state of what it missed.
-    public mutating func caughtUp(_ key: SessionKey) -> [ShardAction] {
+    public mutating func caughtUp(_ key: SessionKey, at now: Instant) -> [ShardAction] {
         guard let gets = backlogs[key]?.gets else { return [] }
         backlogs[key]?.isHeld = false
         backlogs[key]?.gets = []
-        for get in gets { ask(for: get.users, id: get.id, on: key) }
+        for get in gets { ask(for: get.users, id: get.id, on: key, at: now) }
         sessionsToShow.insert(key)
         return take()
     }

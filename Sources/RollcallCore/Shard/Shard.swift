@@ -56,6 +56,8 @@ public struct Shard: Sendable {
     var heartbeats = 0
     /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
     var settles: Instant?
+    /// From then on what says less is said under the latest incarnation.
+    var saysLessFrom = Instant(nanoseconds: 0)
     /// How far the audit has come.
     var audit = Audit()
     var drain: Drain?
@@ -77,7 +79,7 @@ public struct Shard: Sendable {
     public var isRedisAvailable: Bool { incarnation != nil }
 
     /// The incarnations that need not be looked up after a read.
-    public var living: Set<Incarnation> { leases.living }
+    public func living(at now: Instant) -> Set<Incarnation> { leases.living(at: redisTime(at: now)) }
 
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }
@@ -109,7 +111,7 @@ public struct Shard: Sendable {
         tellRooms(at: now)
         tellWatchers()
         showBacklogs()
-        askForReads()
+        askForReads(at: now)
         readUnclearRooms()
         return take()
     }

@@ -14,7 +14,7 @@ public enum ShardAction: Hashable, Sendable {
     case sendSparing(ServerMessage, to: [SessionKey], spared: [SessionKey])
     /// Send a part of what there is now; it does not count against the reader's slowness.
     case sendSnapshot(ServerMessage, to: SessionKey)
-    /// Say ``Shard/caughtUp(_:)`` once what was sent has left, be it at once.
+    /// Say ``Shard/caughtUp(_:at:)`` once what was sent has left, be it at once.
     case tellWhenDrained(SessionKey)
     /// Close the connection, after what was sent.
     case close(SessionKey, CloseCode)

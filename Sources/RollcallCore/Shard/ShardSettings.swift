@@ -36,11 +36,6 @@ public struct ShardSettings: Hashable, Sendable {
     public static let auditBatch = 500
     /// The most users whose records one read asks for.
     public static let readBatch = 500
-    /// How long after a later incarnation began what says less is held back, so that what says more comes first.
-    public static let saysLessDelay = Duration.seconds(1)
-    /// How long after an outage what observers saw stays, at least: with leases shorter than this, others that came
-    /// back a little later still hold back what says less.
-    static let leastPatience = saysLessDelay * 2
     /// The most users, and the most conversations, whose changes one tick tells.
     public static let tellBatch = 100
     /// The most users and conversations whose state is shown to a session in one piece.

@@ -111,7 +111,7 @@ final class ShardDriver: EdgeShard {
 
     func drained(_ connection: EdgeConnection) {
         guard let key = key(of: connection) else { return }
-        after { shard, _ in shard.caughtUp(key) }
+        after { $0.caughtUp(key, at: $1) }
     }
 
     func disconnected(_ connection: EdgeConnection) {

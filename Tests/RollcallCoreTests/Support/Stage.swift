@@ -48,7 +48,7 @@ struct Stage {
             carryOut(shard.tickEnded(at: now))
             let drained = asksWhenDrained.subtracting(slow)
             asksWhenDrained.subtract(drained)
-            for key in drained.sorted(by: { $0.index < $1.index }) { carryOut(shard.caughtUp(key)) }
+            for key in drained.sorted(by: { $0.index < $1.index }) { carryOut(shard.caughtUp(key, at: now)) }
         } while shard.hasMoreToTell || !asksWhenDrained.isSubset(of: slow) || !shard.sessionsToShow.isEmpty
     }
 
@@ -63,7 +63,7 @@ struct Stage {
     mutating func read(_ key: SessionKey, andStalls: Bool = false) {
         if !andStalls { slow.remove(key) }
         asksWhenDrained.remove(key)
-        event { shard, _ in shard.caughtUp(key) }
+        event { $0.caughtUp(key, at: $1) }
     }
 
     mutating func connect() -> SessionKey { shard.connected(at: now) }

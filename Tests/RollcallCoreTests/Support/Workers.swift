@@ -142,7 +142,7 @@ struct Workers {
                 for session in sessions { said[Key(worker: worker, session: session), default: []].append(message) }
             case .sendSnapshot(let message, let session):
                 said[Key(worker: worker, session: session), default: []].append(message)
-            case .tellWhenDrained(let session): workers[worker].heard.append { shard, _ in shard.caughtUp(session) }
+            case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
             case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
             case .authenticate, .sweep, .audit: break
             case .subscribe(let topic):

@@ -12,9 +12,10 @@ import Testing
     func leases() {
         var leases = Leases()
         #expect(leases.read(snapshot(true, 0, [w1: redis(5), w2: redis(5)])) == false)
-        #expect(leases.living == [w1, w2] && !leases.leavesUnswept)
+        #expect(leases.living(at: redis(5)) == [w1, w2] && !leases.leavesUnswept)
+        #expect(leases.living(at: redis(6)).isEmpty, "unless they renewed them, which is to be looked up")
         #expect(leases.read(snapshot(true, 6, [w1: redis(9), w2: redis(5)])) == true)
-        #expect(leases.living == [w1] && leases.leavesUnswept)
+        #expect(leases.living(at: redis(9)) == [w1] && leases.leavesUnswept)
         #expect(leases.read(snapshot(true, 7, [w1: redis(9), w2: redis(5)])) == false)
         #expect(leases.read(snapshot(true, 8)) == true, "w1 was swept before its lease was seen to pass")
         #expect(!leases.leavesUnswept)

@@ -74,7 +74,7 @@ final class SimulatedShard {
 
     func drained(_ edge: EdgeSession) {
         guard let key = edge.key, edges[key] === edge else { return }
-        after { shard, _ in shard.caughtUp(key) }
+        after { $0.caughtUp(key, at: $1) }
     }
 
     func disconnected(_ edge: EdgeSession, silence: Duration) {
