@@ -137,7 +137,8 @@ public struct WorkerConfiguration: Sendable {
         public var messageRate = 50
         /// Messages of one session at once.
         public var messageBurst = 200
-        /// What may wait for one slow session before it only gets the newest state.
+        /// How far behind a session may be: bytes that wait for it, and that it was spared since the newest state is to
+        /// take their place.
         public var outboundBytes = 262_144
         /// How long a session may be that slow before it is closed.
         public var slowFor = Duration.seconds(10)

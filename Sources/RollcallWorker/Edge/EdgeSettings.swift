@@ -15,7 +15,7 @@ struct EdgeSettings: Sendable {
     var sessions = Int.max
     /// The longest message from a client.
     var messageBytes = 65_536
-    /// What may wait for one connection, for how long, before it is closed as too slow.
+    /// What may wait for one connection, or have been spared it, for how long, before it is closed as too slow.
     var outboundBytes = 262_144
     var slowFor = Duration.seconds(10)
     /// How long an HTTP handshake may take.

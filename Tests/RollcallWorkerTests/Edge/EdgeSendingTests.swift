@@ -81,6 +81,7 @@ struct EdgeSendingTests {
             try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
             try await readFlood(client)
             #expect(edge.journal.all == ["connected", "flood", "fell behind", "here 4001"])
+            #expect(edge.journal.slowClosures == 1)
             let goodbye = try await client.readFrame()
             #expect(goodbye == .text(#"{"reason":"slow","reconnect":true,"type":"goodbye"}"#))
             #expect(try await client.readFrame().closeCode == 4001)

@@ -12,6 +12,7 @@ import RollcallModel
 final class Journal: Sendable {
     private let lines = NIOLockedValueBox<[String]>([])
     private let time = NIOLockedValueBox(Duration.zero)
+    private let closures = NIOLockedValueBox(0)
 
     func note(_ line: String) { lines.withLockedValue { $0.append(line) } }
     var all: [String] { lines.withLockedValue { $0 } }
@@ -20,6 +21,12 @@ final class Journal: Sendable {
     var awake: Duration {
         get { time.withLockedValue { $0 } }
         set { time.withLockedValue { $0 = newValue } }
+    }
+
+    /// How many connections a loop has closed as too slow.
+    var slowClosures: Int {
+        get { closures.withLockedValue { $0 } }
+        set { closures.withLockedValue { $0 = newValue } }
     }
 
     func count(_ line: String) -> Int { all.count { $0 == line } }
@@ -64,6 +71,7 @@ final class RecordingShard: EdgeShard {
 
     func disconnected(_ connection: EdgeConnection) {
         connections.removeAll { $0 === connection }
+        journal.slowClosures = connection.loop.slowClosures
         switch connection.ending {
         case .lost: journal.note("lost")
         case .peer(let code): journal.note("peer \(code.map { "\($0.rawValue)" } ?? "-")")
