@@ -165,6 +165,21 @@ import Testing
         #expect(heard.count == 4 && heard.last == .ack("watch"))
     }
 
+    @Test("who is about to be shown a user is not sent their change besides")
+    func snapshotAndChange() {
+        var (stage, _, carol) = watching()
+        let dave = stage.enter("dave")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.event { shard, now in
+            shard.presenceChanged(presence("alice", .online, version: 2_000_000))
+            return shard.received(ClientRequest(.watch(["alice"]), id: nil), on: dave, at: now)
+        }
+        #expect(stage.heard(by: dave).statuses == ["alice online"])
+        #expect(stage.heard(by: carol).statuses == ["alice online"])
+        #expect(stage.spared.isEmpty)
+    }
+
     @Test("what changes all the time does not keep the rest from its turn")
     func turns() {
         let users = people(150)
@@ -235,6 +250,9 @@ import Testing
         #expect(stage.heard(by: bob).answered == ["4", "5"])
         stage.say(.get(["a", "b", "c", "d"]), id: "6", on: bob)
         #expect(stage.heard(by: bob).errors == [.limit])
+        stage.redisGoes()
+        for _ in 0..<2 { stage.say(.get(["a", "b", "c"]), on: bob) }
+        #expect(stage.heard(by: bob).errors == [.unavailable, .unavailable])
     }
 
     @Test("only so many acknowledgements wait; what asks for more is refused and does nothing")

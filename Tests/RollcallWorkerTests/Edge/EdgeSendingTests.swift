@@ -134,7 +134,30 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("what a reader is spared while it is behind counts as though it waited, until it has read")
+    @Test("what a reader was spared counts no more when it has read")
+    func sparedUntilRead() async throws {
+        try await TestEdge.with { _ in
+        } answer: { text, connection in
+            switch text {
+            case "large": connection.send(ServerFrame(text: Self.large(0)))
+            case "spare": connection.spare(ServerFrame(text: Self.large(0)))
+            default: connection.send(ServerFrame(text: Array("\(connection.countedBytes)".utf8)))
+            }
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 4096)
+            try await client.send(.text("large"))
+            try await eventually("it falls behind") { edge.journal.contains("fell behind") }
+            try await client.send(.text("spare"), .text("count"))
+            _ = try await client.readFrame()
+            let counted = try await client.readFrame()
+            #expect(Int(String(decoding: counted.payload, as: UTF8.self)) ?? 0 > Self.large(0).count)
+            try await eventually("it has drained") { edge.journal.contains("drained") }
+            try await client.send(.text("count"))
+            #expect(try await client.readFrame() == .text("0"))
+        }
+    }
+
+    @Test("what a reader is spared while it is behind counts as though it waited")
     func spared() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 1 << 20
