@@ -1,0 +1,76 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct RoomTests {
+    private var room = Room(conversation: "c")
+    private let settings = ShardSettings.Typing()
+
+    private mutating func type(_ count: Int) {
+        for number in 0..<count {
+            let change = TypingChange(
+                user: try! UserID("u\(number)"), typing: true, expiresIn: 3000, at: redis(1000))
+            room.typists.changed(change, clock: RedisClock(time: redis(1000), sent: at(.zero)))
+        }
+    }
+
+    @Test("a room waits for both of its channels")
+    func topics() {
+        #expect(room.phase == .subscribing(missing: [.typing("c"), .members("c")]))
+        #expect(Set(room.topics) == [.typing("c"), .members("c")])
+    }
+
+    @Test("it is deserted when nobody has joined it, nor waits to")
+    mutating func deserted() {
+        var sessions = SlotMap<Session>()
+        let key = sessions.insert(Session(now: at(.zero), limits: ShardSettings().limits))
+        #expect(room.isDeserted)
+        room.sessions = [key]
+        #expect(!room.isDeserted)
+        room.sessions = []
+        room.waiting = [Room.Waiting(session: key, user: "alice", withPresence: false)]
+        #expect(!room.isDeserted)
+    }
+
+    @Test("a change is told at once where few type, however lately something was told")
+    mutating func fewType() {
+        type(10)
+        room.lastTold = at(.seconds(1))
+        #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)))
+    }
+
+    @Test("where many type, or did when it was last told, changes wait for the period since then")
+    mutating func manyType() {
+        type(11)
+        #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)), "nothing was told yet")
+        room.lastTold = at(.seconds(1))
+        let next = at(.milliseconds(1250))
+        #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
+        #expect(room.mayTell(at: at(.seconds(2)), settings: settings) == at(.seconds(2)))
+        room.told = room.typists.typists
+        room.typists = TypistSet()
+        #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
+    }
+
+    @Test("a set is repeated an expiry after it was last told, an empty one never")
+    mutating func repeats() {
+        room.lastTold = at(.seconds(1))
+        #expect(room.nextRepeat(after: .seconds(3)) == nil)
+        room.told = [Typist(user: "alice")]
+        #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)))
+        room.lastTold = nil
+        #expect(room.nextRepeat(after: .seconds(3)) == nil)
+    }
+
+    @Test("a message names so many, in order, counts all, and leaves its receiver's user out of both")
+    func message() {
+        let typists = ["alice", "bob", "carol"].map { Typist(user: $0) } as [Typist]
+        #expect(
+            ServerMessage.typing(in: "c", of: typists, but: "alice", names: 1)
+                == .typing(.init(conversation: "c", users: [Typist(user: "bob")], count: 2)))
+        #expect(
+            ServerMessage.typing(in: "c", of: typists, but: nil, names: 5)
+                == .typing(.init(conversation: "c", users: typists, count: 3)))
+    }
+}

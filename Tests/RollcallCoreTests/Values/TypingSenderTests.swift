@@ -1,0 +1,90 @@
+import RollcallCore
+import RollcallModel
+import Testing
+
+/// An expiry of three seconds and a throttle of one; Redis time is a million milliseconds ahead of the test's clock.
+@Suite struct TypingSenderTests {
+    private var sender = TypingSender(expiry: .seconds(3), throttle: .seconds(1))
+
+    private mutating func signalled(_ after: Duration) -> TypingSender.Decision? {
+        sender.signalled(at: at(after), time: redis(1_000_000 + after.milliseconds))
+    }
+
+    @Test("a first signal goes on at once, and ends the expiry after it came")
+    mutating func first() {
+        let decision = signalled(.milliseconds(40))
+        #expect(decision == .signal(expiry: redis(1_003_040)))
+        #expect(sender.isTyping && sender.nextDue == at(.milliseconds(3040)))
+    }
+
+    @Test("what comes within the throttle is deferred until it is over, and only the newest of it goes on")
+    mutating func deferred() {
+        _ = signalled(.zero)
+        let (second, third) = (signalled(.milliseconds(300)), signalled(.milliseconds(999)))
+        #expect(second == nil && third == nil && sender.nextDue == at(.seconds(1)))
+        #expect(sender.due(at: at(.milliseconds(999))) == nil)
+        #expect(sender.due(at: at(.seconds(1))) == .signal(expiry: redis(1_003_999)))
+        #expect(sender.due(at: at(.seconds(1))) == nil && sender.nextDue == at(.milliseconds(3999)))
+    }
+
+    @Test("the throttle counts from what went on, a deferred signal too")
+    mutating func throttleAfterDeferred() {
+        _ = signalled(.zero)
+        _ = signalled(.milliseconds(500))
+        _ = sender.due(at: at(.seconds(1)))
+        let (early, late) = (signalled(.milliseconds(1999)), signalled(.seconds(2)))
+        #expect(early == nil && late == .signal(expiry: redis(1_005_000)))
+        #expect(sender.due(at: at(.seconds(2))) == nil, "what was deferred went on with it")
+    }
+
+    @Test("the typing ends the expiry after the last signal, not after the last that went on")
+    mutating func end() {
+        _ = signalled(.zero)
+        _ = signalled(.milliseconds(900))
+        _ = sender.due(at: at(.seconds(1)))
+        #expect(sender.due(at: at(.milliseconds(3899))) == nil)
+        #expect(sender.due(at: at(.milliseconds(3900))) == .stop(expiry: redis(1_003_900)))
+        #expect(!sender.isTyping && sender.nextDue == nil)
+    }
+
+    @Test("a moment late for both, what ends is ended, and what was deferred does not begin it anew")
+    mutating func endBeforeDeferred() {
+        _ = signalled(.zero)
+        _ = signalled(.milliseconds(500))
+        #expect(sender.due(at: at(.seconds(9))) == .stop(expiry: redis(1_003_000)))
+        #expect(sender.due(at: at(.seconds(9))) == nil)
+    }
+
+    @Test("a stop goes at once, names what it ends, and takes what is deferred with it")
+    mutating func stop() {
+        _ = signalled(.zero)
+        _ = signalled(.milliseconds(500))
+        #expect(sender.stopped() == .stop(expiry: redis(1_003_000)))
+        #expect(sender.nextDue == nil && sender.due(at: at(.seconds(1))) == nil)
+        #expect(sender.stopped() == nil, "there is nothing more to stop")
+    }
+
+    @Test("a start right after a stop is still throttled, and one that never went on needs no stop")
+    mutating func startAfterStop() {
+        _ = signalled(.zero)
+        _ = sender.stopped()
+        let again = signalled(.milliseconds(100))
+        #expect(again == nil && sender.isTyping)
+        #expect(sender.stopped() == nil && !sender.isTyping)
+    }
+
+    @Test("what Redis refused stands nowhere: nothing is stopped, and nothing deferred goes on")
+    mutating func refused() {
+        _ = signalled(.zero)
+        _ = signalled(.milliseconds(500))
+        sender.refused()
+        #expect(!sender.isTyping && sender.nextDue == nil && sender.stopped() == nil)
+    }
+
+    @Test("without a throttle every signal goes on")
+    mutating func noThrottle() {
+        sender = TypingSender(expiry: .seconds(3), throttle: .zero)
+        let decisions = [signalled(.zero), signalled(.zero), signalled(.milliseconds(1))]
+        #expect(decisions.allSatisfy { $0 != nil })
+    }
+}
