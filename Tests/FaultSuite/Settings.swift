@@ -15,7 +15,7 @@ public struct Settings: Hashable, Sendable {
     public let expiry = Duration.seconds(3)
     public let drain = Duration.seconds(4)
     /// `edge.ping`; a connection is found dead after two that went unanswered.
-    public let ping: Duration
+    public private(set) var ping: Duration
 
     public static let short = Settings(
         name: "short", lease: .seconds(1), heartbeat: .milliseconds(200), rounds: 20,
@@ -26,11 +26,14 @@ public struct Settings: Hashable, Sendable {
 
     public static let all = [short, usual]
 
-    /// The same with another lease.
-    func with(lease: Duration) -> Settings {
+    /// The same, but for what is given.
+    func with(lease: Duration?, ping: Duration?) -> Settings {
         var settings = self
-        settings.lease = lease
-        settings.configuration["worker.lease"] = "\(Int(lease.inSeconds * 1000))ms"
+        settings.lease = lease ?? self.lease
+        settings.ping = ping ?? self.ping
+        for (key, value) in [("worker.lease", lease), ("edge.ping", ping)] {
+            if let value { settings.configuration[key] = "\(Int(value.inSeconds * 1000))ms" }
+        }
         return settings
     }
 

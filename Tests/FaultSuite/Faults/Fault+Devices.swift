@@ -7,7 +7,7 @@ extension Fault {
     static let deviceFaults =
         [goodbye, lost(.fin, "FIN"), lost(.reset, "RST"), silent]
         + [back("back on the same worker within grace", on: 0), back("back on another worker within grace", on: 1)]
-        + [backJustBefore, backJustAfter, twice, crossing]
+        + [backJustBefore, backJustAfter, twice, crossing, allCut, allStalled]
 
     static let goodbye = Fault(.device, "goodbye") { stage in
         let (typist, _) = try await stage.typistAndFriend()
@@ -75,6 +75,31 @@ extension Fault {
         try await typist.come(to: .random(in: 0...1))
         stage.converge(typist.user, .online, after: back)
         stage.look(until: back + .seconds(2))
+    }
+
+    /// The network before one worker is cut: all who were on it come back, wherever.
+    private static let allCut = Fault(.device, "all connections of one worker cut (RST)") { stage in
+        let cast = try await stage.cast()
+        try await cast.leaver.behave(.returns)
+        stage.steady(cast.steady + [cast.leaver.user])
+        stage.gone([0])
+        let cut = Moment.now
+        try await stage.hosts[0].door?.cut(.reset)
+        stage.typingStops(cast.typist.user, at: cut)
+        stage.offline(cast.typist.user, after: cut, within: stage.settings.grace + .seconds(2))
+    }
+
+    /// For less than it takes to count as lost.
+    private static let allStalled = Fault(.device, "all connections of one worker stalled, shortly") { stage in
+        let cast = try await stage.cast()
+        stage.steady(cast.steady + cast.lost)
+        let began = Moment.now
+        try await stage.hosts[0].door?.set(.stalled)
+        stage.typingExpires(cast.typist.user, signalled: cast.signalled)
+        try await Task.sleep(for: stage.settings.ping * 1.5)
+        try await stage.hosts[0].door?.set(.clear)
+        stage.blind(0, from: began, to: .now)
+        stage.look(until: .now + stage.settings.ping * 2)
     }
 }
 

@@ -6,7 +6,7 @@ internal import RollcallClient
 extension Fault {
     static let idle = Fault(
         .worker, "10,000 devices idle for a minute", isHeavy: true, mostRounds: 1,
-        equipment: Stage.Equipment(hasDoors: false)
+        equipment: Stage.Equipment(ping: .seconds(10), hasDoors: false)
     ) { stage in
         let span = Duration.seconds(60)
         try await stage.arrive(try await stage.strangers(10_000)) { $0 % 3 }

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import Harness
 internal import RollcallClient
+internal import TestSupport
 
 extension Fault {
     /// Long enough for every connection to be given up, and for leases of either kind to pass.
@@ -34,7 +35,11 @@ extension Fault {
             "echo CONFIG SET maxclients 10000",
         ]
         try await stage.outage {
-            Task { try await stage.redis.script(lines.joined(separator: "; ")) }
+            let script = Task { try await stage.redis.script(lines.joined(separator: "; ")) }
+            try await eventually("all workers know") {
+                stage.hosts.allSatisfy { $0.logs.joined().contains("Redis lost") }
+            }
+            return script
         } end: { script in
             try await script.value
         }

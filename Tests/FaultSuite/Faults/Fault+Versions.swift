@@ -11,14 +11,13 @@ extension Fault {
         let friend = try await stage.person("\(Cast.bystander)2")
         try await friend.come(to: 2)
         try await friend.ask(.join(stage.room, presence: false))
-        let newer = NewerWorker(stage.redis)
-        try await newer.begin()
-        let told = Moment.now
-        try await newer.tell("presence:{future}", newer.presence)
-        stage.expect(.status(phone.user, .online), .change, since: told, within: .seconds(1), until: told + .seconds(1))
-        try await newer.tell("worker:{\(stage.hosts[0].worker.incarnation)}", #"{"waltz":{"steps":3}}"#)
-        let typed = Moment.now
-        try await newer.tell("typing:{\(stage.room)}", try await newer.typing())
+        let newer = try await NewerWorker(stage.redis, lease: .seconds(8))
+        let came = try await newer.deviceComes()
+        stage.expect(
+            .status(phone.user, .online), .change, since: came, within: .seconds(1), until: newer.ends.lowerBound)
+        try await stage.see([.status(phone.user, .online)])
+        try await newer.notify(stage.hosts[0].worker.incarnation)
+        let typed = try await newer.types(in: stage.room.text)
         try await stage.see([.types(phone.user, in: stage.room)])
         stage.typingExpires(phone.user, signalled: typed)
 
@@ -28,12 +27,10 @@ extension Fault {
         try await phone.goodbye()
         try await stage.see([.typesNot(phone.user, in: stage.room)])
         try await stage.check("the unknown fields", newer.unknownFields(), are: "dnd|glad|hidden")
-        stage.forbid([.offline], of: phone.user, .steadiness, from: told + .seconds(1), until: .now)
+        stage.forbid([.offline], of: phone.user, .steadiness, from: came + .seconds(1), until: newer.ends.lowerBound)
 
-        let ended = Moment.now
-        try await newer.end()
-        stage.offline(phone.user, after: ended, within: .seconds(2))
-        stage.forbid([.online, .away], of: phone.user, .ghosts, from: ended + .milliseconds(50), who: .reads)
+        stage.offline(phone.user, after: newer.ends.upperBound, within: .seconds(2))
+        stage.forbid([.online, .away], of: phone.user, .ghosts, from: newer.ends.upperBound, who: .reads)
         try await stage.see([.status(phone.user, .offline)])
         try await stage.check("the unknown fields", newer.unknownFields(), are: "dnd|glad|hidden")
     }

@@ -37,6 +37,8 @@ public actor Runner {
     private var pending: [(job: Job, missing: Int)] = []
     private var total = 0
     private var played = 0
+    private var spent = 0.0
+    private var width = 1
 
     /// A round that broke a promise while the suite was later than this by itself is played again.
     private static let noise = Duration.milliseconds(100)
@@ -72,7 +74,10 @@ public actor Runner {
 
     /// Lets go of what was measured of these rows before.
     public func forget() {
-        for job in jobs { results.rows[job.key] = nil }
+        for job in jobs {
+            results.rows[job.key] = nil
+            for number in 1...100 { try? evidence(number, of: job).map(FileManager.default.removeItem(at:)) }
+        }
     }
 
     /// Plays what is missing.
@@ -81,9 +86,10 @@ public actor Runner {
     /// - Returns: the rows asked for, in their order.
     public func run(width: Int) async throws -> [Row] {
         prepare()
+        self.width = max(1, width)
         for isHeavy in [false, true] {
             await withDiscardingTaskGroup { group in
-                for _ in 0..<(isHeavy ? 1 : max(1, width)) {
+                for _ in 0..<(isHeavy ? 1 : self.width) {
                     group.addTask { while let job = await self.next(isHeavy: isHeavy) { await self.play(job) } }
                 }
             }
@@ -137,7 +143,9 @@ public actor Runner {
     }
 
     private func tell(of round: Round, of job: Job, isNoise: Bool) {
-        let count = "[\(played)/\(total)]"
+        spent += round.seconds
+        let left = spent / Double(played + 1) * Double(total - played) / Double(width) / 60
+        let count = "[\(played)/\(total), \(Int(left.rounded(.up))) min left]"
         if round.isBroken {
             let why = round.broken.prefix(3).map { "\n      \($0)" }.joined()
             progress("\(count) \(job.name): \(isNoise ? "to be repeated, the machine was late" : "BROKEN")\(why)")
@@ -148,11 +156,16 @@ public actor Runner {
 
     /// Beside the results, in a file for each broken round.
     private func keep(_ evidence: String, of job: Job) {
-        guard let folder = file?.deletingPathExtension() else { return }
-        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let name = job.name.map { $0.isLetter || $0.isNumber ? String($0) : "-" }.joined()
-        let broken = (results.rows[job.key]?.rounds.count ?? 0) + (results.rows[job.key]?.repeated.count ?? 0)
-        try? Data(evidence.utf8).write(to: folder.appending(path: "\(name)-\(broken + 1).txt"))
+        let played = (results.rows[job.key]?.rounds.count ?? 0) + (results.rows[job.key]?.repeated.count ?? 0)
+        guard let file = self.evidence(played + 1, of: job) else { return }
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? Data(evidence.utf8).write(to: file)
+    }
+
+    private func evidence(_ number: Int, of job: Job) -> URL? {
+        let name = job.name.split { !$0.isLetter && !$0.isNumber }.joined(separator: "-")
+        return file?.deletingPathExtension().appending(path: "\(name)-\(number).txt")
     }
 
     private func round(of job: Job, isWarm: Bool) async -> Round {

@@ -29,6 +29,12 @@ public final class RedisControl: Sendable {
         try await server.cli(arguments)
     }
 
+    /// Its clock, in milliseconds since 1970.
+    func time() async throws -> Int {
+        let parts = try await cli("TIME").split(whereSeparator: \.isNewline).compactMap { Int($0) }
+        return parts.count == 2 ? parts[0] * 1000 + parts[1] / 1000 : 0
+    }
+
     /// How often each command was called so far, be it by clients or by scripts.
     func calls() async throws -> [String: Int] {
         let lines = try await cli("INFO", "commandstats").split(whereSeparator: \.isNewline)

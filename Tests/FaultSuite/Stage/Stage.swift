@@ -11,6 +11,8 @@ public final class Stage: Sendable {
     struct Equipment: Sendable {
         /// Another lease than that of the settings.
         var lease: Duration?
+        /// Another interval of pings than that of the settings.
+        var ping: Duration?
         /// By how much the clocks of hosts are wrong.
         var clocks: [Int: Duration] = [:]
         /// Whether devices go through proxies.
@@ -41,7 +43,7 @@ public final class Stage: Sendable {
 
     /// Sets the stage.
     init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
-        let settings = equipment.lease.map { settings.with(lease: $0) } ?? settings
+        let settings = settings.with(lease: equipment.lease, ping: equipment.ping)
         self.settings = settings
         let redis = try await RedisControl()
         let hosts = try await Self.hosts(settings, equipment, redis: redis.port)

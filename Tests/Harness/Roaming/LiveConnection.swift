@@ -40,6 +40,7 @@ final class LiveConnection: ChannelInboundHandler {
 
     func connect(to port: Int, on loop: any EventLoop) {
         let bound = NIOLoopBound(self, eventLoop: loop)
+        guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: port) else { return end(nil) }
         ClientBootstrap(group: loop)
             .connectTimeout(.seconds(2))
             .channelInitializer { channel in
@@ -47,7 +48,7 @@ final class LiveConnection: ChannelInboundHandler {
                     try channel.pipeline.syncOperations.addHandler(bound.value)
                 }
             }
-            .connect(host: "127.0.0.1", port: port)
+            .connect(to: address)
             .whenFailure { _ in bound.value.end(nil) }
     }
 
