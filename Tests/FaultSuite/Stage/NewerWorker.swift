@@ -59,10 +59,10 @@ struct NewerWorker: Sendable {
         try await redis.cli("PUBLISH", "worker:{\(incarnation)}", #"{"waltz":{"steps":3}}"#)
     }
 
-    /// What nobody of this version should have touched.
-    func unknownFields() async throws -> String {
-        let values = try await redis.cli("HMGET", "presence:{future}", "availability", "mood", "device:ring")
-        let words = values.split(separator: "\n").map { $0.split(separator: " ")[0] }
-        return words.joined(separator: "|")
+    /// What nobody of this version should have touched: two fields, and the words that its device has beyond six.
+    func unknownFields() async throws -> [String] {
+        let values = try await redis.cli("HMGET", "presence:{future}", "availability", "mood", "device:watch")
+        let lines = values.split(separator: "\n").map(String.init)
+        return lines.dropLast() + [lines.last?.split(separator: " ").dropFirst(6).joined(separator: " ") ?? ""]
     }
 }
