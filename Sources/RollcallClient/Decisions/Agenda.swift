@@ -25,11 +25,14 @@ struct Agenda {
     private var signals: [Signal] = []
     private var gets: [(fetch: FetchID, users: ArraySlice<UserID>)] = []
     private var unanswered: [MessageID: Subject] = [:]
+    /// How many users each `get` names that the worker has not answered, whether anybody still waits for it or not.
+    private var getting: [MessageID: Int] = [:]
     private var lastID: Int64 = 0
 
     /// Whether something is left that may be sent.
     var hasMore: Bool {
-        state != nil || !signals.isEmpty || !gets.isEmpty || users.hasSurplus || conversations.hasSurplus
+        state != nil || !signals.isEmpty || users.hasSurplus || conversations.hasSurplus
+            || !gets.isEmpty && getRoom > 0
             || users.hasMissing && userRoom > 0 || conversations.hasMissing && conversationRoom > 0
     }
 
@@ -61,6 +64,11 @@ struct Agenda {
         for (id, subject) in unanswered where subject == .get(fetch) { unanswered[id] = nil }
     }
 
+    /// The worker has answered a `get`, one way or the other, and takes more.
+    mutating func getAnswered(_ id: MessageID) {
+        getting[id] = nil
+    }
+
     /// What the answered message was about; each is answered once.
     mutating func answered(_ id: MessageID) -> Subject? {
         unanswered.removeValue(forKey: id)
@@ -77,6 +85,7 @@ struct Agenda {
         gets = []
         state = nil
         unanswered = [:]
+        getting = [:]
     }
 
     /// The next messages, `count` at most, which count as sent from now on.
@@ -126,9 +135,11 @@ struct Agenda {
     }
 
     private mutating func takeGets(_ count: Int, into taken: inout [ClientRequest]) {
-        while taken.count < count, let get = gets.first {
-            let asked = get.users.prefix(usersPerMessage)
-            taken.append(ClientRequest(.get(Array(asked)), id: ask(.get(get.fetch))))
+        while taken.count < count, getRoom > 0, let get = gets.first {
+            let asked = get.users.prefix(min(usersPerMessage, getRoom))
+            let id = ask(.get(get.fetch))
+            getting[id] = asked.count
+            taken.append(ClientRequest(.get(Array(asked)), id: id))
             gets[0].users = get.users.dropFirst(asked.count)
             if gets[0].users.isEmpty { gets.removeFirst() }
         }
@@ -140,6 +151,7 @@ struct Agenda {
         return .integer(lastID)
     }
 
+    private var getRoom: Int { limits.watchedUsers - getting.values.reduce(0, +) }
     private var userRoom: Int { limits.watchedUsers - users.toldCount }
     private var conversationRoom: Int { limits.joinedConversations - conversations.toldCount }
 

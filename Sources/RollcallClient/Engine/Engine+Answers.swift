@@ -45,7 +45,9 @@ extension Engine {
 
     func presencesHeard(_ heard: [Presence], answering id: MessageID?) {
         for presence in heard { presences[presence.user]?.update(presence) }
-        guard let id, case .get(let fetch) = agenda.subject(of: id) else { return }
+        guard let id else { return }
+        getAnswered(id)
+        guard case .get(let fetch) = agenda.subject(of: id) else { return }
         fetches[fetch]?.call.heard(heard)
         if fetches[fetch]?.call.isComplete == true { endFetch(fetch) }
     }
@@ -60,6 +62,7 @@ extension Engine {
     }
 
     func refused(_ error: MessageError) {
+        if let id = error.id { getAnswered(id) }
         switch error.id.flatMap({ agenda.answered($0) }) {
         case .watch(let users):
             for user in users { agenda.users.refused(user) }
@@ -80,6 +83,11 @@ extension Engine {
     func removed(from conversation: ConversationID) {
         agenda.conversations.refused(conversation)
         rooms[conversation]?.refused(RollcallError(.notAMember, "the user is no longer a member"))
+    }
+
+    private func getAnswered(_ id: MessageID) {
+        agenda.getAnswered(id)
+        changed()
     }
 
     private func askAgainLater(_ id: FetchID) {

@@ -128,6 +128,28 @@ import Testing
         #expect(agenda.subject(of: requests[0].id!) == nil)
     }
 
+    @Test("no more users are fetched at once than the worker serves a session; the rest follows the answers")
+    mutating func fetchesAtOnce() {
+        agenda.limitsLearnt(
+            .init(
+                watchedUsers: 5, joinedConversations: 1, messageBytes: 128 + 3 * 260, messageRate: 1, messageBurst: 1))
+        let (first, second) = (FetchID(), FetchID())
+        agenda.fetchWanted(first, of: ["a", "b", "c", "d"])
+        agenda.fetchWanted(second, of: ["e", "f"])
+        let requests = agenda.take(100)
+        #expect(requests.map(\.message) == [.get(["a", "b", "c"]), .get(["d"]), .get(["e"])])
+        #expect(!agenda.hasMore)
+        // Nobody waits for it any more, but the worker has not answered it yet.
+        agenda.fetchEnded(first)
+        #expect(take().isEmpty)
+        agenda.getAnswered(requests[1].id!)
+        #expect(agenda.hasMore)
+        #expect(take() == [.get(["f"])])
+        agenda.connectionLost()
+        agenda.fetchWanted(second, of: ["a", "b", "c"])
+        #expect(take() == [.get(["a", "b", "c"])])
+    }
+
     @Test("the longest names fit into one message as the worker limits it")
     mutating func longestNames() {
         agenda.limitsLearnt(.standard)
