@@ -55,6 +55,15 @@ struct TwoWorkersTests {
         #expect(try await deployment.redis.cli("EXISTS", "typing:{c42}:alice") == "0")
     }
 
+    @Test("one call fetches more users than a worker serves a session at once")
+    func manyFetched() async throws {
+        let deployment = try await Deployment(workers: 1, settings: ["limits.watched_users": "100"])
+        let users = try (0..<350).map { try UserID("u\($0)") }
+        let alice = try await deployment.client("alice", "phone", on: 0)
+        let found = await alice.currentPresence(of: users, within: .seconds(30))
+        #expect(found.count == users.count)
+    }
+
     @Test("nobody sees themselves typing, on whichever device and worker")
     func ownTypingIsNotShown() async throws {
         let deployment = try await Deployment(workers: 2)
