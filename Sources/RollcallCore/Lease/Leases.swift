@@ -4,7 +4,7 @@ public import RollcallModel
 
 /// Every worker's lease as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {
-    private var living: Set<Incarnation> = []
+    public private(set) var living: Set<Incarnation> = []
     private var ends: [Incarnation: Timestamp] = [:]
     /// The first end of the leases that stood.
     private var firstEnd: Timestamp?

@@ -21,6 +21,9 @@ public struct Watch: Sendable {
     var newcomers: Set<SessionKey> = []
     /// After which heartbeat a read first found no record where there had been one; `nil` if the last found it.
     var missingSince: Int?
+    private var readsUnderWay = 0
+    /// Whether a change came while a read was under way, which may be older.
+    private(set) var heardMeanwhile = false
     private(set) var presence: Presence?
     private(set) var shown: Presence?
 
@@ -30,8 +33,19 @@ public struct Watch: Sendable {
 
     /// A change was published: it counts if it is newer.
     mutating func changed(_ change: Presence) {
+        heardMeanwhile = heardMeanwhile || readsUnderWay > 0
         if let presence, change.version <= presence.version { return }
         presence = change
+    }
+
+    mutating func readBegan() {
+        readsUnderWay += 1
+    }
+
+    /// A read was answered, or failed. It may be of a former watch of the same user.
+    mutating func readEnded() {
+        readsUnderWay = max(0, readsUnderWay - 1)
+        if readsUnderWay == 0 { heardMeanwhile = false }
     }
 
     /// The record was read, and this is what it means.

@@ -44,8 +44,9 @@ public struct DeviceRecorder: Hashable, Sendable {
     private var isHeldBack = false
     /// The session ended without its device: nothing more is written.
     private var isAbandoned = false
-    /// Whether Redis may know of the session: a device that came and went while Redis was away owes it nothing.
-    private var wasSent = false
+    /// Whether Redis was there while the session was. A device that came and went while Redis was away owes it nothing;
+    /// any other owes its removal, even if nothing else of it was written: a session before it may stand there.
+    private var metRedis = false
 
     public init(name: SessionName, hello: Instant) {
         self.name = name
@@ -108,7 +109,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     public var isFinished: Bool { underWay == nil && listedUnder == nil && isOver }
 
     /// Whether nothing is left to write, ever.
-    private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || !wasSent)) }
+    private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || !metRedis)) }
 
     /// What to do next; `nil` while a step is under way, blocked, or all is done.
     ///
@@ -118,6 +119,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     public mutating func nextStep(
         under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
     ) -> Step? {
+        metRedis = metRedis || state != nil
         guard underWay == nil, !isBlocked, !isHeldBack else { return nil }
         if isOver {
             guard let listedUnder else { return nil }
@@ -130,7 +132,6 @@ public struct DeviceRecorder: Hashable, Sendable {
             return .list(name, under: incarnation)
         }
         underWay = .writing(sequence: sequence)
-        wasSent = true
         return .write(
             DeviceWrite(
                 name: name, state: state, incarnation: incarnation, began: began, age: now - hello,

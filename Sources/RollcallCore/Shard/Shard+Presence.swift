@@ -24,9 +24,11 @@ extension Shard {
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         sweepDead(in: snapshot)
         for record in snapshot.records {
+            guard let key = watchKeys[record.user] else { continue }
+            defer { watches[key]?.readEnded() }
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
-            guard let key = watchKeys[record.user], watches[key]?.phase != .subscribing else { continue }
-            let counts = isAuthoritative || isRemoved(record, key)
+            guard watches[key]?.phase != .subscribing else { continue }
+            let counts = isRemoved(record, key) || isAuthoritative && isUncontradicted(record, key)
             let read = presence(in: record, snapshot.standings, isAuthoritative: counts)
             watches[key]?.read(read)
             sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
@@ -39,6 +41,7 @@ extension Shard {
     public mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
             guard let key = watchKeys[user] else { continue }
+            watches[key]?.readEnded()
             failedReads.insert(user)
             if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
         }
@@ -174,8 +177,19 @@ extension Shard {
         }
         let since = watches[key]?.missingSince ?? heartbeats
         watches[key]?.missingSince = since
-        if since == heartbeats { failedReads.insert(record.user) }
-        return since < heartbeats
+        let isRemoved = since < heartbeats && watches[key]?.heardMeanwhile == false
+        if !isRemoved { failedReads.insert(record.user) }
+        return isRemoved
+    }
+
+    /// Whether no change came while the user was being read authoritatively. What was heard meanwhile may be newer than
+    /// such a read, which knows no versions: then it is read once more.
+    private mutating func isUncontradicted(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
+        guard watches[key]?.missingSince == nil else { return false }
+        guard watches[key]?.heardMeanwhile == true else { return true }
+        watches[key]?.nextReadIsAuthoritative = true
+        usersToRead.insert(record.user)
+        return false
     }
 
     /// Whoever was answered this and watches the user as well is told whatever differs from it.

@@ -13,6 +13,7 @@ extension Shard {
         workerName = incarnation.name
         self.clock = clock
         writesUntil = until
+        lastHeartbeat = now
         _ = leases.read(snapshot)
         blocked = []
         for key in sessions.keys {
@@ -40,6 +41,7 @@ extension Shard {
         self.clock = clock
         writesUntil = until
         heartbeats += 1
+        lastHeartbeat = now
         if afterGap { settle(at: now) }
         if leases.read(snapshot), settles == nil { usersToRead.formUnion(watchKeys.keys) }
         usersToRead.formUnion(failedReads)
@@ -96,9 +98,11 @@ extension Shard {
     /// Some time after the latest incarnation began, what says more has been said.
     mutating func assertTheRest(at now: Instant) {
         guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
-        for key in sessions.keys {
-            sessions[key]?.recorder?.released()
-            advance(key, at: now)
+        for state in [.active, .idle, .background, nil] as [DeviceState?] {
+            for key in sessions.keys where sessions[key]?.recorder?.state == state {
+                sessions[key]?.recorder?.released()
+                advance(key, at: now)
+            }
         }
     }
 
@@ -123,6 +127,7 @@ extension Shard {
             guard let key = watchKeys[user], let watch = watches[key], watch.phase != .subscribing else { continue }
             if watch.nextReadIsAuthoritative { authoritative.append(user) } else { ordinary.append(user) }
             watches[key]?.nextReadIsAuthoritative = false
+            watches[key]?.readBegan()
         }
         usersToRead = []
         let living = living(at: now)

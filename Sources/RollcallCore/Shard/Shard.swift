@@ -52,8 +52,9 @@ public struct Shard: Sendable {
     var usersToRead: Set<UserID> = []
     /// Users whose read failed; the next heartbeat tries again.
     var failedReads: Set<UserID> = []
-    /// How many have been answered.
+    /// How many have been answered, and when the last one was.
     var heartbeats = 0
+    var lastHeartbeat: Instant?
     /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
     var settles: Instant?
     /// From then on what says less is said under the latest incarnation.
@@ -79,7 +80,13 @@ public struct Shard: Sendable {
     public var isRedisAvailable: Bool { incarnation != nil }
 
     /// The incarnations that need not be looked up after a read.
-    public func living(at now: Instant) -> Set<Incarnation> { leases.living(at: redisTime(at: now)) }
+    ///
+    /// While heartbeats fail everybody's leases run out, of whom nobody may be dead: before the next heartbeat tells
+    /// that there was a gap, those count whom the last one found living.
+    public func living(at now: Instant) -> Set<Incarnation> {
+        guard let lastHeartbeat, now - lastHeartbeat <= settings.heartbeat * 2 else { return leases.living }
+        return leases.living(at: redisTime(at: now))
+    }
 
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }

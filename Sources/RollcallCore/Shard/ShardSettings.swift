@@ -21,6 +21,7 @@ public struct ShardSettings: Hashable, Sendable {
     /// How often connections are pinged: told to clients only, the edge does it.
     public var ping = Duration.seconds(10)
     public var lease = Duration.seconds(5)
+    public var heartbeat = Duration.seconds(1)
     public var limits = ServerMessage.Limits(
         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65536, messageRate: 50, messageBurst: 200)
 

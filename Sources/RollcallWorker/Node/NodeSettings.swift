@@ -32,6 +32,7 @@ struct NodeSettings: Sendable {
         shard.hello = configuration.limits.hello
         shard.ping = configuration.edge.ping
         shard.lease = configuration.worker.lease
+        shard.heartbeat = configuration.worker.heartbeat
         shard.limits = ServerMessage.Limits(
             watchedUsers: configuration.limits.watchedUsers,
             joinedConversations: configuration.limits.joinedConversations,

@@ -32,6 +32,21 @@ import Testing
         #expect(stage.swept.isEmpty)
     }
 
+    @Test("while heartbeats fail nobody is judged, though every lease runs out")
+    func failingHeartbeats() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(5))]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.pass(.seconds(6), answering: false)
+        stage.subscriberGoes()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+    }
+
     @Test("what is published while a dead worker is not swept counts its devices, and shows no ghost")
     func publishedBesideTheDead() {
         var stage = Stage()

@@ -226,6 +226,44 @@ import Testing
         #expect(stage.heard(by: bob).statuses.last == "alice online")
     }
 
+    @Test("over an emptied Redis a user who is away never seems offline, though a device in the background came first")
+    func emptiedBesideBackground() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        _ = stage.enter("alice", "phone", state: .background)
+        _ = stage.enter("alice", "tablet", state: .idle)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        #expect(stage.redis.record(of: "alice").devices.count == 2)
+    }
+
+    @Test("a change that overtakes an authoritative read is not undone by it")
+    func overtakenRead() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redisReturns()
+        stage.pass(.milliseconds(4900))
+        stage.pass(.milliseconds(200), answering: false)
+        let read = stage.reply(to: stage.asked.removeFirst())
+        let gone = elsewhere("alice", stage.redis.time, state: nil)
+        stage.redis.records["alice"] = gone
+        stage.redis.published = [.presence(gone.presence(past: [:]), devices: 0)]
+        stage.hear()
+        stage.event(read)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.last == "alice offline")
+    }
+
     @Test("a second new incarnation begins the lease of patience anew")
     func patience() {
         var stage = Stage()

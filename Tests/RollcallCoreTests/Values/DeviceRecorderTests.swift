@@ -48,6 +48,16 @@ import Testing
         #expect(next(&recorder) == nil)
     }
 
+    @Test("a goodbye before the first write is written, since an older session may stand there")
+    func earlyGoodbye() {
+        var recorder = recorder()
+        recorder.decided(state: .active)
+        #expect(next(&recorder) == .list(session("alice"), under: w1))
+        recorder.removed(at: redis(100_000))
+        recorder.listed(under: w1)
+        #expect(write(&recorder)?.state == nil)
+    }
+
     @Test("the same decision again is none")
     func same() {
         var recorder = listed(.active)
