@@ -39,6 +39,7 @@ struct SimulationSettings {
         shard = ShardSettings()
         shard.ping = .seconds(4)
         shard.lease = lease
+        shard.heartbeat = heartbeat
     }
 
     /// Within what time after a worker's death everybody must know.

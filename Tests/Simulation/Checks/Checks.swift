@@ -94,7 +94,7 @@ final class Checks {
     }
 
     private func checkView(of edge: EdgeSession) {
-        guard edge.isOpen, edge.worker.process.isRunning else { return }
+        guard edge.isOpen, !edge.isBehind, edge.worker.process.isRunning else { return }
         for user in world.users { checkWatched(user, for: edge) }
         for conversation in world.conversations { checkTyping(in: conversation, for: edge) }
     }

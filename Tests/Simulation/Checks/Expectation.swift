@@ -45,8 +45,9 @@ final class Expectation {
         let now = world.agenda.now
         let settling = device.isJudged ? world.settings.judging : Checks.settling
         let calm = world.calm(at: places + device.machine, settling: settling)
-        var states = device.states(since: min(calm, restored(device)) - Checks.lag, until: now)
-        if isCutOff(at: device.machine) || mayBeForgotten(device, states) { states.insert(.gone) }
+        let earliest = min(calm, restored(device)) - Checks.lag
+        var states = device.states(since: earliest, until: now)
+        if wasCutOff(at: device.machine, since: earliest) || mayBeForgotten(device, states) { states.insert(.gone) }
         if let end = device.wouldBeGone, end <= now, world.isUnsettled(at: device.machine + [.redis]) {
             states.insert(.gone)
         }
@@ -59,25 +60,27 @@ final class Expectation {
         let now = world.agenda.now
         let isGone = device.states(since: now, until: now).contains(.gone)
         let settling = isGone ? world.settings.judging : Checks.settling
-        guard let lost = world.truth.dataLost, world.calm(at: places, settling: settling) <= lost else { return now }
+        let calm = world.calm(at: places + device.machine, settling: settling)
+        guard let lost = world.truth.dataLost, calm <= lost else { return now }
         return world.truth.dataFrom
     }
 
-    /// Whether a machine has been in trouble for long enough that its worker's lease may have passed.
-    private func isCutOff(at machine: [Weather.Place]) -> Bool {
-        world.agenda.now - world.calm(at: machine) >= .milliseconds(2500)
+    /// Whether a machine was in trouble for long enough that its worker's lease may have passed.
+    private func wasCutOff(at machine: [Weather.Place], since earliest: Instant) -> Bool {
+        world.weather.lasted(
+            .milliseconds(2500), at: machine, since: earliest, until: world.agenda.now, settling: Checks.settling)
     }
 
     /// Whether the user's record may for a moment be without the device.
     ///
-    /// After an outage active devices are said again at once, the others a second later; so are removals, of which one
-    /// of an older session may come first. Over a Redis that lost its data a real change of another device goes before
-    /// all that, and a worker that is itself in trouble comes later still.
+    /// A session that began in an outage may be written only after an older one's removal. Over a Redis that lost its
+    /// data devices that are connected and active are said again at once, the others a second later; a real change of
+    /// another device goes before all that, and a worker that is itself in trouble comes later still.
     private func mayBeForgotten(_ device: DeviceTruth, _ states: StateSet) -> Bool {
-        if states != .active, device.isUncertain, world.isUnsettled(at: [.redis]) { return true }
+        if device.isUncertain, world.isUnsettled(at: [.redis]) { return true }
         let calm = world.calm(at: places + device.machine) - Checks.lag
         guard let lost = world.truth.dataLost, lost > calm else { return false }
-        return states != .active || world.isUnsettled(at: device.machine)
+        return states != .active || device.connected == nil || world.isUnsettled(at: device.machine)
             || world.truth.devices(of: device.name.user).contains {
                 $0.hasChanged(since: calm, until: world.agenda.now)
             }
@@ -95,11 +98,13 @@ final class Expectation {
             expected.may =
                 expected.may
                 || typing.mayType(since: { world.calm(at: places + $0.places) - Checks.lag }, expiry: expiry)
+            // Who cannot hear renewals ends the typing by its deadline.
             expected.must =
                 expected.must
-                || typing.mustType(
-                    on: device.current, since: calm - Checks.lag, until: now,
-                    outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
+                || !world.isUnsettled(at: places)
+                    && typing.mustType(
+                        on: device.current, since: calm - Checks.lag, until: now,
+                        outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
         }
         // Older data may hold what was stopped since.
         if let lost = world.truth.dataLost, lost > calm - Checks.lag { expected.may = expected.may || expected.isAlive }

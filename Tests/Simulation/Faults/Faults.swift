@@ -147,7 +147,10 @@ final class Faults {
         case .refusal(let refusal, let duration):
             world.redis.refusal = refusal
             redisOutage(duration) { $0.refusal = nil }
-        case .flush: redisOutage(.zero) { $0.replaceData(with: nil) }
+        case .flush:
+            // Nobody knows before the next heartbeat.
+            world.redis.replaceData(with: nil)
+            redisOutage(world.settings.heartbeat) { _ in }
         case .clientsKilled(let links):
             redisOutage(.zero) { $0.dropConnections { links.include($0) } }
         case .kill, .killAll, .stall, .drain, .hold, .slow, .deviceHeld, .cut: break

@@ -16,6 +16,8 @@ final class DeviceTruth {
     struct Life {
         let edge: EdgeSession
         var state: DeviceState
+        /// How Redis may have it.
+        var written: StateSet
         /// Whether its hello may never have been written, or when is not certain.
         let isUncertain: Bool
         /// Until when it counts in any case; `nil` while it is connected.
@@ -73,7 +75,7 @@ final class DeviceTruth {
             if ends.map({ $0 > earliest }) ?? true { states.formUnion(claim.states) }
         }
         if mayResurface {
-            for life in older where life.ends.map({ $0 > earliest }) ?? true { states.insert(StateSet(life.state)) }
+            for life in older where life.ends.map({ $0 > earliest }) ?? true { states.formUnion(life.written) }
         }
         return states
     }
@@ -89,8 +91,11 @@ final class DeviceTruth {
         _ edge: EdgeSession, _ state: DeviceState, after former: StateSet, isUncertain: Bool, at now: Instant
     ) {
         mayResurface = mayResurface || isUncertain
-        if let life, life.ends.map({ $0 > now }) ?? true { older.append(life) }
-        life = Life(edge: edge, state: state, isUncertain: isUncertain, ends: nil)
+        if var life, life.ends.map({ $0 > now }) ?? true {
+            life.written = former.subtracting(.gone)
+            older.append(life)
+        }
+        life = Life(edge: edge, state: state, written: StateSet(state), isUncertain: isUncertain, ends: nil)
         current = edge
         machine = [.machine(edge.worker.place)]
         isJudged = false
@@ -110,6 +115,7 @@ final class DeviceTruth {
             claim(StateSet(state), from: now)
         } else if let index = older.firstIndex(where: { $0.edge === edge }) {
             older[index].state = state
+            older[index].written.insert(StateSet(state))
         }
     }
 
@@ -165,6 +171,8 @@ final class DeviceTruth {
     /// Redis forgot who took over from whom.
     func dataReplaced() {
         mayResurface = true
+        // Nobody is left to say it again.
+        if isJudged { claims = claims.map { Claim(from: $0.from, states: $0.states.union(.gone)) } }
     }
 
     /// Takes back what was foreseen from `now` on.

@@ -21,6 +21,8 @@ final class Truth {
     private(set) var dataLost: Instant?
     /// From when those may be that it had then.
     private(set) var dataFrom = Instant(nanoseconds: 0)
+    /// Whether sessions may be listed under a lease that Redis forgot and whose worker does not remember it.
+    private(set) var mayLeaveLists = false
     /// Counts what became true.
     private(set) var revision = 0
 
@@ -105,15 +107,18 @@ final class Truth {
 
     private func gone(_ worker: SimulatedWorker, judgedFrom from: Instant, until: Instant) {
         revision += 1
+        mayLeaveLists = mayLeaveLists || dataLost != nil
         let unwritten = world.calm(at: worker.places) - Checks.lag
         for device in all {
             device.workerGone(worker, unwritten: unwritten, judgedFrom: from, until: until, at: now)
+            for conversation in world.conversations { device.typing[conversation]?.workerGone(worker) }
         }
     }
 
     /// - Parameter moment: from when the data are that Redis has now.
     func dataReplaced(asOf moment: Instant) {
         revision += 1
+        mayLeaveLists = dataLost != nil
         let isSettled = !world.weather.isUnsettled(at: now, by: [.redis], settling: world.settings.judging)
         dataFrom = isSettled ? moment : min(dataFrom, moment)
         dataLost = now

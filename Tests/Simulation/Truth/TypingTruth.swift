@@ -25,8 +25,8 @@ struct TypingTruth {
 
     private var bouts: [Bout] = []
 
-    /// An observer's worker may reckon Redis time a little ahead.
-    private static let margin = Duration.milliseconds(100)
+    /// An observer's worker may reckon Redis time ahead by as much as a heartbeat took on its way.
+    private static let margin = Duration.milliseconds(400)
 
     /// - Parameter certain: `nil` if something is amiss between the worker and Redis.
     mutating func signalled(on edge: EdgeSession, at now: Instant, expiry: Duration, certain: Certainty?) {
@@ -47,6 +47,11 @@ struct TypingTruth {
     /// Whoever typed on whatever session.
     mutating func stopped(at now: Instant) {
         stop(at: now) { _ in true }
+    }
+
+    /// What its worker had deferred never reaches Redis.
+    mutating func workerGone(_ worker: SimulatedWorker) {
+        for index in bouts.indices where bouts[index].edge.worker === worker { bouts[index].certain = nil }
     }
 
     private mutating func stop(at now: Instant, where isMeant: (EdgeSession) -> Bool) {

@@ -48,6 +48,17 @@ struct Weather {
         return calm
     }
 
+    /// Whether things at these places were unsettled for as long as `duration`, at any moment since `earliest`.
+    func lasted(
+        _ duration: Duration, at places: [Place], since earliest: Instant, until now: Instant, settling: Duration
+    ) -> Bool {
+        spells.contains { spell in
+            guard places.contains(spell.place), spell.from < now else { return false }
+            let last = min(now, (spell.to ?? now) + settling - .nanoseconds(1))
+            return last > earliest && last - calm(before: last, at: places, settling: settling) >= duration
+        }
+    }
+
     /// Whether there is such an outage, or was one that has not settled yet.
     func isUnsettled(at now: Instant, by places: [Place], settling: Duration) -> Bool {
         spells.contains { places.contains($0.place) && $0.lasts(at: now, and: settling) }

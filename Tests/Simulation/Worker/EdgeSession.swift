@@ -119,8 +119,9 @@ final class EdgeSession: ConnectionEnd {
 
     private func drained() {
         waitingMessages = 0
-        catchUp()
         shard.drained(self)
+        // What it missed is shown when this turn of the loop ends.
+        shard.process.soon { [self] in catchUp() }
     }
 
     private func catchUp() {
