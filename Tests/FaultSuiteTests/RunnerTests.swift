@@ -9,7 +9,7 @@ import Testing
 @Suite("A run of faults")
 struct RunnerTests {
     private let file = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString).json")
-    private let job = Runner.Job(.goodbye, .short)
+    private let job = Job(.goodbye, .short)
 
     @Test("plays as many rounds as are asked for, and none that an earlier run played")
     func resumes() async throws {
@@ -51,14 +51,14 @@ struct RunnerTests {
 
     @Test("the table tells the median, the worst and what is allowed")
     func table() throws {
-        var row = Row(group: .worker, fault: "killed", settings: "short", build: "b")
+        var row = Row(job, build: "one")
         for seconds in [1.0, 3, 2] {
             let finding = Finding(.offline, took: .seconds(seconds), limit: .seconds(7))
             row.rounds.append(Round([finding, Finding(.steadiness)], took: .seconds(1), delay: .zero))
         }
         let cells = try #require(Table([row]).markdown.split(separator: "\n").last).split(separator: "|")
             .map { $0.trimmingCharacters(in: .whitespaces) }
-        #expect(cells[0...1] == ["worker: killed", "3"])
+        #expect(cells[0...1] == ["device: goodbye", "3"])
         #expect(cells.contains("2 / 3 of 7"))
         #expect(cells.last == "holds")
     }
@@ -70,7 +70,7 @@ struct RunnerTests {
         Runner([job], rounds: rounds, file: file, build: build) { _ in
         } story: { _, _ in
             play()
-            return Runner.Story(findings: [Finding(.offline, broken: isBroken ? "late" : nil)])
+            return Story(findings: [Finding(.offline, broken: isBroken ? "late" : nil)])
         } delay: { _ in
             delay
         }

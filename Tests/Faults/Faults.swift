@@ -50,13 +50,16 @@ struct Faults: AsyncParsableCommand {
             for figure in table.figures { print("\(markdown ? "- " : "")\(figure)") }
             if !table.figures.isEmpty { print() }
         }
+        var stale = 0
+        for row in rows where await !runner.isCurrent(row) { stale += 1 }
+        if stale > 0 { print("\(stale) rows were measured with another build of rollcall.") }
         if tables.contains(where: \.1.isBroken) { throw ExitCode(1) }
     }
 
     /// The rows in the order of the table, the short settings first.
-    private func wanted() throws -> [Runner.Job] {
+    private func wanted() throws -> [Job] {
         let pattern = try only.map { try Regex($0).ignoresCase() }
-        let all = Settings.all.flatMap { settings in Fault.all.map { Runner.Job($0, settings) } }
+        let all = Settings.all.flatMap { settings in Fault.all.map { Job($0, settings) } }
         let wanted = all.filter { job in pattern.map { job.name.contains($0) } ?? true }
         if wanted.isEmpty { throw ValidationError("no row has \(only ?? "") in its name") }
         return wanted

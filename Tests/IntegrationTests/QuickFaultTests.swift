@@ -7,7 +7,7 @@ import Testing
 struct QuickFaultTests {
     @Test("every promise holds", .timeLimit(.minutes(2)))
     func promisesHold() async throws {
-        let jobs = Fault.quick.map { Runner.Job($0, .short) }
+        let jobs = Fault.quick.map { Job($0, .short) }
         let runner = try Runner(jobs, rounds: 1) { print($0) }
         for row in try await runner.run(width: 2) {
             for round in row.rounds { #expect(!round.isBroken, "\(row.fault): \(round.broken)") }

@@ -93,7 +93,7 @@ extension Stage {
     func terminate(_ host: Int) async throws -> Moment {
         gone([host])
         let told = hosts[host].signal(SIGTERM)
-        let code = try await hosts[host].worker.process.exitCode()
+        let code = try await hosts[host].exitCode()
         found(.other, broken: code == 0 ? nil : "host \(host)'s worker ended with \(code)")
         return told
     }

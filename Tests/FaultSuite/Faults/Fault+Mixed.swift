@@ -88,7 +88,7 @@ extension Fault {
         try await stage.see([.status(phone.user, .online)])
         stage.forbid([.away, .offline], of: phone.user, .steadiness, from: .now, who: .observers)
         try await stage.outage(Outage(losesData: true)) {
-            try await stage.redis.kill()
+            try await stage.killRedis()
         } end: { _ in
             try await stage.startRedis()
         }

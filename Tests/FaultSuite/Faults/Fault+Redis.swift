@@ -11,7 +11,7 @@ extension Fault {
 
     private static let killedAndEmpty = Fault(.redis, "killed (-9), back empty after 10 s") { stage in
         try await stage.outage(Outage(losesData: true)) {
-            try await stage.redis.kill()
+            try await stage.killRedis()
         } end: {
             try await Task.sleep(for: .seconds(10))
             try await stage.startRedis()

@@ -39,7 +39,7 @@ extension Stage {
         // Leases that Redis remembers may stand for as long as a lease: until then reads believe them.
         let outage = Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
         try await self.outage(outage) {
-            try await redis.kill()
+            try await killRedis()
         } end: { _ in
             try await Task.sleep(for: absence)
             try await startRedis(with: snapshot)

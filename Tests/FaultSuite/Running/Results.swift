@@ -49,8 +49,10 @@ public struct Row: Codable, Sendable {
     /// Rounds that were played again, since the machine had no time for them.
     public var repeated: [Round] = []
 
-    /// By what rows are told apart.
-    static func key(_ fault: Fault, _ settings: Settings) -> String { "\(settings.name)/\(fault.group)/\(fault.name)" }
+    init(_ job: Job, build: String) {
+        (group, fault, settings) = (job.fault.group, job.fault.name, job.settings.name)
+        self.build = build
+    }
 }
 
 /// The rows of a file.
@@ -67,7 +69,7 @@ public struct Results: Codable, Sendable {
 
     public func write(to file: URL) throws {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        encoder.outputFormatting = .sortedKeys
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try encoder.encode(self).write(to: file, options: .atomic)

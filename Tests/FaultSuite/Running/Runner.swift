@@ -6,34 +6,13 @@ internal import Harness
 
 /// A run of the suite.
 public actor Runner {
-    /// One fault with one of the settings.
-    public struct Job: Sendable {
-        public let fault: Fault
-        public let settings: Settings
-
-        public init(_ fault: Fault, _ settings: Settings) {
-            (self.fault, self.settings) = (fault, settings)
-        }
-
-        var key: String { Row.key(fault, settings) }
-        public var name: String { "\(settings.name): \(fault.group): \(fault.name)" }
-    }
-
-    /// How a round went.
-    struct Story: Sendable {
-        var findings: [Finding]
-        /// Kept where a promise was broken.
-        var evidence: String?
-    }
-
-    private var results: Results
     private let jobs: [Job]
     private let rounds: Int?
     private let build: String
-    private let file: URL?
     private let progress: @Sendable (String) -> Void
     private let story: @Sendable (Job, _ isWarm: Bool) async -> Story
     private let delay: @Sendable (_ since: Moment) -> Duration
+    private var archive: Archive
     private var pending: [(job: Job, missing: Int)] = []
     private var total = 0
     private var played = 0
@@ -53,7 +32,7 @@ public actor Runner {
         let metronome = Metronome()
         self.init(
             jobs, rounds: rounds, file: file, build: try Build.current(), progress: progress,
-            story: Stage.story(of:isWarm:), delay: metronome.longestDelay(since:))
+            story: Story.of(_:isWarm:), delay: metronome.longestDelay(since:))
     }
 
     /// - Parameters:
@@ -64,20 +43,20 @@ public actor Runner {
         story: @escaping @Sendable (Job, _ isWarm: Bool) async -> Story,
         delay: @escaping @Sendable (_ since: Moment) -> Duration
     ) {
-        (self.jobs, self.rounds, self.file, self.build) = (jobs, rounds, file, build)
+        (self.jobs, self.rounds, self.build) = (jobs, rounds, build)
         (self.progress, self.story, self.delay) = (progress, story, delay)
-        results = file.map { Results(file: $0) } ?? Results()
+        archive = Archive(file: file)
     }
 
     /// The rows asked for, in their order, as far as there are any.
-    public var rows: [Row] { jobs.compactMap { results.rows[$0.key] } }
+    public var rows: [Row] { jobs.compactMap { archive.row(of: $0) } }
+
+    /// Whether a row was measured with the present build.
+    public func isCurrent(_ row: Row) -> Bool { row.build == build }
 
     /// Lets go of what was measured of these rows before.
     public func forget() {
-        for job in jobs {
-            results.rows[job.key] = nil
-            for number in 1...100 { try? evidence(number, of: job).map(FileManager.default.removeItem(at:)) }
-        }
+        for job in jobs { archive.forget(job) }
     }
 
     /// Plays what is missing.
@@ -85,25 +64,22 @@ public actor Runner {
     /// - Parameter width: how many rounds side by side; heavy ones are played alone.
     /// - Returns: the rows asked for, in their order.
     public func run(width: Int) async throws -> [Row] {
-        prepare()
         self.width = max(1, width)
+        prepare()
         for isHeavy in [false, true] {
-            await withDiscardingTaskGroup { group in
+            try await withThrowingDiscardingTaskGroup { group in
                 for _ in 0..<(isHeavy ? 1 : self.width) {
-                    group.addTask { while let job = await self.next(isHeavy: isHeavy) { await self.play(job) } }
+                    group.addTask { while let next = await self.next(isHeavy) { try await self.play(next) } }
                 }
             }
         }
         return rows
     }
 
-    /// Rows of another build are begun anew.
     private func prepare() {
         for job in jobs {
-            var row = results.rows[job.key].flatMap { $0.build == build ? $0 : nil }
-            row = row ?? Row(group: job.fault.group, fault: job.fault.name, settings: job.settings.name, build: build)
-            results.rows[job.key] = row
-            let missing = max(0, rounds(of: job) - (row?.rounds.count ?? 0))
+            if archive.row(of: job).map({ !isCurrent($0) }) ?? false { archive.forget(job) }
+            let missing = max(0, rounds(of: job) - (archive.row(of: job)?.rounds.count ?? 0))
             if missing > 0 { pending.append((job, missing)) }
             total += missing
         }
@@ -114,87 +90,50 @@ public actor Runner {
         min(rounds ?? job.settings.rounds, job.fault.mostRounds)
     }
 
-    private func next(isHeavy: Bool) -> Job? {
+    // MARK: Rounds
+
+    private typealias Next = (job: Job, isWarm: Bool)
+
+    /// Every other round of a row has workers that have only just begun.
+    private func next(_ isHeavy: Bool) -> Next? {
         guard let index = pending.firstIndex(where: { $0.job.fault.isHeavy == isHeavy }) else { return nil }
+        let next = pending[index]
         pending[index].missing -= 1
-        let job = pending[index].job
         if pending[index].missing == 0 { pending.remove(at: index) }
-        return job
+        return (next.job, next.missing.isMultiple(of: 2))
     }
 
-    private func play(_ job: Job) async {
-        let number = played
-        let round = await round(of: job, isWarm: number.isMultiple(of: 2))
-        keep(round, of: job)
+    private func play(_ next: Next) async throws {
+        let start = Moment.now
+        let story = await story(next.job, next.isWarm)
+        if let evidence = story.evidence { try archive.keep(evidence, of: next.job) }
+        try keep(Round(story.findings, took: .now - start, delay: delay(start)), of: next.job)
     }
 
-    private func keep(_ round: Round, of job: Job) {
+    private func keep(_ round: Round, of job: Job) throws {
+        var row = archive.row(of: job) ?? Row(job, build: build)
         let isNoise = round.isBroken && round.delay > Self.noise.inSeconds
-        let limit = rounds(of: job)
-        if isNoise, let row = results.rows[job.key], row.repeated.count < max(3, limit) {
-            results.rows[job.key]?.repeated.append(round)
+        let isRepeated = isNoise && row.repeated.count < max(3, rounds(of: job))
+        if isRepeated {
+            row.repeated.append(round)
             pending.append((job, 1))
         } else {
-            results.rows[job.key]?.rounds.append(round)
+            row.rounds.append(round)
             played += 1
         }
-        if let file { try? results.write(to: file) }
-        tell(of: round, of: job, isNoise: isNoise)
+        try archive.keep(row, of: job)
+        tell(of: round, in: row, of: job, isRepeated: isRepeated)
     }
 
-    private func tell(of round: Round, of job: Job, isNoise: Bool) {
+    private func tell(of round: Round, in row: Row, of job: Job, isRepeated: Bool) {
         spent += round.seconds
         let left = spent / Double(played + 1) * Double(total - played) / Double(width) / 60
         let count = "[\(played)/\(total), \(Int(left.rounded(.up))) min left]"
         if round.isBroken {
             let why = round.broken.prefix(3).map { "\n      \($0)" }.joined()
-            progress("\(count) \(job.name): \(isNoise ? "to be repeated, the machine was late" : "BROKEN")\(why)")
-        } else if let row = results.rows[job.key], row.rounds.count >= rounds(of: job) {
+            progress("\(count) \(job.name): \(isRepeated ? "to be repeated, the machine was late" : "BROKEN")\(why)")
+        } else if row.rounds.count >= rounds(of: job) {
             progress("\(count) \(job.name): done")
-        }
-    }
-
-    /// Beside the results, in a file for each broken round.
-    private func keep(_ evidence: String, of job: Job) {
-        let played = (results.rows[job.key]?.rounds.count ?? 0) + (results.rows[job.key]?.repeated.count ?? 0)
-        guard let file = self.evidence(played + 1, of: job) else { return }
-        try? FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try? Data(evidence.utf8).write(to: file)
-    }
-
-    private func evidence(_ number: Int, of job: Job) -> URL? {
-        let name = job.name.split { !$0.isLetter && !$0.isNumber }.joined(separator: "-")
-        return file?.deletingPathExtension().appending(path: "\(name)-\(number).txt")
-    }
-
-    private func round(of job: Job, isWarm: Bool) async -> Round {
-        let start = Moment.now
-        let story = await story(job, isWarm)
-        if let evidence = story.evidence { keep(evidence, of: job) }
-        return Round(story.findings, took: .now - start, delay: delay(start))
-    }
-}
-
-extension Stage {
-    /// Goes through a fault on a stage of its own.
-    static func story(of job: Runner.Job, isWarm: Bool) async -> Runner.Story {
-        var equipment = job.fault.equipment
-        equipment.isWarm = isWarm
-        do {
-            let stage = try await Stage(job.settings, equipment)
-            var findings: [Finding]
-            do {
-                findings = try await stage.play(job.fault)
-            } catch {
-                findings = [Finding(.other, broken: "the fault could not be made: \(error)")]
-            }
-            let isBroken = findings.contains { $0.broken != nil }
-            let evidence = isBroken ? stage.evidence() : nil
-            await stage.strike()
-            return Runner.Story(findings: findings, evidence: evidence)
-        } catch {
-            return Runner.Story(findings: [Finding(.other, broken: "the stage could not be set: \(error)")])
         }
     }
 }

@@ -35,8 +35,11 @@ public final class Host: Sendable {
     /// What each worker that was started here has logged.
     var logs: [String] { started.withLockedValue { $0 }.map(\.process.errors) }
 
-    /// Where devices reach the worker.
-    var port: Int? { door?.port ?? started.withLockedValue { $0.last }?.port }
+    /// Where devices reach the worker, if there is one or a door to it.
+    var port: Int? { door?.port ?? running?.port }
+
+    /// The worker, while it runs: what was its port may be another program's since.
+    var running: WorkerProcess? { started.withLockedValue { $0.last }.flatMap { $0.process.isRunning ? $0 : nil } }
 
     /// Starts a worker, and waits until it is ready.
     func start() async throws {
@@ -54,8 +57,15 @@ public final class Host: Sendable {
     func kill() async throws -> Moment {
         let moment = Moment.now
         worker.crash()
-        try await worker.process.exitCode()
+        _ = try await exitCode()
         return moment
+    }
+
+    /// Waits for the worker to end.
+    func exitCode() async throws -> Int32 {
+        let code = try await worker.process.exitCode()
+        try await door?.aim(at: nil)
+        return code
     }
 
     @discardableResult

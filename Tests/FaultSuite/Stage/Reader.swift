@@ -30,7 +30,7 @@ final class Reader: Sendable {
             try? await Task.sleep(for: Self.pause)
             guard !users().isEmpty else { continue }
             do {
-                if line == nil { line = try await HTTPLine(port: host.worker.adminPort) }
+                if line == nil, let worker = host.running { line = try await HTTPLine(port: worker.adminPort) }
                 if let line { try await record { try await self.get(over: line) } }
             } catch {
                 line = nil

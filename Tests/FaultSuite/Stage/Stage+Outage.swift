@@ -40,6 +40,12 @@ extension Stage {
         look(until: ended + settings.lease + .seconds(2))
     }
 
+    /// Ends Redis as a crash would. Nobody is led to its port any more, which may be another program's soon.
+    func killRedis() async throws {
+        for host in hosts { try await host.toRedis.aim(at: nil) }
+        try await redis.kill()
+    }
+
     /// Starts a Redis again, and leads all ways to it.
     func startRedis(with snapshot: RedisControl.Snapshot? = nil) async throws {
         let port = try await redis.start(with: snapshot)

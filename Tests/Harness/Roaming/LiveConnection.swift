@@ -19,6 +19,8 @@ final class LiveConnection: ChannelInboundHandler {
     }
 
     private let codec = MessageCodec()
+    /// How long a worker may take to be reached and to upgrade.
+    private static let patience = TimeAmount.seconds(3)
     private var channel: (any Channel)?
     private var reader = FrameReader()
     private var isUpgraded = false
@@ -42,7 +44,7 @@ final class LiveConnection: ChannelInboundHandler {
         let bound = NIOLoopBound(self, eventLoop: loop)
         guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: port) else { return end(nil) }
         ClientBootstrap(group: loop)
-            .connectTimeout(.seconds(2))
+            .connectTimeout(Self.patience)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(bound.value)
@@ -76,6 +78,9 @@ final class LiveConnection: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) {
         channel = context.channel
         guard !hasEnded else { return context.close(promise: nil) }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [weak self] in
+            if let self, !isUpgraded { channel?.close(promise: nil) }
+        }
         write(ClientFrames.upgradeRequest)
     }
 
