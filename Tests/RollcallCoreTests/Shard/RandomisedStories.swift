@@ -72,7 +72,6 @@ import Testing
             let watched = stage.shard.sessions[key]?.watched ?? []
             let heard = stage.heard(by: key)
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
-            #expect(heard.typists.last ?? [] == [])
             for user in watched {
                 let truth = stage.redis.record(of: user).presence(past: [:])
                 let seen = heard.statuses.last { $0.hasPrefix("\(user) ") }
@@ -80,6 +79,10 @@ import Testing
             }
             let joined = stage.shard.sessions[key]?.joined ?? []
             #expect(Set(joined.map { $0.room }).count == joined.count)
+            // Of a conversation that was left nothing more is heard, be somebody typing there.
+            for conversation in joined.compactMap({ stage.shard.rooms[$0.room]?.conversation }) {
+                #expect(heard.typists(in: conversation).last == [])
+            }
         }
     }
 }

@@ -335,6 +335,11 @@ extension [ServerMessage] {
         compactMap { if case .typing(let typing) = $0 { typing.users.map(\.user.text) } else { nil } }
     }
 
+    /// The same, of one conversation.
+    func typists(in conversation: ConversationID) -> [[String]] {
+        filter { if case .typing(let typing) = $0 { typing.conversation == conversation } else { false } }.typists
+    }
+
     /// Each status of each `presence` message, in order.
     var statuses: [String] {
         flatMap { message -> [String] in
