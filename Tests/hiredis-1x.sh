@@ -51,12 +51,15 @@ derive_package() {
         cat Package.swift
         cat <<'END'
 
-let needed: Set = ["CHiredis", "RollcallModel", "RollcallRedis", "Spawning", "TestSupport", "RollcallRedisTests"]
+let needed: Set = [
+    "CHiredis", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallRedisTests", "Spawning",
+    "TestSupport",
+]
 package.products = []
 package.targets.removeAll { !needed.contains($0.name) }
 package.dependencies.removeAll {
     guard case .sourceControl(_, let location, _) = $0.kind else { return true }
-    return !["swift-log", "swift-nio"].contains { location.hasSuffix("/\($0)") }
+    return !["swift-collections", "swift-log", "swift-nio"].contains { location.hasSuffix("/\($0)") }
 }
 END
     } >"$work/package/Package.swift.tmp"
