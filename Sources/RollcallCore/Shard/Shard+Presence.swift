@@ -28,7 +28,7 @@ extension Shard {
             defer { watches[key]?.readEnded() }
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
             guard watches[key]?.phase != .subscribing else { continue }
-            let counts = isRemoved(record, key) || isAuthoritative && isUncontradicted(record, key)
+            let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
             let read = presence(in: record, snapshot.standings, isAuthoritative: counts)
             watches[key]?.read(read)
             sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
@@ -182,10 +182,10 @@ extension Shard {
         return isRemoved
     }
 
-    /// Whether no change came while the user was being read authoritatively. What was heard meanwhile may be newer than
-    /// such a read, which knows no versions: then it is read once more.
-    private mutating func isUncontradicted(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard watches[key]?.missingSince == nil else { return false }
+    /// Whether an authoritative read counts: not if there was a further outage meanwhile, and not if a change came that
+    /// may be newer than such a read, which knows no versions; then the user is read once more.
+    private mutating func isConclusive(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
+        guard settles == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
         watches[key]?.nextReadIsAuthoritative = true
         usersToRead.insert(record.user)

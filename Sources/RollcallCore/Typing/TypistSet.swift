@@ -43,7 +43,7 @@ public struct TypistSet: Hashable, Sendable {
             if let stop = stopped[typist.user], stop >= snapshot.time { continue }
             set(
                 Typist(user: typist.user, name: typist.name), expires: clock.instant(of: typist.expiry),
-                at: snapshot.time)
+                at: snapshot.time, isSnapshot: true)
         }
         readEnded()
     }
@@ -52,7 +52,7 @@ public struct TypistSet: Hashable, Sendable {
     public mutating func changed(_ change: TypingChange, clock: RedisClock) {
         if change.typing, let expiresIn = change.expiresIn {
             let end = clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn)))
-            set(Typist(user: change.user, name: change.name), expires: end, at: change.at)
+            set(Typist(user: change.user, name: change.name), expires: end, at: change.at, isSnapshot: false)
         } else {
             if isReading { stopped[change.user] = change.at }
             entries.removeAll { $0.typist.user == change.user && $0.at <= change.at }
@@ -81,12 +81,14 @@ public struct TypistSet: Hashable, Sendable {
         if readsUnderWay == 0 { stopped = [:] }
     }
 
-    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp) {
+    /// A change of the same millisecond as a snapshot may have come after it, and counts; had it come before, the
+    /// snapshot says no more than it.
+    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, isSnapshot: Bool) {
         guard let index = entries.firstIndex(where: { $0.typist.user == typist.user }) else {
             entries.append(Entry(typist: typist, expires: expires, at: at))
             return
         }
-        guard at >= entries[index].at else { return }
+        guard isSnapshot ? at > entries[index].at : at >= entries[index].at else { return }
         entries[index] = Entry(typist: typist, expires: expires, at: at)
     }
 }

@@ -264,6 +264,24 @@ import Testing
         #expect(stage.heard(by: bob).statuses.last == "alice offline")
     }
 
+    @Test("an authoritative read that is answered after a further outage does not count")
+    func readBeforeOutage() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redisReturns()
+        stage.pass(.milliseconds(4900))
+        stage.redis.records = [:]
+        stage.pass(.milliseconds(200), answering: false)
+        let read = stage.reply(to: stage.asked.removeFirst())
+        stage.redisReturns()
+        stage.event(read)
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+    }
+
     @Test("a second new incarnation begins the lease of patience anew")
     func patience() {
         var stage = Stage()

@@ -42,6 +42,15 @@ import Testing
         #expect(Set(set.users) == ["alice", "carol"], "bob has stopped since")
     }
 
+    @Test("of a snapshot and a renewal in one millisecond the renewal counts, whichever came first")
+    func sameMillisecond() {
+        var set = TypistSet()
+        set.readBegan()
+        set.changed(typing("bob", at: 1000, for: 3500), clock: clock)
+        set.snapshotRead(snapshot(at: 1000, ["bob"]), clock: clock)
+        #expect(set.nextExpiry == at(.milliseconds(4500)), "and not as it was before the renewal")
+    }
+
     @Test("a snapshot corrects what is older: who is not in it types no more")
     func corrected() {
         var set = TypistSet()

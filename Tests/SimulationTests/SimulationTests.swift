@@ -1,0 +1,40 @@
+import Simulation
+import Testing
+
+/// Some of the seeds that `make simulate` plays by the thousand, and that it would find mistakes.
+@Suite struct SimulationTests {
+    @Test("every promise is kept, whatever goes wrong")
+    func promises() async {
+        let broken = await outcomes(of: Simulation(), seeds: 1...200).filter { $0.violation != nil }
+        for outcome in broken {
+            Issue.record("seed \(outcome.seed): \(outcome.violation!)\nmake simulate SEED=\(outcome.seed) shows how")
+        }
+    }
+
+    @Test("a mistake made on purpose is found", arguments: PlantedBug.allCases)
+    func found(_ bug: PlantedBug) async {
+        let simulation = Simulation(planted: bug)
+        for seed in 1...UInt64(100) where simulation.run(seed: seed).violation != nil { return }
+        Issue.record("not within 100 seeds: \(bug.rawValue)")
+    }
+
+    @Test("a seed plays the same each time, with or without somebody who listens")
+    func sameEachTime() async {
+        for seed in [3, 16, 55] as [UInt64] {
+            let first = Simulation().run(seed: seed, isTraced: true)
+            let second = Simulation().run(seed: seed, isTraced: true)
+            #expect(first.trace == second.trace && first.trace.count > 500)
+        }
+        let planted = Simulation(planted: .stopIgnoresOtherDevices)
+        #expect(planted.run(seed: 1, isTraced: true).violation == planted.run(seed: 1).violation)
+    }
+
+    private func outcomes(of simulation: Simulation, seeds: ClosedRange<UInt64>) async -> [Outcome] {
+        await withTaskGroup(of: [Outcome].self) { group in
+            for part in 0..<2 as Range<UInt64> {
+                group.addTask { seeds.filter { $0 % 2 == part }.map { simulation.run(seed: $0) } }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+}
