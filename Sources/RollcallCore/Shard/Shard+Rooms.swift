@@ -24,7 +24,7 @@ extension Shard {
         case .member(let user, let name):
             rooms[key]?.typists.renamed(user, to: name)
             if rooms[key]?.members.changed(user, isMember: true) == true {
-                for session in rooms[key]?.presenceSessions ?? [] { addWatcher(session, of: user) }
+                for session in rooms[key]?.presenceSessions.inOrder ?? [] { addWatcher(session, of: user) }
             }
         case .removed(let user):
             rooms[key]?.typists.removed(user)
@@ -164,9 +164,10 @@ extension Shard {
         let before = room.members.users ?? []
         rooms[key]?.members.snapshotRead(members)
         let members = rooms[key]?.members.users ?? []
-        for session in room.presenceSessions {
-            for member in members.subtracting(before) { addWatcher(session, of: member) }
-            for member in before.subtracting(members) { removeWatcher(session, of: member) }
+        let (come, gone) = (members.subtracting(before).sorted(), before.subtracting(members).sorted())
+        for session in room.presenceSessions.inOrder {
+            for member in come { addWatcher(session, of: member) }
+            for member in gone { removeWatcher(session, of: member) }
         }
     }
 
@@ -174,7 +175,7 @@ extension Shard {
     private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
         guard let room = rooms[key] else { return }
         if rooms[key]?.members.changed(user, isMember: false) == true {
-            for session in room.presenceSessions { removeWatcher(session, of: user) }
+            for session in room.presenceSessions.inOrder { removeWatcher(session, of: user) }
         }
         let removed = room.sessions.filter { sessions[$0]?.user == user }
         guard !removed.isEmpty else { return }
@@ -189,4 +190,9 @@ extension Shard {
             depart(session, from: key)
         }
     }
+}
+
+extension Set<SessionKey> {
+    /// In the order of their slots, so that the same events have the same actions each time.
+    fileprivate var inOrder: [SessionKey] { sorted { $0.index < $1.index } }
 }

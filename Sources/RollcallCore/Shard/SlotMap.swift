@@ -1,6 +1,8 @@
 // Compact storage for what comes and goes: values in one array, named by keys that are never mistaken for a later
 // tenant of the same slot.
 
+internal import HeapModule
+
 /// The name of a value in a ``SlotMap``.
 public struct SlotKey<Value>: Hashable, Sendable {
     /// Where the value stands; a later value may stand there under another generation.
@@ -18,12 +20,14 @@ struct SlotMap<Value: Sendable>: Sendable {
     }
 
     private var slots: [Slot] = []
-    private var free: [Int32] = []
+    /// The first of them is taken next: so places do not depend on the order in which several were left at once, which
+    /// may be that of a set, and the same events have the same actions each time.
+    private var free = Heap<Int32>()
 
     var count: Int { slots.count - free.count }
 
     mutating func insert(_ value: Value) -> Key {
-        if let index = free.popLast() {
+        if let index = free.popMin() {
             slots[Int(index)].value = value
             return Key(index: index, generation: slots[Int(index)].generation)
         }
@@ -49,7 +53,7 @@ struct SlotMap<Value: Sendable>: Sendable {
         guard let value = self[key] else { return nil }
         slots[Int(key.index)].value = nil
         slots[Int(key.index)].generation &+= 1
-        free.append(key.index)
+        free.insert(key.index)
         return value
     }
 
