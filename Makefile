@@ -1,7 +1,7 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-client test-hiredis faults bench lint format clean
+.PHONY: help setup run test test-client test-hiredis simulate faults bench lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Package.swift
@@ -29,6 +29,13 @@ test-client: setup ## build an app that imports only the client, with hiredis hi
 
 test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
 	Tests/hiredis-1x.sh
+
+SEEDS ?= 5000
+
+# Needs neither Redis nor hiredis, and builds nothing that does.
+simulate: ## play thousands of simulated deployments; takes SEEDS=n, FROM=n, SEED=n for the story of one, PLANT=mistake
+	$(SWIFT) build -c release --product simulate
+	.build/release/simulate $(if $(SEED),--seed $(SEED) --trace,--seeds $(SEEDS) $(if $(FROM),--from $(FROM))) $(if $(PLANT),--plant $(PLANT))
 
 # Results are kept in .build/faults.json: a run that was ended goes on where it was, and ONLY= plays some rows alone.
 faults: setup ## put every promise to the test on real processes; takes ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1

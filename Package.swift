@@ -149,6 +149,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "SimulationTests",
+            dependencies: ["Simulation"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "RollcallModelTests",
             dependencies: ["RollcallModel", "TestSupport"],
             swiftSettings: swiftSettings

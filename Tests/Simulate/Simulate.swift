@@ -71,8 +71,8 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private func replay(_ seed: UInt64) -> String {
-        let plant = plant.map { " --plant \($0.rawValue)" } ?? ""
-        return "swift run -c release simulate --seed \(seed) --trace\(plant)"
+        let plant = plant.map { " PLANT=\($0.rawValue)" } ?? ""
+        return "make simulate SEED=\(seed)\(plant)"
     }
 }
 

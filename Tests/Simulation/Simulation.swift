@@ -22,9 +22,10 @@ public struct Simulation: Sendable {
 
     /// Plays a seed, until its end or the first broken promise.
     public func run(seed: UInt64, isTraced: Bool = false) -> Outcome {
-        var settings = SimulationSettings()
+        let chance = Chance(seed: seed)
+        var settings = SimulationSettings(drawnBy: chance.fork())
         settings.planted = planted
-        let world = World(settings, seed: seed, isTraced: isTraced)
+        let world = World(settings, chance, isTraced: isTraced)
         defer { world.end() }
         world.play()
         return Outcome(seed: seed, violation: world.checks.violation, trace: world.trace.lines)

@@ -25,22 +25,33 @@ public enum PlantedBug: String, CaseIterable, Sendable {
 /// The deployment that is simulated.
 struct SimulationSettings {
     var shard: ShardSettings
-    var lease = Duration.seconds(5)
-    var heartbeat = Duration.seconds(1)
-    var drain = Duration.seconds(2)
-    var workers = 3
-    var shards = 1
+    let lease: Duration
+    let heartbeat: Duration
+    let drain = Duration.seconds(2)
+    let workers: Int
+    let shards: Int
     var users: [UserID] = names(["alice", "bob", "carol", "dave"])
     var devices: [DeviceID] = names(["laptop", "phone"])
     var conversations: [ConversationID] = names(["club", "room"])
     var planted: PlantedBug?
 
-    init() {
+    /// Draws one: with the defaults of the configuration, or with others that are allowed.
+    init(drawnBy chance: Chance) {
+        workers = chance.count(in: 2...4)
+        shards = chance.count(in: 1...2)
+        (lease, heartbeat) = chance.pick([
+            (.seconds(5), .seconds(1)), (.seconds(5), .seconds(1)), (.seconds(2), .milliseconds(500)),
+            (.seconds(1), .milliseconds(200)),
+        ])
         shard = ShardSettings()
         shard.ping = .seconds(4)
+        shard.grace = chance.pick([.seconds(5), .seconds(5), .seconds(3)])
         shard.lease = lease
         shard.heartbeat = heartbeat
     }
+
+    /// What outage a lease survives in any case: a heartbeat before it, and a new connection after it.
+    var survived: Duration { lease / 2 }
 
     /// Within what time after a worker's death everybody must know.
     var judging: Duration { lease + Checks.settling }

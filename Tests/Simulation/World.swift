@@ -53,9 +53,8 @@ final class World {
     /// How often an outage began or ended.
     private var turns = 0
 
-    init(_ settings: SimulationSettings, seed: UInt64, isTraced: Bool) {
+    init(_ settings: SimulationSettings, _ chance: Chance, isTraced: Bool) {
         self.settings = settings
-        let chance = Chance(seed: seed)
         network = chance.fork()
         workerChance = chance.fork()
         deviceChance = chance.fork()
@@ -68,13 +67,15 @@ final class World {
         truth = Truth(self)
         checks = Checks(self)
         places = (0..<settings.workers).map { Place($0, shards: settings.shards, in: self) }
-        devices = names.map { SimulatedDevice(self, user: $0.user, device: $0.device) }
+        devices = names.enumerated().map { SimulatedDevice(self, $0, $1) }
     }
 
     /// Lets go of all that holds the world.
     func end() {
-        agenda.clear()
+        for worker in workers { worker.end() }
+        for device in devices { device.route.down.end() }
         redis.end()
+        agenda.clear()
         gone = []
         places = []
         devices = []

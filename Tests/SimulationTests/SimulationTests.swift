@@ -7,7 +7,7 @@ import Testing
     func promises() async {
         let broken = await outcomes(of: Simulation(), seeds: 1...200).filter { $0.violation != nil }
         for outcome in broken {
-            Issue.record("seed \(outcome.seed): \(outcome.violation!)\nmake simulate SEED=\(outcome.seed) shows how")
+            Issue.record("seed \(outcome.seed): \(outcome.violation!)\nmake simulate SEED=\(outcome.seed)")
         }
     }
 

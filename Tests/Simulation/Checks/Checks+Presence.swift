@@ -34,6 +34,14 @@ extension Checks {
         fail("stale", "\(edge.name) is told of \(presence.user) at \(presence.version) after \(shown.version)")
     }
 
+    /// When somebody was last seen never moves back.
+    func checkLastSeen(_ presence: Presence, _ before: View, _ edge: EdgeSession) {
+        guard world.truth.dataLost == nil, let shown = before.watched[presence.user]?.shown, let last = shown.lastSeen,
+            shown.status == .offline, presence.status == .offline, presence.lastSeen.map({ $0 < last }) ?? true
+        else { return }
+        fail("last seen", "\(edge.name) is told that \(presence.user) was seen earlier than it was told before")
+    }
+
     /// Over a Redis that was away or lost its data, an observer who has just come is shown what Redis holds.
     ///
     /// - Parameter first: when the observer was first shown the user.

@@ -49,6 +49,9 @@ extension Checks {
     private func checkShown(
         _ user: UserID, _ expected: Expectation.Typing, in conversation: ConversationID, to edge: EdgeSession
     ) {
+        if world.truth.isMember(user, of: conversation, for: edge) == false {
+            fail("members only", "\(edge.name) sees \(user) typing in \(conversation), who is no member")
+        }
         if !expected.isAlive, edge.worker.process.hasRun(for: .milliseconds(300)) {
             fail("typing ends", "\(edge.name) still sees \(user) typing in \(conversation)")
         }

@@ -39,7 +39,7 @@ final class Checks {
 
     /// What those may be shown whose worker is where this one's is.
     func expectation(for edge: EdgeSession) -> Expectation {
-        if world.weather.spells.contains(where: { $0.place == .edge(edge.deviceName) }) {
+        if world.weather.spells.contains(where: { $0.place == edge.place }) {
             return Expectation(world, at: edge.places)
         }
         if expected.at != world.agenda.now || expected.revision != world.revision {
@@ -53,7 +53,7 @@ final class Checks {
 
     /// Looks at everybody now and then: what did not come is not seen when something comes.
     func watch() {
-        world.agenda.after(.milliseconds(250)) { [self] in
+        world.agenda.after(.milliseconds(400)) { [self] in
             for edge in world.observers { checkView(of: edge) }
             watch()
         }
@@ -67,6 +67,7 @@ final class Checks {
         case .presence(let presences, _):
             for presence in presences {
                 checkVersion(presence, before, edge)
+                checkLastSeen(presence, before, edge)
                 checkPresence(presence, for: edge)
             }
         case .typing(let typing):
@@ -98,13 +99,4 @@ final class Checks {
         for user in world.users { checkWatched(user, for: edge) }
         for conversation in world.conversations { checkTyping(in: conversation, for: edge) }
     }
-}
-
-extension SimulatedWorker {
-    /// Where an outage can keep news from this worker and of its devices.
-    var places: [Weather.Place] { [.redis, .machine(place)] }
-}
-
-extension EdgeSession {
-    var places: [Weather.Place] { worker.places + [.edge(deviceName)] }
 }

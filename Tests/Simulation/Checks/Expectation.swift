@@ -17,12 +17,15 @@ final class Expectation {
 
     private unowned let world: World
     private let places: [Weather.Place]
+    /// Whether nothing is amiss anywhere, nor was for long.
+    private let isCalm: Bool
     private var statuses: [UserID: StatusSet] = [:]
     private var typing: [ConversationID: [UserID: Typing]] = [:]
 
     init(_ world: World, at places: [Weather.Place]) {
         self.world = world
         self.places = places
+        isCalm = world.weather.isCalm(at: world.agenda.now, settling: world.settings.judging + Checks.lag)
     }
 
     func statuses(of user: UserID) -> StatusSet {
@@ -43,11 +46,14 @@ final class Expectation {
 
     func states(of device: DeviceTruth) -> StateSet {
         let now = world.agenda.now
+        guard !isCalm else { return device.states(since: now - Checks.lag, until: now) }
         let settling = device.isJudged ? world.settings.judging : Checks.settling
         let calm = world.calm(at: places + device.machine, settling: settling)
         let earliest = min(calm, restored(device)) - Checks.lag
         var states = device.states(since: earliest, until: now)
-        if wasCutOff(at: device.machine, since: earliest) || mayBeForgotten(device, states) { states.insert(.gone) }
+        if wasCutOff(at: device.machines(since: earliest), since: earliest) || mayBeForgotten(device, states) {
+            states.insert(.gone)
+        }
         if let end = device.wouldBeGone, end <= now, world.isUnsettled(at: device.machine + [.redis]) {
             states.insert(.gone)
         }
@@ -65,10 +71,10 @@ final class Expectation {
         return world.truth.dataFrom
     }
 
-    /// Whether a machine was in trouble for long enough that its worker's lease may have passed.
-    private func wasCutOff(at machine: [Weather.Place], since earliest: Instant) -> Bool {
+    /// Whether one of these machines was in trouble for long enough that its worker's lease may have passed.
+    private func wasCutOff(at machines: [Weather.Place], since earliest: Instant) -> Bool {
         world.weather.lasted(
-            .milliseconds(2500), at: machine, since: earliest, until: world.agenda.now, settling: Checks.settling)
+            world.settings.survived, at: machines, since: earliest, until: world.agenda.now, settling: Checks.settling)
     }
 
     /// Whether the user's record may for a moment be without the device.
@@ -93,7 +99,10 @@ final class Expectation {
         let calm = world.calm(at: places)
         var expected = Typing()
         for device in world.truth.devices(of: user) {
-            guard let typing = device.typing[conversation] else { continue }
+            guard let typing = device.typing[conversation], !isCalm || typing.isAlive(at: now, expiry: expiry * 2)
+            else {
+                continue
+            }
             expected.isAlive = expected.isAlive || typing.isAlive(at: now, expiry: expiry + .milliseconds(300))
             expected.may =
                 expected.may
@@ -106,8 +115,10 @@ final class Expectation {
                         on: device.current, since: calm - Checks.lag, until: now,
                         outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
         }
-        // Older data may hold what was stopped since.
-        if let lost = world.truth.dataLost, lost > calm - Checks.lag { expected.may = expected.may || expected.isAlive }
+        // Older data may hold what was stopped since, until it expires.
+        if let lost = world.truth.dataLost, now < lost + expiry + Checks.lag || lost > calm - Checks.lag {
+            expected.may = expected.may || expected.isAlive
+        }
         return expected
     }
 }

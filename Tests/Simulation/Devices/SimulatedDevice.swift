@@ -14,6 +14,7 @@ final class SimulatedDevice: ConnectionEnd {
         case welcome(EdgeSession, Connection)
     }
 
+    let index: Int
     let user: UserID
     let device: DeviceID
     let chance: Chance
@@ -30,10 +31,11 @@ final class SimulatedDevice: ConnectionEnd {
     /// How often it took up or gave up a connection: what was put down for a former one does not happen.
     private var attempt = 0
 
-    init(_ world: World, user: UserID, device: DeviceID) {
+    init(_ world: World, _ index: Int, _ name: DeviceName) {
         self.world = world
-        self.user = user
-        self.device = device
+        self.index = index
+        user = name.user
+        device = name.device
         chance = world.deviceChance.fork()
         route = Route(agenda: world.agenda, chance: chance)
         watched = Set(world.users)
@@ -109,7 +111,7 @@ final class SimulatedDevice: ConnectionEnd {
 
     private func welcomed() {
         say(.watch(watched.sorted()))
-        for conversation in joined.sorted() { say(.join(conversation, presence: false)) }
+        for conversation in joined.sorted() { say(.join(conversation, presence: chance.happens(0.3))) }
     }
 
     func connectionEnded(_ connection: Connection) {
@@ -140,7 +142,7 @@ final class SimulatedDevice: ConnectionEnd {
 
     func join(_ conversation: ConversationID) {
         joined.insert(conversation)
-        say(.join(conversation, presence: false))
+        say(.join(conversation, presence: chance.happens(0.3)))
     }
 
     func leave(_ conversation: ConversationID) {

@@ -35,7 +35,7 @@ final class Faults {
         world.trace.note("FAULT", "\(fault)")
         switch fault {
         case .kill(let place, let away, let pause):
-            kill(world.places[place], away: away, holdingBackFor: pause)
+            kill(world.places[place], away: away, holdingBackFor: min(pause, end - world.agenda.now))
         case .killAll(let away):
             for place in world.places { kill(place, away: away, holdingBackFor: .zero) }
         case .stall(let place, let duration): stall(world.places[place], duration)

@@ -47,6 +47,12 @@ final class Path {
         whenReleased.append(event)
     }
 
+    /// Lets go of whoever waits.
+    func end() {
+        waiting = []
+        whenReleased = []
+    }
+
     /// A wire has something that waits for the release.
     func awaitRelease(_ wire: Wire) {
         if !waiting.contains(where: { $0 === wire }) { waiting.append(wire) }

@@ -29,7 +29,7 @@ final class RedisLink: ConnectionEnd {
     /// The loop's own time: one that was asleep counts that as one tick.
     private(set) var ticks = 0
 
-    private let world: World
+    private unowned let world: World
     private let route: Route
     private var state = State.idle
     private var failures = 0

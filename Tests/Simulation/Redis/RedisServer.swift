@@ -13,7 +13,7 @@ final class RedisServer {
     /// How often each command was executed.
     private(set) var executed: [RedisCommand.Kind: Int] = [:]
 
-    private let world: World
+    private unowned let world: World
     private var sessions: [RedisSession] = []
     /// What came while it was asleep.
     private var waiting: [() -> Void] = []
@@ -74,6 +74,7 @@ final class RedisServer {
             return { command.refuse(refusal) }
         }
         executed[command.kind, default: 0] += 1
+        if !command.kind.isRoutine { world.trace.note("redis", "does \(client)'s \(command.kind)") }
         return change { command.execute(&$0) }
     }
 

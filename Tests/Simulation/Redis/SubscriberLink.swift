@@ -10,6 +10,9 @@ final class SubscriberLink: RedisLinkUser {
     var onSubscribed: (Topic) -> Void = { _ in }
     var onMessage: (Published) -> Void = { _ in }
 
+    /// A mistake to be planted: a subscription counts as confirmed when it is sent.
+    var confirmsEarly = false
+
     private struct Entry {
         var isWanted = false
         var isSent = false
@@ -20,7 +23,7 @@ final class SubscriberLink: RedisLinkUser {
 
     private let link: RedisLink
     private var entries: [Topic: Entry] = [:]
-    /// Topics whose entry may differ from what was sent, in the order in which that came to be.
+    /// Topics whose entry may differ from what was sent.
     private var changed: [Topic] = []
     private var isConnected = false
     private var isFlushScheduled = false
@@ -56,7 +59,8 @@ final class SubscriberLink: RedisLinkUser {
     }
 
     private func flush() {
-        let topics = changed
+        // In the order of their names: where many are left at once, the shard's order is that of a set.
+        let topics = changed.sorted { $0.text < $1.text }
         changed = []
         for topic in topics {
             guard let entry = entries[topic], entry.isWanted != entry.isSent else { continue }
@@ -69,13 +73,14 @@ final class SubscriberLink: RedisLinkUser {
                     session.unsubscribe(topic) { answered { self.answered(topic) } }
                 }
             }
+            if confirmsEarly, entry.isWanted { link.process.soon { [self] in onSubscribed(topic) } }
         }
     }
 
     private func answered(_ topic: Topic) {
         entries[topic]?.unanswered -= 1
         guard let entry = entries[topic], entry.unanswered == 0 else { return }
-        if entry.isConfirmed { onSubscribed(topic) }
+        if entry.isConfirmed, !confirmsEarly { onSubscribed(topic) }
         if !entry.isWanted, !entry.isSent { entries[topic] = nil }
     }
 
@@ -137,8 +142,7 @@ final class SubscriberLink: RedisLinkUser {
         isConnected = false
         awaitingSince = nil
         let wanted = entries.filter(\.value.isWanted).keys
-        // In the order of their names, for a dictionary's is another each time.
-        changed = wanted.sorted { $0.text < $1.text }
+        changed = Array(wanted)
         entries = Dictionary(uniqueKeysWithValues: wanted.map { ($0, Entry(isWanted: true)) })
         if wasConnected { onDisconnect() }
     }

@@ -28,8 +28,8 @@ final class DeviceTruth {
     var typing: [ConversationID: TypingTruth] = [:]
     /// The session whose hello came last.
     private(set) var current: EdgeSession?
-    /// The machine with the worker that answers, or answered last, for the device.
-    private(set) var machine: [Weather.Place] = []
+    /// From a moment on the machine with the worker that answers, or answered last, for the device.
+    private var machines: [(from: Instant, place: Weather.Place)] = []
     /// Whether it is for others to find out that the device is gone.
     private(set) var isJudged = false
     /// From when on the device would have been gone, had it not come back; `nil` if it did not have to hurry.
@@ -66,6 +66,15 @@ final class DeviceTruth {
         self.name = name
     }
 
+    /// The machine with the worker that answers, or answered last, for the device; none before it ever came.
+    var machine: [Weather.Place] { machines.last.map { [$0.place] } ?? [] }
+
+    /// That machine, and those before it since `earliest`.
+    func machines(since earliest: Instant) -> [Weather.Place] {
+        let first = machines.lastIndex { $0.from <= earliest } ?? 0
+        return machines[first...].map(\.place)
+    }
+
     /// The states in which the device may be shown, to somebody who may be behind by as much as from `earliest` to
     /// `now`.
     func states(since earliest: Instant, until now: Instant) -> StateSet {
@@ -97,9 +106,10 @@ final class DeviceTruth {
         }
         life = Life(edge: edge, state: state, written: StateSet(state), isUncertain: isUncertain, ends: nil)
         current = edge
-        machine = [.machine(edge.worker.place)]
+        machines.append((now, .machine(edge.worker.place)))
         isJudged = false
-        wouldBeGone = claims.last.flatMap { $0.states.contains(.gone) ? $0.from : nil }
+        let present = claims.lastIndex { $0.from <= now } ?? 0
+        wouldBeGone = claims[present...].first { $0.states.contains(.gone) }?.from
         claim(former, from: now)
         if let end = wouldBeGone, end > now, end < now + Self.margin {
             claims.append(Claim(from: now, states: StateSet(state).union(.gone)))

@@ -128,7 +128,6 @@ final class Truth {
     // MARK: Typing
 
     private func types(_ edge: EdgeSession, in conversation: ConversationID) {
-        guard isMember(edge.user, of: conversation, for: edge) != false else { return }
         let isCertain =
             !world.isUnsettled(at: edge.places) && isMember(edge.user, of: conversation, for: edge) == true
             && edge.view.joined[conversation]?.typists != nil

@@ -9,8 +9,8 @@ struct Weather {
         case redis
         /// A machine with its worker and its ways to Redis.
         case machine(Int)
-        /// The way to one device.
-        case edge(DeviceName)
+        /// The way to one device, by its index.
+        case edge(Int)
     }
 
     struct Spell {
@@ -25,14 +25,24 @@ struct Weather {
     }
 
     private(set) var spells: [Spell] = []
+    private var ongoing = 0
+    private var lastEnd: Instant?
 
     mutating func begins(at place: Place, _ now: Instant) -> Int {
         spells.append(Spell(place: place, from: now, to: nil))
+        ongoing += 1
         return spells.count - 1
     }
 
     mutating func ends(_ spell: Int, _ now: Instant) {
         spells[spell].to = now
+        ongoing -= 1
+        lastEnd = now
+    }
+
+    /// Whether everything everywhere has settled.
+    func isCalm(at now: Instant, settling: Duration) -> Bool {
+        ongoing == 0 && lastEnd.map { $0 + settling <= now } ?? true
     }
 
     /// Until when, back from `now`, everything about these places had been calm for long enough to have settled.

@@ -9,6 +9,10 @@ final class EdgeSession: ConnectionEnd {
     unowned let worker: SimulatedWorker
     /// What the device calls itself: known to the edge from the hello on.
     let deviceName: DeviceName
+    /// The way to the device.
+    let place: Weather.Place
+    /// Where an outage can keep news from the device.
+    let places: [Weather.Place]
     var key: SessionKey?
     private(set) var view = View()
     /// Whether it was welcomed and its connection is open.
@@ -41,6 +45,8 @@ final class EdgeSession: ConnectionEnd {
         self.connection = connection
         self.receive = receive
         path = device.route.down
+        place = .edge(device.index)
+        places = worker.places + [place]
         deviceName = DeviceName(user: device.user, device: device.device)
         lastByte = world.agenda.now
     }
@@ -110,7 +116,7 @@ final class EdgeSession: ConnectionEnd {
         guard path.isHeld else { return waitingMessages = 0 }
         waitingMessages += 1
         guard waitingMessages == Self.patience, spell == nil else { return }
-        spell = world.outageBegins(at: .edge(deviceName))
+        spell = world.outageBegins(at: place)
         shard.process.soon { [self] in
             if spell != nil { shard.fellBehind(self) }
         }

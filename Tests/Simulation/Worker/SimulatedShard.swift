@@ -28,6 +28,7 @@ final class SimulatedShard {
         self.process = process
         commands = CommandLink(world, name: name, over: routes.commands, of: process)
         subscriber = SubscriberLink(world, name: "\(name)-hears", over: routes.messages, of: process)
+        subscriber.confirmsEarly = world.settings.planted == .readBeforeSubscribing
         store = SimulatedStore(commands: commands, lease: world.settings.lease)
         shard = Shard(settings: world.settings.shard, worker: worker, random: process.chance.kept())
     }
@@ -115,7 +116,7 @@ final class SimulatedShard {
 
     func subscribe(_ topic: Topic) {
         subscriber.subscribe(topic)
-        if world.settings.planted == .readBeforeSubscribing || subscriber.isConfirmed(topic) {
+        if subscriber.isConfirmed(topic) {
             process.soon { [self] in after { $0.subscribed(topic, at: $1) } }
         }
     }

@@ -17,6 +17,8 @@ final class SimulatedWorker {
     let name: String
     /// Where it runs: links and faults belong to the place, not to the life.
     let place: Int
+    /// Where an outage can keep news from this worker, and of its devices.
+    let places: [Weather.Place]
     let process: Process
     private(set) var shards: [SimulatedShard] = []
     private(set) var accepts = true
@@ -34,6 +36,7 @@ final class SimulatedWorker {
         self.id = id
         name = life == 1 ? id : "\(id)'\(life)"
         self.place = place.index
+        places = [.redis, .machine(place.index)]
         process = Process(world)
         steward = Steward(
             worker: id, lease: world.settings.lease, heartbeat: world.settings.heartbeat,
@@ -79,6 +82,12 @@ final class SimulatedWorker {
         accepts = false
         world.truth.died(self)
         leave(holdingBackFor: pause)
+    }
+
+    /// The run is over: lets go of what waits for answers.
+    func end() {
+        process.die()
+        for shard in shards { shard.stop(holdingBackFor: .zero) }
     }
 
     // MARK: The lease
