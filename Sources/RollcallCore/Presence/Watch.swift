@@ -33,9 +33,14 @@ public struct Watch: Sendable {
 
     /// A change was published: it counts if it is newer.
     mutating func changed(_ change: Presence) {
-        heardMeanwhile = heardMeanwhile || readsUnderWay > 0
+        heard()
         if let presence, change.version <= presence.version { return }
         presence = change
+    }
+
+    /// Something was published: reads under way may be older.
+    mutating func heard() {
+        heardMeanwhile = heardMeanwhile || readsUnderWay > 0
     }
 
     mutating func readBegan() {

@@ -8,16 +8,17 @@ extension Shard {
         guard let key = watchKeys[presence.user] else { return }
         // It counts the devices of the dead until they are swept: what it says may be true of them alone.
         if leases.leavesUnswept, settles == nil, presence.status != .offline {
-            usersToRead.insert(presence.user)
-            return
+            return presenceUnreadable(of: presence.user)
         }
         watches[key]?.changed(presence)
         changedWatches.insert(key)
     }
 
-    /// A change was published that only a later version can read: the user's record says what it comes to.
+    /// A change was published that does not say what it comes to, as one of a later version: the user's record does.
     public mutating func presenceUnreadable(of user: UserID) {
-        if watchKeys[user] != nil { usersToRead.insert(user) }
+        guard let key = watchKeys[user] else { return }
+        watches[key]?.heard()
+        usersToRead.insert(user)
     }
 
     /// Watched users were read.

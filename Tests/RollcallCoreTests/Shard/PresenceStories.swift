@@ -264,6 +264,32 @@ import Testing
         #expect(stage.heard(by: bob).statuses.last == "alice offline")
     }
 
+    @Test("nor one that is read anew, because dead workers are not swept yet")
+    func overtakenBesideTheDead() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        let gone = elsewhere("alice", stage.redis.time, state: nil)
+        stage.redis.records = ["alice": gone]
+        let dead = Incarnation(name: "w3.c")
+        stage.others = [
+            w2: stage.redis.time.advanced(by: .seconds(60)), dead: stage.redis.time.advanced(by: .seconds(3)),
+        ]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redisReturns()
+        stage.pass(.milliseconds(4900))
+        stage.pass(.milliseconds(200), answering: false)
+        let read = stage.reply(to: stage.asked.removeFirst())
+        let here = elsewhere("alice", stage.redis.time)
+        stage.redis.records["alice"] = here
+        stage.redis.published = [.presence(here.presence(past: [:]), devices: 1)]
+        stage.hear()
+        stage.answer()
+        stage.event(read)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline", "alice online"])
+    }
+
     @Test("an authoritative read that is answered after a further outage does not count")
     func readBeforeOutage() {
         var stage = Stage()
