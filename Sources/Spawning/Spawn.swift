@@ -24,9 +24,7 @@ package enum Spawn {
         for (stream, descriptor) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
             posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
         }
-        for descriptor in try openDescriptors() where descriptor > STDERR_FILENO {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
+        for descriptor in try otherDescriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var attributes = noAttributes
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -43,12 +41,18 @@ package enum Spawn {
         return pid
     }
 
-    /// Not all that is open is marked to be closed by itself; a child that held another's lifeline would keep it alive.
-    private static func openDescriptors() throws -> [Int32] {
+    /// All that may be open when the child begins. Not all of it is marked to be closed by itself, such as sockets: a
+    /// child that held another's lifeline would keep it alive, and so it would a connection that is being cut. Other
+    /// threads go on opening meanwhile; what they open has the lowest number that is free.
+    private static func otherDescriptors() throws -> Range<Int32> {
         #if canImport(Darwin)
-            []  // POSIX_SPAWN_CLOEXEC_DEFAULT sees to it.
+            0..<0  // POSIX_SPAWN_CLOEXEC_DEFAULT sees to it.
         #else
-            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let highest = Int32(clamping: min(rlim_t(max(open.max() ?? 0, STDERR_FILENO)) + 256, limit.rlim_cur))
+            return (STDERR_FILENO + 1)..<max(highest, STDERR_FILENO + 1)
         #endif
     }
 

@@ -10,8 +10,8 @@ final class Load: Sendable {
     private let people: [Roamer]
     private let work: Task<Int, Never>
 
-    /// How long each waits after an answer.
-    private static let pause = Duration.milliseconds(20)
+    /// How long each waits after an answer: with two messages in between that stays below the workers' limit of fifty a second.
+    private static let pause = Duration.milliseconds(50)
 
     init(_ stage: Stage, _ people: [Roamer]) {
         (self.stage, self.people) = (stage, people)

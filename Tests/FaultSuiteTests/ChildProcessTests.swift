@@ -1,0 +1,28 @@
+import Foundation
+import NIOConcurrencyHelpers
+import TestSupport
+import Testing
+
+/// What a child must not have: a connection that it holds open cannot be cut by those whose it is.
+@Suite struct ChildProcessTests {
+    @Test("a child inherits nothing that is open, nor what is being opened when it starts")
+    func inheritsNothing() async throws {
+        let isOver = NIOLockedValueBox(false)
+        let (ended, end) = AsyncStream.makeStream(of: Never.self)
+        Thread.detachNewThread {
+            while !isOver.withLockedValue({ $0 }) {
+                let opened = (0..<50).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+                for descriptor in opened where descriptor >= 0 { close(descriptor) }
+            }
+            end.finish()
+        }
+        for _ in 0..<20 {
+            let child = try ChildProcess(["ls", "-l", "/proc/self/fd"])
+            #expect(try await child.exitCode() == 0)
+            try await eventually("all is read") { child.outputEnded }
+            #expect(!child.output.contains("socket:"), "\(child.output)")
+        }
+        isOver.withLockedValue { $0 = true }
+        for await _ in ended {}
+    }
+}
