@@ -171,7 +171,8 @@ extension Shard {
         }
     }
 
-    /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership.
+    /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership, but for
+    /// a signal that overtook the news and found the user a member again: that is stopped.
     private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
         guard let room = rooms[key] else { return }
         if rooms[key]?.members.changed(user, isMember: false) == true {
@@ -186,6 +187,9 @@ extension Shard {
         }
         actions.append(.send(.removed(room.conversation), to: removed))
         for session in removed {
+            if let joined = sessions[session]?.joined.firstIndex(where: { $0.room == key }) {
+                stopTyping(session, joined: joined)
+            }
             sessions[session]?.joined.removeAll { $0.room == key }
             depart(session, from: key)
         }

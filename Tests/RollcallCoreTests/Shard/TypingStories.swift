@@ -179,6 +179,24 @@ import Testing
         #expect(stage.heard(by: alice).errors == [.notAMember])
     }
 
+    @Test("typing that overtook old news of a removal ends with it, the user being a member again")
+    func removedByOldNews() {
+        var stage = Stage()
+        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redis.removeMember("alice", of: "c")
+        stage.redis.setMember("alice", name: "Alice", of: "c")
+        stage.say(.typing("c", true), on: alice)
+        stage.answer()
+        stage.settle()
+        #expect(stage.heard(by: alice) == [.removed("c")])
+        #expect(stage.heard(by: bob).typists.last == [])
+        #expect(stage.redis.room("c", user: nil, withTyping: true, withMembers: false).typists.isEmpty)
+    }
+
     @Test("a member's new name is told while they type")
     func renamed() {
         var (stage, alice, bob) = aliceAndBob()
