@@ -94,12 +94,12 @@ public struct LeaseKeeper: Sendable {
         self.awaiting = nil
         switch (state, beat) {
         case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
-            _ = renewed(sent: sent, time: snapshot.time, at: now)
+            _ = renewed(time: snapshot.time, at: now)
             state = .held(incarnation)
             defer { isFirst = false }
             return .began(incarnation, isFirst: isFirst, sent: sent)
         case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
-            return .renewed(sent: sent, afterGap: renewed(sent: sent, time: snapshot.time, at: now))
+            return .renewed(sent: sent, afterGap: renewed(time: snapshot.time, at: now))
         case (.beginning, _):
             // Not again at once: a Redis that refuses every beginning would be asked without a pause.
             redisChanged(using: &random)
@@ -137,11 +137,12 @@ public struct LeaseKeeper: Sendable {
     }
 
     /// - Returns: whether more than two heartbeats passed since the last renewal was answered.
-    private mutating func renewed(sent: Instant, time: Timestamp, at now: Instant) -> Bool {
+    private mutating func renewed(time: Timestamp, at now: Instant) -> Bool {
         until = time.advanced(by: lease - Self.clockTolerance)
         let isAfterGap = lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
         if isAfterGap { steadySince = nil }
-        steadySince = steadySince ?? sent
+        // Not since it was sent: what took long on its way may be the first to be answered after the gap.
+        steadySince = steadySince ?? now
         lastRenewed = now
         return isAfterGap
     }

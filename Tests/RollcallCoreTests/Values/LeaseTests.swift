@@ -63,6 +63,17 @@ import Testing
         #expect(try claims(&steward, dead, at: .milliseconds(12_500)).count == 1)
     }
 
+    @Test("a heartbeat that was long on its way ends a gap when it is answered, not when it was sent")
+    func gapUnderWay() throws {
+        var steward = steward()
+        try begin(&steward)
+        let late = try beat(steward.beatDue(at: at(.seconds(1))))
+        let dead: [Incarnation: Timestamp] = [w2: redis(0)]
+        _ = steward.heartbeatAnswered(late, snapshot(true, 6000, dead), at: at(.seconds(5)))
+        for second in 6...9 { #expect(try claims(&steward, dead, at: .seconds(second)).isEmpty) }
+        #expect(try claims(&steward, dead, at: .seconds(10)).count == 1)
+    }
+
     @Test("what was listed under a lease that an emptied Redis forgot is swept by the worker whose it was")
     func forgottenList() throws {
         var steward = steward()
