@@ -23,9 +23,11 @@ extension Shard {
         }
         payOwedStops(at: now)
         readAllAgain(authoritatively: false)
-        if !isFirst {
+        if isFirst {
+            saidUnder = incarnation
+        } else {
             settle(at: now)
-            saysLessFrom = now + Patience.beforeSayingLess
+            saysLessFrom = saysLess(after: snapshot, at: now)
             timers.remind(.assertTheRest, at: saysLessFrom)
         }
         return take()
@@ -98,12 +100,21 @@ extension Shard {
     /// Some time after the latest incarnation began, what says more has been said.
     mutating func assertTheRest(at now: Instant) {
         guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
+        saidUnder = incarnation ?? saidUnder
         for state in [.active, .idle, .background, nil] as [DeviceState?] {
             for key in sessions.keys where sessions[key]?.recorder?.state == state {
                 sessions[key]?.recorder?.released()
                 advance(key, at: now)
             }
         }
+    }
+
+    /// When what says less is said under a new incarnation. Redis may have forgotten what says more, so that comes first;
+    /// but where Redis knows the former lease still, it is in time: when that has passed, others judge.
+    private func saysLess(after snapshot: LeaseSnapshot, at now: Instant) -> Instant {
+        let inTurn = now + Patience.beforeSayingLess
+        guard let end = saidUnder.flatMap({ snapshot.leases[$0] }), end >= snapshot.time else { return inTurn }
+        return max(now, min(inTurn, clock.instant(of: end.advanced(by: .zero - ShardSettings.writing))))
     }
 
     private mutating func settle(at now: Instant) {

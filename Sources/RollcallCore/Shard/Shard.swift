@@ -59,6 +59,8 @@ public struct Shard: Sendable {
     var settles: Instant?
     /// From then on what says less is said under the latest incarnation.
     var saysLessFrom = Instant(nanoseconds: 0)
+    /// The incarnation under which everything was said last.
+    var saidUnder: Incarnation?
     /// How far the audit has come.
     var audit = Audit()
     var drain: Drain?

@@ -28,8 +28,11 @@ public struct ShardSettings: Hashable, Sendable {
     public init() {}
 
     /// When a device whose connection was lost is taken offline: a little after the grace, for in the grace's last
-    /// moment it may be back, and its new session is still to be written, in two steps.
-    var removal: Duration { grace > .zero ? grace + .milliseconds(250) : .zero }
+    /// moment it may be back, and its new session is still to be written.
+    var removal: Duration { grace > .zero ? grace + Self.writing : .zero }
+
+    /// How long it may take until a session is written, in two steps.
+    static let writing = Duration.milliseconds(250)
 
     /// How long an audit takes to come round to each session.
     public static let auditCycle = Duration.seconds(300)

@@ -205,6 +205,21 @@ import Testing
         _ = laptop
     }
 
+    @Test("where Redis knows the former lease still, what says less is said before it passes")
+    func saysLessInTime() throws {
+        var stage = Stage()
+        _ = stage.enter("alice", state: .idle)
+        stage.settle()
+        let former = try #require(stage.incarnation)
+        stage.redisGoes()
+        stage.others[former] = stage.redis.time.advanced(by: .milliseconds(800))
+        stage.redisReturns()
+        stage.pass(.milliseconds(549))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == former)
+        stage.pass(.milliseconds(1))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
+    }
+
     private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {
         PresenceRecord(
             user: user, devices: ["tv": device(.active, of: w2, time)], lastSeen: time, updatedAt: time,
