@@ -47,6 +47,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Whether Redis was there while the session was. A device that came and went while Redis was away owes it nothing;
     /// any other owes its removal, even if nothing else of it was written: a session before it may stand there.
     private var metRedis = false
+    /// Until when others may have shown that somebody was there, not having been told of the loss of the connection.
+    private var reckoned: Timestamp?
 
     public init(name: SessionName, hello: Instant) {
         self.name = name
@@ -75,9 +77,12 @@ public struct DeviceRecorder: Hashable, Sendable {
 
     /// A new incarnation stands: what the session holds is said again under it.
     ///
-    /// - Parameter heldBack: whether that waits until ``released()``.
-    public mutating func asserted(heldBack: Bool) {
+    /// - Parameters:
+    ///   - heldBack: whether that waits until ``released()``.
+    ///   - lastBeat: the last heartbeat before, by which others may have reckoned until when somebody was there.
+    public mutating func asserted(heldBack: Bool, lastBeat: Timestamp?) {
         isHeldBack = heldBack
+        if lost == nil || !isWritten(sequence) { reckoned = lastBeat }
         drifted()
     }
 
@@ -135,7 +140,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         return .write(
             DeviceWrite(
                 name: name, state: state, incarnation: incarnation, began: began, age: now - hello,
-                sequence: sequence, lost: lost,
+                sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
                 until: began == nil ? min(until, time.advanced(by: .seconds(1))) : until))
     }
 
@@ -158,6 +163,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         switch written.outcome {
         case .written, .done, .late:
             writtenSequence = max(writtenSequence, sequence)
+            reckoned = nil
             return .goOn
         case .expired:
             // The next heartbeat brings a new deadline, and a first write is sent again with its new age. Not at

@@ -9,6 +9,7 @@ extension Shard {
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
+        let lastBeat = lastHeartbeat.map { redisTime(at: $0) }
         self.incarnation = incarnation
         workerName = incarnation.name
         self.clock = clock
@@ -18,7 +19,7 @@ extension Shard {
         blocked = []
         for key in sessions.keys {
             let isHeldBack = !isFirst && sessions[key]?.saysMost == false
-            sessions[key]?.recorder?.asserted(heldBack: isHeldBack)
+            sessions[key]?.recorder?.asserted(heldBack: isHeldBack, lastBeat: lastBeat)
             advance(key, at: now)
         }
         payOwedStops(at: now)

@@ -28,6 +28,21 @@ import Testing
         #expect(lastSeen(stage) == lastByte, "the grace is nobody's presence")
     }
 
+    /// Whoever judges its worker dead shows that it was there until then, and nobody is seen earlier than they were.
+    @Test("a device that fell silent before an outage was not lost before its worker's last heartbeat")
+    func silenceBeforeAnOutage() {
+        var (stage, key) = alice()
+        let lastBeat = stage.redis.time
+        stage.redisGoes()
+        stage.pass(.seconds(6))
+        stage.event { $0.disconnected(key, silence: .seconds(8), at: $1) }
+        stage.redisReturns()
+        stage.pass(.seconds(2))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.lost == lastBeat)
+        stage.pass(.seconds(5))
+        #expect(lastSeen(stage) == lastBeat)
+    }
+
     /// It was seen when Redis came back, however long after.
     @Test("a device that was lost while Redis was away was seen until then")
     func lostWhileAway() {

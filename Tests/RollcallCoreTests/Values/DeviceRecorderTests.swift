@@ -71,7 +71,7 @@ import Testing
     func asserted() {
         var recorder = listed(.active)
         guard case .write(let old) = next(&recorder) else { return #expect(Bool(false), "no write") }
-        recorder.asserted(heldBack: false)
+        recorder.asserted(heldBack: false, lastBeat: nil)
         #expect(next(&recorder, under: w2) == .list(session("alice"), under: w2))
         #expect(recorder.written(written(), sequence: old.sequence) == .goOn)
         recorder.failed(.write(old))
@@ -85,7 +85,7 @@ import Testing
     func heldBack() {
         var recorder = listed(.idle)
         write(&recorder)
-        recorder.asserted(heldBack: true)
+        recorder.asserted(heldBack: true, lastBeat: nil)
         recorder.retry()
         recorder.listed(under: w1)
         #expect(next(&recorder) == nil)
