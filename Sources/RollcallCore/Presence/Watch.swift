@@ -11,6 +11,13 @@ public struct Watch: Sendable {
         case live
     }
 
+    /// What a record means.
+    struct Reading: Hashable, Sendable {
+        var presence: Presence
+        /// The dead whose devices do not count.
+        var masked: Set<Incarnation> = []
+    }
+
     let user: UserID
     var phase = Phase.subscribing
     /// Whether the next read counts whatever its version.
@@ -25,6 +32,8 @@ public struct Watch: Sendable {
     /// Whether a change came while a read was under way, which may be older.
     private(set) var heardMeanwhile = false
     private(set) var presence: Presence?
+    /// The dead whose devices did not count in the last reading. In what is published they do, until they are swept.
+    private(set) var masked: Set<Incarnation> = []
     private(set) var shown: Presence?
 
     init(user: UserID) {
@@ -54,14 +63,17 @@ public struct Watch: Sendable {
     }
 
     /// The record was read, and this is what it means.
-    mutating func read(_ read: Presence) {
+    mutating func read(_ reading: Reading) {
         phase = .live
-        presence = read
+        presence = reading.presence
+        masked = reading.masked
     }
 
     /// Somebody was answered this, whatever state the watch is in.
-    mutating func got(_ read: Presence) {
-        if presence != nil { presence = read }
+    mutating func got(_ reading: Reading) {
+        guard presence != nil else { return }
+        presence = reading.presence
+        masked = reading.masked
     }
 
     /// What the watchers should be shown now; `nil` if they have seen it.

@@ -7,9 +7,8 @@ extension Shard {
     public mutating func presenceChanged(_ presence: Presence) {
         guard let key = watchKeys[presence.user] else { return }
         // It counts the devices of the dead until they are swept: what it says may be true of them alone.
-        if leases.leavesUnswept, settles == nil, presence.status != .offline {
-            return presenceUnreadable(of: presence.user)
-        }
+        let mayCountThem = watches[key]?.masked.isEmpty == false || leases.leavesUnswept && settles == nil
+        if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
         watches[key]?.changed(presence)
         changedWatches.insert(key)
     }
@@ -30,8 +29,8 @@ extension Shard {
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
             guard watches[key]?.phase != .subscribing else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
-            let read = presence(in: record, snapshot.standings, isAuthoritative: counts)
-            watches[key]?.read(read)
+            let reading = reading(of: record, snapshot.standings, isAuthoritative: counts)
+            watches[key]?.read(reading)
             sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
             changedWatches.insert(key)
         }
@@ -55,9 +54,9 @@ extension Shard {
         sessions[key]?.getting -= Session.weight(ofGetting: users)
         if let snapshot, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
-            let presences = presences(in: snapshot)
-            actions.append(.sendSnapshot(.presence(presences, id: id), to: key))
-            for presence in presences { got(presence) }
+            let readings = snapshot.records.map { reading(of: $0, snapshot.standings, isAuthoritative: false) }
+            actions.append(.sendSnapshot(.presence(readings.map(\.presence), id: id), to: key))
+            for reading in readings { got(reading) }
         } else {
             answerUnavailable(key, id: id)
         }
@@ -66,7 +65,7 @@ extension Shard {
 
     /// Users were read who need not be watched: what may be shown of them.
     public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { presence(in: $0, snapshot.standings, isAuthoritative: false) }
+        snapshot.records.map { reading(of: $0, snapshot.standings, isAuthoritative: false).presence }
     }
 
     /// A read names devices of dead incarnations, which their sweepers may have missed.
@@ -155,18 +154,36 @@ extension Shard {
     /// What is shown after a read of a record.
     ///
     /// After Redis was away, and until everybody has said again what they hold, what observers saw stays but for newer
-    /// records, in which the devices of those who have not yet come back count.
-    private func presence(
-        in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
-    ) -> Presence {
-        let read = record.presence(past: standings)
-        guard !isAuthoritative, let known = watchKeys[record.user].flatMap({ watches[$0]?.presence }) else {
-            return read
-        }
+    /// records.
+    private func reading(
+        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
+    ) -> Watch.Reading {
+        let dead = masked(in: record, standings, isAuthoritative: isAuthoritative)
+        let read = record.presence(past: dead)
+        let known = isAuthoritative ? nil : watchKeys[record.user].flatMap { watches[$0]?.presence }
+        return Watch.Reading(presence: known.map { newer(read, $0) } ?? read, masked: Set(dead.keys))
+    }
+
+    private func newer(_ read: Presence, _ known: Presence) -> Presence {
         // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
-        guard record.updatedAt != nil || known.updatedAt == nil else { return known }
+        guard read.updatedAt != nil || known.updatedAt == nil else { return known }
         guard settles != nil else { return read.version >= known.version ? read : known }
-        return record.version > known.version ? record.presence(past: [:]) : known
+        return read.version > known.version ? read : known
+    }
+
+    /// The dead whose devices do not count in a record.
+    ///
+    /// After Redis was away, and until everybody has said again what they hold, the devices of those who have not yet
+    /// come back count; but whoever did not count before the outage does not come back.
+    private func masked(
+        in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
+    ) -> [Incarnation: WorkerStanding] {
+        let named = record.incarnations
+        let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
+        guard settles != nil, !isAuthoritative, let key = watchKeys[record.user], let watch = watches[key],
+            watch.presence != nil
+        else { return dead }
+        return dead.filter { watch.masked.contains($0.key) }
     }
 
     /// Whether a record that was there is gone although Redis lost nothing: an emptied one would not know the lease
@@ -194,9 +211,9 @@ extension Shard {
     }
 
     /// Whoever was answered this and watches the user as well is told whatever differs from it.
-    private mutating func got(_ presence: Presence) {
-        guard let key = watchKeys[presence.user] else { return }
-        watches[key]?.got(presence)
+    private mutating func got(_ reading: Watch.Reading) {
+        guard let key = watchKeys[reading.presence.user] else { return }
+        watches[key]?.got(reading)
         changedWatches.insert(key)
     }
 

@@ -64,6 +64,22 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
+    @Test("what is published counts the devices of the dead whom Redis forgot, too, and shows no ghost")
+    func publishedBesideTheForgotten() {
+        var stage = Stage()
+        let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
+        stage.settle()
+        die(w2, holding: "alice", in: &stage)
+        stage.others = [:]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+        stage.say(.state(.idle), on: tablet)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice away"], "published was: online")
+    }
+
     @Test("who is masked and then swept is told to be offline once")
     func maskedThenSwept() {
         var stage = Stage()
@@ -124,6 +140,22 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online"], "a read says what is shown")
         stage.pass(.seconds(6))
         #expect(stage.heard(by: bob).statuses == ["alice offline"], "but for a lease only")
+    }
+
+    @Test("who was dead before an outage is no ghost after it, beside another device that is said again")
+    func deadBeforeTheOutage() {
+        var stage = Stage()
+        let (bob, _) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
+        stage.settle()
+        die(w2, holding: "alice", in: &stage)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+        stage.redisGoes()
+        stage.redisReturns()
+        stage.pass(.seconds(2))
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+        #expect(stage.heard(by: bob).statuses.isEmpty)
     }
 
     @Test("a Redis that went back in time counts a lease after it is back, whatever its versions")

@@ -30,7 +30,7 @@ import Testing
         var watch = Watch(user: "alice")
         watch.changed(presence(.online, version: 10))
         #expect(watch.news() == nil)
-        watch.read(presence(.online, version: 10))
+        watch.read(Watch.Reading(presence: presence(.online, version: 10)))
         _ = watch.snapshotKnown()
         #expect(watch.news() == nil && watch.shown?.status == .online)
     }
@@ -38,13 +38,13 @@ import Testing
     @Test("what a read says counts, whatever was known")
     func read() {
         var watch = shown(.online, version: 10)
-        watch.read(presence(.offline, version: 7))
+        watch.read(Watch.Reading(presence: presence(.offline, version: 7)))
         #expect(watch.news()?.status == .offline)
     }
 
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
         var watch = Watch(user: "alice")
-        watch.read(presence(status, version: version))
+        watch.read(Watch.Reading(presence: presence(status, version: version)))
         _ = watch.snapshotKnown()
         return watch
     }
