@@ -51,6 +51,9 @@ final class Expectation {
         let calm = world.calm(at: places + device.machine, settling: settling)
         let earliest = min(calm, restored(device)) - Checks.lag
         var states = device.states(since: earliest, until: now)
+        // A session that came and went in an outage may never be known to others, who go on with the one before.
+        let judged = world.calm(at: places + device.machine, settling: world.settings.judging) - Checks.lag
+        states.formUnion(device.unjudged(since: judged))
         if wasCutOff(at: device.machines(since: earliest), since: earliest) || mayBeForgotten(device, states) {
             states.insert(.gone)
         }
@@ -64,7 +67,7 @@ final class Expectation {
     /// until they are judged.
     private func restored(_ device: DeviceTruth) -> Instant {
         let now = world.agenda.now
-        let isGone = device.states(since: now, until: now).contains(.gone)
+        let isGone = device.isJudged || device.states(since: now - Checks.lag, until: now).contains(.gone)
         let settling = isGone ? world.settings.judging : Checks.settling
         let calm = world.calm(at: places + device.machine, settling: settling)
         guard let lost = world.truth.dataLost, calm <= lost else { return now }
@@ -74,21 +77,23 @@ final class Expectation {
     /// Whether one of these machines was in trouble for long enough that its worker's lease may have passed.
     private func wasCutOff(at machines: [Weather.Place], since earliest: Instant) -> Bool {
         world.weather.lasted(
-            world.settings.survived, at: machines, since: earliest, until: world.agenda.now, settling: Checks.settling)
+            world.settings.survived, at: machines, heartbeat: world.settings.heartbeat, since: earliest,
+            until: world.agenda.now, settling: Checks.settling)
     }
 
     /// Whether the user's record may for a moment be without the device.
     ///
     /// A session that began in an outage may be written only after an older one's removal. Over a Redis that lost its
     /// data devices that are connected and active are said again at once, the others a second later; a real change of
-    /// another device goes before all that, and a worker that is itself in trouble comes later still.
+    /// another device goes before all that, and so does what a worker says that is itself in trouble, since it may be
+    /// about to say all that it has; its own devices come later still.
     private func mayBeForgotten(_ device: DeviceTruth, _ states: StateSet) -> Bool {
         if device.isUncertain, world.isUnsettled(at: [.redis]) { return true }
         let calm = world.calm(at: places + device.machine) - Checks.lag
         guard let lost = world.truth.dataLost, lost > calm else { return false }
-        return states != .active || device.connected == nil || world.isUnsettled(at: device.machine)
+        return states != .active || device.connected == nil
             || world.truth.devices(of: device.name.user).contains {
-                $0.hasChanged(since: calm, until: world.agenda.now)
+                $0.hasChanged(since: calm, until: world.agenda.now) || world.isUnsettled(at: $0.machine)
             }
     }
 

@@ -22,6 +22,8 @@ final class DeviceTruth {
         let isUncertain: Bool
         /// Until when it counts in any case; `nil` while it is connected.
         var ends: Instant?
+        /// Whether its worker is gone, so that it is for others to find out.
+        var isJudged = false
     }
 
     let name: DeviceName
@@ -30,8 +32,6 @@ final class DeviceTruth {
     private(set) var current: EdgeSession?
     /// From a moment on the machine with the worker that answers, or answered last, for the device.
     private var machines: [(from: Instant, place: Weather.Place)] = []
-    /// Whether it is for others to find out that the device is gone.
-    private(set) var isJudged = false
     /// From when on the device would have been gone, had it not come back; `nil` if it did not have to hurry.
     private(set) var wouldBeGone: Instant?
     private var claims = [Claim(from: Instant(nanoseconds: 0), states: .gone)]
@@ -39,6 +39,8 @@ final class DeviceTruth {
     /// the newer one be lost before it was written, they count again.
     private var older: [Life] = []
     private var mayResurface = false
+    /// When an older session last decided something.
+    private var olderChanged: Instant?
     private var life: Life?
 
     /// To be back takes until the new session is written, by two commands.
@@ -50,12 +52,15 @@ final class DeviceTruth {
         return life.edge
     }
 
+    /// Whether it is for others to find out that the device is gone.
+    var isJudged: Bool { life?.isJudged == true }
+
     /// Whether the newest session began while something was amiss.
     var isUncertain: Bool { life?.isUncertain == true }
 
-    /// Whether something was decided about the device since then.
+    /// Whether something was decided about the device since then, be it by an older session.
     func hasChanged(since moment: Instant, until now: Instant) -> Bool {
-        claims.contains { $0.from >= moment && $0.from <= now }
+        claims.contains { $0.from >= moment && $0.from <= now } || olderChanged.map { $0 >= moment } ?? false
     }
 
     /// Whether an older session may rightly turn out to be the newer: one that began while something was amiss is as old
@@ -89,6 +94,13 @@ final class DeviceTruth {
         return states
     }
 
+    /// How others may have it that nobody has judged yet: of older sessions whose workers are gone.
+    func unjudged(since earliest: Instant) -> StateSet {
+        guard mayResurface else { return [] }
+        return older.filter { $0.isJudged && $0.ends.map { $0 > earliest } ?? true }
+            .reduce(into: []) { $0.formUnion($1.written) }
+    }
+
     // MARK: What its worker hears
 
     /// A newer session says hello.
@@ -107,7 +119,6 @@ final class DeviceTruth {
         life = Life(edge: edge, state: state, written: StateSet(state), isUncertain: isUncertain, ends: nil)
         current = edge
         machines.append((now, .machine(edge.worker.place)))
-        isJudged = false
         let present = claims.lastIndex { $0.from <= now } ?? 0
         wouldBeGone = claims[present...].first { $0.states.contains(.gone) }?.from
         claim(former, from: now)
@@ -126,6 +137,7 @@ final class DeviceTruth {
         } else if let index = older.firstIndex(where: { $0.edge === edge }) {
             older[index].state = state
             older[index].written.insert(StateSet(state))
+            olderChanged = now
         }
     }
 
@@ -135,7 +147,10 @@ final class DeviceTruth {
             life?.ends = now
             claim(.gone, from: now)
         }
-        for index in older.indices where older[index].edge === edge { older[index].ends = now }
+        for index in older.indices where older[index].edge === edge {
+            older[index].ends = now
+            olderChanged = now
+        }
     }
 
     /// The connection was lost: the device keeps its presence for a while.
@@ -147,6 +162,7 @@ final class DeviceTruth {
         }
         for index in older.indices where older[index].edge === edge && older[index].ends == nil {
             older[index].ends = graceEnds
+            olderChanged = now
         }
     }
 
@@ -161,11 +177,14 @@ final class DeviceTruth {
     func workerGone(
         _ worker: SimulatedWorker, unwritten: Instant, judgedFrom from: Instant, until: Instant, at now: Instant
     ) {
-        for index in older.indices where older[index].edge.worker === worker { older[index].ends = until }
+        for index in older.indices where older[index].edge.worker === worker {
+            older[index].ends = until
+            older[index].isJudged = true
+        }
         guard let current, current.worker === worker else { return }
         let states = states(since: unwritten, until: now)
         guard states != .gone else { return }
-        isJudged = true
+        life?.isJudged = true
         mayResurface = true
         let safe = min(from, life?.ends ?? from)
         claim(states, from: now)

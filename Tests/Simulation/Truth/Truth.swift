@@ -108,10 +108,16 @@ final class Truth {
     private func gone(_ worker: SimulatedWorker, judgedFrom from: Instant, until: Instant) {
         revision += 1
         mayLeaveLists = mayLeaveLists || dataLost != nil
-        let unwritten = world.calm(at: worker.places) - Checks.lag
+        let calm = world.calm(at: worker.places)
+        let unwritten = calm - Checks.lag
+        // What Redis lost and the worker had not said again by then, nobody says.
+        let isForgotten = dataLost.map { $0 >= calm } ?? false
         for device in all {
-            device.workerGone(worker, unwritten: unwritten, judgedFrom: from, until: until, at: now)
-            for conversation in world.conversations { device.typing[conversation]?.workerGone(worker) }
+            device.workerGone(
+                worker, unwritten: unwritten, judgedFrom: isForgotten ? now : from, until: until, at: now)
+            for conversation in world.conversations {
+                device.typing[conversation]?.workerGone(worker, unwritten: unwritten)
+            }
         }
     }
 

@@ -49,9 +49,15 @@ struct TypingTruth {
         stop(at: now) { _ in true }
     }
 
-    /// What its worker had deferred never reaches Redis.
-    mutating func workerGone(_ worker: SimulatedWorker) {
-        for index in bouts.indices where bouts[index].edge.worker === worker { bouts[index].certain = nil }
+    /// What its worker had deferred never reaches Redis. Nor may a stop of which Redis has not heard: nobody else knows
+    /// of it, and the typing ends by itself.
+    ///
+    /// - Parameter unwritten: since when what the worker heard may not have been written.
+    mutating func workerGone(_ worker: SimulatedWorker, unwritten: Instant) {
+        for index in bouts.indices where bouts[index].edge.worker === worker {
+            bouts[index].certain = nil
+            if let stopped = bouts[index].stopped, stopped >= unwritten { bouts[index].stopped = nil }
+        }
     }
 
     private mutating func stop(at now: Instant, where isMeant: (EdgeSession) -> Bool) {

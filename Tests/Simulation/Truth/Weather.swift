@@ -58,15 +58,28 @@ struct Weather {
         return calm
     }
 
-    /// Whether things at these places were unsettled for as long as `duration`, at any moment since `earliest`.
+    /// Whether no heartbeat may have come from these places to Redis for as long as `duration`, at any moment since
+    /// `earliest`, others having gone on.
     func lasted(
-        _ duration: Duration, at places: [Place], since earliest: Instant, until now: Instant, settling: Duration
+        _ duration: Duration, at places: [Place], heartbeat: Duration, since earliest: Instant, until now: Instant,
+        settling: Duration
     ) -> Bool {
         spells.contains { spell in
             guard places.contains(spell.place), spell.from < now else { return false }
             let last = min(now, (spell.to ?? now) + settling - .nanoseconds(1))
-            return last > earliest && last - calm(before: last, at: places, settling: settling) >= duration
+            let calm = calm(before: last, at: places, settling: settling)
+            return last > earliest && last - lastHeartbeat(before: calm, each: heartbeat) >= duration
         }
+    }
+
+    /// When the last heartbeat before an outage may have come through, to within one: not if Redis itself was away just
+    /// before, for so short a time that others do not make allowance for it.
+    private func lastHeartbeat(before outage: Instant, each heartbeat: Duration) -> Instant {
+        let before = spells.first { spell in
+            spell.place == .redis && spell.lasts(at: outage, and: heartbeat)
+                && spell.to.map { $0 - spell.from <= heartbeat * 2 } ?? false
+        }
+        return before?.from ?? outage
     }
 
     /// Whether there is such an outage, or was one that has not settled yet.
