@@ -90,10 +90,13 @@ extension Shard {
         return take()
     }
 
-    /// Some time after the latest incarnation began every worker has said what it holds, and what is read counts.
+    /// Some time after the latest incarnation began every worker has said what it holds, and what is read counts; but
+    /// not while heartbeats fail, and with them perhaps all that others say: the next one tells.
     mutating func settlingDue(at now: Instant) {
         guard let settles else { return }
-        guard now >= settles else { return timers.remind(.authoritativeRead, at: settles) }
+        guard now >= settles, heartbeatsSucceed(at: now) else {
+            return timers.remind(.authoritativeRead, at: max(settles, now + settings.heartbeat))
+        }
         self.settles = nil
         readAllAgain(authoritatively: true)
     }

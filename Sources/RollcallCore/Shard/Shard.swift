@@ -86,8 +86,12 @@ public struct Shard: Sendable {
     /// While heartbeats fail everybody's leases run out, of whom nobody may be dead: before the next heartbeat tells
     /// that there was a gap, those count whom the last one found living.
     public func living(at now: Instant) -> Set<Incarnation> {
-        guard let lastHeartbeat, now - lastHeartbeat <= settings.heartbeat * 2 else { return leases.living }
-        return leases.living(at: redisTime(at: now))
+        heartbeatsSucceed(at: now) ? leases.living(at: redisTime(at: now)) : leases.living
+    }
+
+    /// Whether no gap is known of that others might have, too.
+    func heartbeatsSucceed(at now: Instant) -> Bool {
+        lastHeartbeat.map { now - $0 <= settings.heartbeat * 2 } ?? false
     }
 
     /// When ``timePassed(at:)`` next has something to do.

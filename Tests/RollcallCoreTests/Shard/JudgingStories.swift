@@ -114,6 +114,28 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
+    @Test("patience after an outage does not end in the next one")
+    func furtherOutage() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(5))]
+        stage.heartbeat()
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.pass(.seconds(6))
+        stage.redisReturns()
+        stage.pass(.seconds(1))
+        stage.pass(.seconds(6), answering: false)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.heartbeat(afterGap: true)
+        stage.pass(.seconds(6))
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
     @Test("after an outage a newer record counts as it stands, the devices of those who have not come back yet with it")
     func newerAfterOutage() {
         var stage = Stage()
