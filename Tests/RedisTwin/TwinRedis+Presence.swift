@@ -58,7 +58,7 @@ extension TwinRedis {
     private func verdict(
         on write: DeviceWrite, after old: DeviceRecord?
     ) -> (outcome: DeviceWritten.Outcome, began: Timestamp?) {
-        let hello = time.advanced(by: .zero - write.age)
+        let hello = min(time.advanced(by: .zero - write.age), write.hello)
         guard let old else { return (.written, write.began ?? hello) }
         if write.isOfSession(in: old) {
             if write.sequence == old.sequence { return (.done, old.began) }

@@ -137,10 +137,11 @@ public struct DeviceRecorder: Hashable, Sendable {
             return .list(name, under: incarnation)
         }
         underWay = .writing(sequence: sequence)
+        let age = now - hello
         return .write(
             DeviceWrite(
-                name: name, state: state, incarnation: incarnation, began: began, age: now - hello,
-                sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
+                name: name, state: state, incarnation: incarnation, began: began, age: age,
+                hello: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
                 until: began == nil ? min(until, time.advanced(by: .seconds(1))) : until))
     }
 

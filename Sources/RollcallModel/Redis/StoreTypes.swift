@@ -29,10 +29,13 @@ public struct DeviceWrite: Hashable, Sendable {
     /// `nil` removes the device.
     public var state: DeviceState?
     public var incarnation: Incarnation
-    /// When the session began, by Redis time; `nil` on its first write, which then sets it from ``age``.
+    /// When the session began, by Redis time; `nil` on its first write, which then sets it from ``age`` and ``hello``.
     public var began: Timestamp?
     /// How long ago the hello came; counts only where ``began`` is `nil`.
     public var age: Duration
+    /// When it came, as its worker reckons Redis time, which is not behind. The earlier of both counts: a write that was
+    /// long on its way is no younger for it.
+    public var hello: Timestamp
     public var sequence: Int64
     /// When the connection was lost, if the device is in grace; of a removal, when somebody was last there.
     public var lost: Timestamp?
@@ -41,13 +44,14 @@ public struct DeviceWrite: Hashable, Sendable {
 
     public init(
         name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
-        sequence: Int64, lost: Timestamp?, until: Timestamp
+        hello: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp
     ) {
         self.name = name
         self.state = state
         self.incarnation = incarnation
         self.began = began
         self.age = age
+        self.hello = hello
         self.sequence = sequence
         self.lost = lost
         self.until = until

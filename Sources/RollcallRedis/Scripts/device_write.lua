@@ -5,7 +5,8 @@
 -- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
 --          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet), 7 the age of its hello,
 --          8 SEQ, 9 LOST (0: connected; where the state is gone, when somebody was last there, 0: as far as is known
---          now), 10 until when this may be written, 11 retention (7, 11: milliseconds)
+--          now), 10 until when this may be written, 11 retention (7, 11: milliseconds), 12 when the hello came, as the
+--          worker reckons Redis time: this may have been long on its way, and makes the session no younger
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were taken over }
 --          written: done, and published · done: was done before · late: a later decision of the session stands
 --          replaced: a newer session of the device stands (both last are null) · expired: too late (only TIME)
@@ -28,7 +29,7 @@ if same then
   if sequence < old.sequence then return { 'late', now, old.began, record.version } end
   began = began or old.began
 elseif not began then
-  began = now - age
+  began = math.min(now - age, tonumber(ARGV[12]))
   -- Two sessions that began in one millisecond: were they equal, each would take the device back from the other.
   if old and began == old.began then began = began + 1 end
 end

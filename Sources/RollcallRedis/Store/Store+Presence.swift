@@ -10,7 +10,7 @@ extension Store {
             .string(write.name.user.text), .string(write.name.device.text), .string(write.state?.rawValue ?? "gone"),
             .string(write.incarnation.name), .string(write.name.session.random),
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
-            .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention),
+            .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.hello),
             reply: reply, read: DeviceWritten.init)
     }
 

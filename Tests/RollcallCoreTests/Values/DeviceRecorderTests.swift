@@ -25,7 +25,7 @@ import Testing
     func firstWrite() {
         var recorder = listed(.active)
         let first = write(&recorder, .expired, at: at(.milliseconds(300)))
-        #expect(first?.began == nil && first?.age == .milliseconds(300))
+        #expect(first?.began == nil && first?.age == .milliseconds(300) && first?.hello == redis(100_000))
         #expect(first?.until == redis(101_300), "one second after it was sent")
         #expect(next(&recorder) == nil, "not again before a heartbeat")
         recorder.retry()

@@ -84,6 +84,7 @@ extension RandomCalls {
             name: attempt.name, state: pick([.active, .active, .idle, .background, nil]),
             incarnation: pick(workers), began: chance(30) ? nil : attempt.began?.advanced(by: off),
             age: pick([.zero, .milliseconds(3), .milliseconds(500), tie]),
+            hello: now.advanced(by: .milliseconds(pick([0, 0, -2, -400]))),
             sequence: max(0, attempt.sequence + pick([1, 1, 1, 1, 2, 0, -1])),
             lost: pick([nil, nil, nil, now.advanced(by: .milliseconds(-200)), now.advanced(by: .seconds(1))]),
             until: now.advanced(by: .milliseconds(pick([60_000, 60_000, 60_000, 60_000, -1, 0, 1]))))

@@ -45,11 +45,12 @@ struct Session: Sendable {
     var name: SessionName { SessionName(user: user, device: device, session: SessionID(random: random)) }
 
     func says(
-        _ state: DeviceState?, _ sequence: Int64, lost: Timestamp? = nil, until: Timestamp = .never
+        _ state: DeviceState?, _ sequence: Int64, lost: Timestamp? = nil, until: Timestamp = .never,
+        hello: Timestamp = .never
     ) -> DeviceWrite {
         DeviceWrite(
-            name: name, state: state, incarnation: worker, began: began, age: age, sequence: sequence, lost: lost,
-            until: until)
+            name: name, state: state, incarnation: worker, began: began, age: age, hello: hello, sequence: sequence,
+            lost: lost, until: until)
     }
 }
 

@@ -18,6 +18,16 @@ import Testing
         #expect(record?.incarnation == w1)
     }
 
+    @Test func aFirstWriteThatWasLongOnItsWayBeginsTheSessionNoLater() async throws {
+        let store = try await StoreUnderTest()
+        let newer = try await store.write(Session("bb").says(.active, 1))
+        let hello = newer.time.advanced(by: .milliseconds(-100))
+        let older = try await store.write(Session("aa").says(nil, 1, hello: hello))
+
+        #expect(older.outcome == .replaced)
+        #expect(try await store.record(of: alice).devices[phone]?.session == SessionID(random: "bb"))
+    }
+
     @Test func aFirstWriteThatIsRepeatedKeepsItsBeginning() async throws {
         let store = try await StoreUnderTest()
         var session = Session("aa", age: .milliseconds(700))
