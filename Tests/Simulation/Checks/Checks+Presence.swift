@@ -10,7 +10,7 @@ extension Checks {
         let allowed = expectation.statuses(of: presence.user)
         guard !allowed.contains(presence.status) else { return }
         let first = edge.view.watched[presence.user]?.firstShown ?? world.agenda.now
-        guard !isExcused(presence, expectation, since: first) else { return }
+        guard !isExcused(presence, expectation, since: first, at: edge.worker) else { return }
         fail(
             "presence",
             "\(edge.name) sees \(presence.user) \(presence.status), who is \(allowed.text): "
@@ -42,20 +42,19 @@ extension Checks {
         fail("last seen", "\(edge.name) is told that \(presence.user) was seen earlier than it was told before")
     }
 
-    /// Over a Redis that was away or lost its data, an observer who has just come is shown what Redis holds.
+    /// Over a Redis that was away or lost its data, an observer who has just come is shown what Redis holds; and goes on
+    /// to be while the worker is cut off.
     ///
     /// - Parameter first: when the observer was first shown the user.
-    private func isExcused(_ presence: Presence, _ expectation: Expectation, since first: Instant) -> Bool {
-        let (now, judging) = (world.agenda.now, world.settings.judging)
-        if let lost = world.truth.dataLost, first > lost - Self.lag,
-            world.weather.isUnsettled(at: now, by: [.redis], settling: judging)
-        {
-            return true
+    private func isExcused(
+        _ presence: Presence, _ expectation: Expectation, since first: Instant, at worker: SimulatedWorker
+    ) -> Bool {
+        let moments = [world.agenda.now, world.calm(at: [.machine(worker.place)])]
+        let outages = world.weather.spells.filter { spell in
+            spell.place == .redis && moments.contains { spell.lasts(at: $0, and: world.settings.judging) }
         }
-        let mayMissSome = world.weather.spells.contains {
-            $0.place == .redis && $0.from - Self.lag < first && $0.lasts(at: now, and: judging)
-        }
-        guard mayMissSome else { return false }
+        if let lost = world.truth.dataLost, first > lost - Self.lag, !outages.isEmpty { return true }
+        guard outages.contains(where: { $0.from - Self.lag < first }) else { return false }
         let states = world.truth.devices(of: presence.user).map { expectation.states(of: $0).union(.gone) }
         return StatusSet(of: states).contains(presence.status)
     }

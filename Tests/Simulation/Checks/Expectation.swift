@@ -52,8 +52,11 @@ final class Expectation {
         let earliest = min(calm, restored(device)) - Checks.lag
         var states = device.states(since: earliest, until: now)
         // A session that came and went in an outage may never be known to others, who go on with the one before.
-        let judged = world.calm(at: places + device.machine, settling: world.settings.judging) - Checks.lag
-        states.formUnion(device.unjudged(since: judged))
+        states.formUnion(
+            device.resurfacing { worker, isJudged in
+                let settling = isJudged ? world.settings.judging : Checks.settling
+                return world.calm(at: places + [.machine(worker.place)], settling: settling) - Checks.lag
+            })
         if wasCutOff(at: device.machines(since: earliest), since: earliest) || mayBeForgotten(device, states) {
             states.insert(.gone)
         }
@@ -93,7 +96,7 @@ final class Expectation {
         guard let lost = world.truth.dataLost, lost > calm else { return false }
         return states != .active || device.connected == nil
             || world.truth.devices(of: device.name.user).contains {
-                $0.hasChanged(since: calm, until: world.agenda.now) || world.isUnsettled(at: $0.machine)
+                $0.hasChanged(since: calm, until: world.agenda.now) || world.isUnsettled(at: $0.holders)
             }
     }
 

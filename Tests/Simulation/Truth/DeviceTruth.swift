@@ -74,6 +74,9 @@ final class DeviceTruth {
     /// The machine with the worker that answers, or answered last, for the device; none before it ever came.
     var machine: [Weather.Place] { machines.last.map { [$0.place] } ?? [] }
 
+    /// That machine, and those whose workers may still hold older sessions.
+    var holders: [Weather.Place] { machine + older.map { .machine($0.edge.worker.place) } }
+
     /// That machine, and those before it since `earliest`.
     func machines(since earliest: Instant) -> [Weather.Place] {
         let first = machines.lastIndex { $0.from <= earliest } ?? 0
@@ -94,10 +97,12 @@ final class DeviceTruth {
         return states
     }
 
-    /// How others may have it that nobody has judged yet: of older sessions whose workers are gone.
-    func unjudged(since earliest: Instant) -> StateSet {
+    /// How others may have it of older sessions, as long as the end of one may not have come to them.
+    ///
+    /// - Parameter earliest: how far back they may be of what a worker holds, or of one whose end is for them to find out.
+    func resurfacing(since earliest: (SimulatedWorker, _ isJudged: Bool) -> Instant) -> StateSet {
         guard mayResurface else { return [] }
-        return older.filter { $0.isJudged && $0.ends.map { $0 > earliest } ?? true }
+        return older.filter { life in life.ends.map { $0 > earliest(life.edge.worker, life.isJudged) } ?? true }
             .reduce(into: []) { $0.formUnion($1.written) }
     }
 
