@@ -98,6 +98,7 @@ extension Shard {
         if sessions[key]?.phase == .ending, recorder.isFinished {
             sessionKeys[recorder.name.session] = nil
             sessions.remove(key)
+            timers.forget(.session(key))
             return
         }
         guard let incarnation else { return }
@@ -188,6 +189,7 @@ extension Shard {
         guard session.phase == .open else {
             backlogs[key] = nil
             sessions.remove(key)
+            timers.forget(.session(key))
             return
         }
         leaveEverything(key, at: now)

@@ -19,6 +19,8 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
     /// The earliest reminder of each subject; those after it in the heap are ignored when they come up.
     private var earliest: [Subject: Instant] = [:]
 
+    /// Reminders held, those that nobody waits for any more among them.
+    var count: Int { entries.count }
     /// When the next reminder comes up.
     var next: Instant? { entries.min?.at }
 
@@ -26,6 +28,13 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
         if let standing = earliest[subject], standing <= instant { return }
         earliest[subject] = instant
         entries.insert(Entry(at: instant, subject: subject))
+        dropStale()
+    }
+
+    /// The subject is no more, and need not be reminded.
+    mutating func forget(_ subject: Subject) {
+        earliest[subject] = nil
+        dropStale()
     }
 
     /// Takes out one subject whose reminder has come up.
@@ -37,5 +46,12 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
             return entry.subject
         }
         return nil
+    }
+
+    /// Entries that nobody waits for would stay until they come up, which may be in weeks: there are never many more of
+    /// them than of others.
+    private mutating func dropStale() {
+        guard entries.count > 2 * earliest.count + 64 else { return }
+        entries = Heap(entries.unordered.filter { earliest[$0.subject] == $0.at })
     }
 }

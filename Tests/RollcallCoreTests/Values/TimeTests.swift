@@ -19,6 +19,19 @@ import Testing
         #expect(timers.next == nil)
     }
 
+    @Test("reminders of far-off moments do not outlive those whom they are for")
+    func forgotten() {
+        var timers = Timers<Int>()
+        for visit in 0..<10_000 {
+            timers.remind(visit, at: at(.seconds(2_592_000)))
+            timers.remind(visit, at: at(.seconds(5)))
+            if visit >= 10 { timers.forget(visit - 10) }
+        }
+        #expect(timers.count < 100)
+        let due = (0..<11).compactMap { _ in timers.popDue(at: at(.seconds(5))) }
+        #expect(due.sorted() == Array(9_990..<10_000))
+    }
+
     @Test("a freed place has a new name, and the old one means nobody")
     func slots() {
         var slots = SlotMap<String>()
