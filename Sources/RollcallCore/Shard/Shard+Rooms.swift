@@ -59,6 +59,7 @@ extension Shard {
     public mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readFailed() }
         if read.withMembers { rooms[key]?.members.readFailed() }
+        rooms[key]?.isIncomplete = true
         if rooms[key]?.phase == .live { rooms[key]?.phase = .reading }
         for index in (rooms[key]?.waiting ?? []).indices where rooms[key]?.waiting[index].user == read.user {
             rooms[key]?.waiting[index].isRead = false
@@ -90,6 +91,7 @@ extension Shard {
     /// Reads who types, and the membership of each user here and of those who wait.
     mutating func readRoomAgain(_ key: RoomKey) {
         guard isRedisAvailable, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
+        rooms[key]?.isIncomplete = false
         let waiting = room.waiting.map(\.user)
         let users = Set(room.sessions.compactMap { sessions[$0]?.user } + waiting).sorted()
         let wantsMembers = !room.presenceSessions.isEmpty || room.waiting.contains(where: \.withPresence)
@@ -119,7 +121,7 @@ extension Shard {
     mutating func retryRoomReads() {
         for key in rooms.keys {
             guard let room = rooms[key] else { continue }
-            if room.phase == .reading, !room.typists.isReading {
+            if room.phase == .reading || room.isIncomplete, !room.typists.isReading {
                 readRoomAgain(key)
             } else {
                 readForWaiting(key)

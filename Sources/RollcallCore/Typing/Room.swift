@@ -32,6 +32,8 @@ public struct Room: Sendable {
 
     let conversation: ConversationID
     var phase: Phase
+    /// Whether a read failed since all was last asked for: somebody's membership may have been missed.
+    var isIncomplete = false
     var sessions: [SessionKey] = []
     var waiting: [Waiting] = []
     /// Sessions that watch the members too.

@@ -158,6 +158,28 @@ import Testing
         #expect(typing.users.map(\.name) == (0..<10).map { "N\($0)" })
     }
 
+    @Test("who was removed unheard is out, although of several reads of the conversation only theirs failed")
+    func removedUnheard() {
+        var stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.subscriberGoes()
+        stage.redis.setMembers(["alice": "Alice"], of: "c")
+        stage.redis.published = []
+        for _ in 0..<2 { stage.confirm() }
+        let reads = stage.asked.filter { if case .readRoom = $0 { true } else { false } }
+        #expect(reads.count == 2)
+        stage.asked.removeAll { reads.contains($0) }
+        stage.fail(reads[1])
+        stage.answer(reads[0])
+        stage.heartbeat()
+        stage.settle()
+        #expect(stage.heard(by: bob).contains(.removed("c")))
+    }
+
     @Test("a member removed while typing vanishes, and hears that they are out")
     func removedMidTyping() {
         var stage = Stage()
