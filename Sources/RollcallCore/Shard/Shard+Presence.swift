@@ -27,7 +27,10 @@ extension Shard {
             guard let key = watchKeys[record.user] else { continue }
             defer { watches[key]?.readEnded() }
             // A read from before the channel was lost, or never had, may miss what comes: it is read again.
-            guard watches[key]?.phase != .subscribing else { continue }
+            guard watches[key]?.phase != .subscribing else {
+                if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
+                continue
+            }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
             let reading = reading(of: record, snapshot.standings, isAuthoritative: counts)
             watches[key]?.read(reading)

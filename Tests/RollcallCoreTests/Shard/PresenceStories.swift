@@ -308,6 +308,27 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online"])
     }
 
+    @Test("an authoritative read that finds the channel lost is asked for again, and counts")
+    func authoritativeReadAcrossLoss() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        let old = stage.redis.time
+        stage.redis.records = ["alice": elsewhere("alice", old.advanced(by: .seconds(1)))]
+        stage.others = [w2: old.advanced(by: .seconds(60))]
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        // Redis goes back to where Alice was not there.
+        stage.redisReturns()
+        stage.redis.records = ["alice": elsewhere("alice", old, state: nil)]
+        stage.pass(.milliseconds(4900))
+        stage.pass(.milliseconds(200), answering: false)
+        let read = stage.reply(to: stage.asked.removeFirst())
+        stage.subscriberGoes()
+        stage.event(read)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"])
+    }
+
     @Test("a second new incarnation begins the lease of patience anew")
     func patience() {
         var stage = Stage()
