@@ -99,6 +99,8 @@ extension TwinRedis {
 extension TwinRedis {
     /// How long a device that is gone still counts for the order of sessions.
     private static var goneKept: Duration { .seconds(600) }
+    /// Of how many at most.
+    private static var goneMost: Int { 32 }
 
     /// What a script finds stored; an absent record is at version 0.
     func stored(_ user: UserID) -> PresenceRecord {
@@ -124,10 +126,22 @@ extension TwinRedis {
         record.version = max(record.version + 1, time.milliseconds)
         let presence = record.asWritten
         published.append(.presence(presence, devices: record.devices.values.count { $0.state != nil }))
-        let keptSince = time.advanced(by: .zero - Self.goneKept)
-        record.devices = record.devices.filter { $0.value.state != nil || $0.value.since >= keptSince }
+        for forgotten in longGone(record.devices, besides: name.device) { record.devices[forgotten] = nil }
         let expires = presence.status == .offline ? time.advanced(by: settings.retention) : nil
         presences[name.user] = Expiring(value: record, expires: expires)
+    }
+
+    /// The devices that went too long ago to count, and all but the newest of the others. What was just written stays.
+    private func longGone(_ devices: [DeviceID: DeviceRecord], besides written: DeviceID) -> [DeviceID] {
+        let gone = devices.filter { $0.value.state == nil && $0.key != written }
+        let newestFirst = gone.sorted {
+            $0.value.since == $1.value.since ? $0.key < $1.key : $0.value.since > $1.value.since
+        }
+        let most = Self.goneMost - (devices[written]?.state == nil ? 1 : 0)
+        let keptSince = time.advanced(by: .zero - Self.goneKept)
+        return newestFirst.enumerated()
+            .filter { index, gone in index >= most || gone.value.since < keptSince }
+            .map(\.element.key)
     }
 
     private func absent(_ user: UserID, version: Int64) -> PresenceRecord {

@@ -2,6 +2,7 @@
 -- it. Fields that are not named here and words past a device's sixth belong to other versions: they stay as they are.
 
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
+local GONE_MOST = 32 -- of how many at most: every device makes each read and write of its user dearer
 
 -- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record. A STATE of another
 -- version counts as background does: the device is there, and says nothing of its person.
@@ -58,11 +59,21 @@ local function status_of(devices)
   return held.active and 'online' or held.idle and 'away' or 'offline', count
 end
 
-local function drop_the_long_gone(devices)
+-- Drops the devices that went too long ago to count, and all but the newest of the others. What was just written stays:
+-- after a clock was set back it may be the oldest.
+local function drop_the_long_gone(devices, written)
+  local gone, most = {}, GONE_MOST
   for name, device in pairs(devices) do
-    if device.state == 'gone' and device.since < now - GONE_KEPT then
-      redis.call('HDEL', KEYS[1], 'device:' .. name)
+    if device.state == 'gone' then
+      if name == written then most = most - 1 else gone[#gone + 1] = name end
     end
+  end
+  table.sort(gone, function(left, right)
+    if devices[left].since == devices[right].since then return left < right end
+    return devices[left].since > devices[right].since
+  end)
+  for i, name in ipairs(gone) do
+    if i > most or devices[name].since < now - GONE_KEPT then redis.call('HDEL', KEYS[1], 'device:' .. name) end
   end
 end
 
@@ -70,7 +81,7 @@ end
 -- and publishes what became of the user. Returns the new version.
 local function write_record(record, user, name, device, last_seen, retention)
   record.devices[name] = device
-  drop_the_long_gone(record.devices)
+  drop_the_long_gone(record.devices, name)
   local status, count = status_of(record.devices)
   local seen_text = 'null'
   last_seen = math.max(record.last_seen, last_seen)

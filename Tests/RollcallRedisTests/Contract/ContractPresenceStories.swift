@@ -68,6 +68,43 @@ import Testing
         #expect(Set(record.devices.keys) == [phone, device("watch")])
     }
 
+    @Test(arguments: Party.allCases) func ofVeryManyGoneDevicesTheNewestCount(party: Party) async throws {
+        let redis = try await party.open()
+        let time = try await redis.time()
+        // Two went in each second; the one that was last of all went when a clock was ahead of what it is now.
+        let gone = (0..<60).map { index in
+            DeviceRecord(
+                state: nil, incarnation: w2, began: time, session: SessionID(random: "old"), sequence: 1,
+                since: time.advanced(by: .seconds(1 - index / 2)), lost: nil)
+        }
+        func named(_ index: Int) -> DeviceID { device("d\(index + 10)") }
+        var devices = Dictionary(uniqueKeysWithValues: gone.enumerated().map { (named($0), $1) })
+        devices[tablet] = DeviceRecord(
+            state: .idle, incarnation: w2, began: time, session: SessionID(random: "there"), sequence: 1,
+            since: time.advanced(by: .seconds(-900)), lost: nil)
+        try await redis.plant(
+            PresenceRecord(user: alice, devices: devices, lastSeen: nil, updatedAt: time, version: 1))
+
+        _ = try await redis.write(Session("aa").says(.active, 1))
+        var record = try await redis.presence(of: [alice], living: []).records[0]
+        #expect(Set(record.devices.keys) == Set([phone, tablet] + (0..<32).map(named)))
+        _ = try await redis.write(Session("aa").says(nil, 2))
+        record = try await redis.presence(of: [alice], living: []).records[0]
+        #expect(
+            Set(record.devices.keys) == Set([phone, tablet] + (0..<31).map(named)), "by name where they went at once")
+    }
+
+    @Test(arguments: Party.allCases) func devicesThatComeAndGoLeaveARecordOfBoundedSize(party: Party) async throws {
+        let redis = try await party.open()
+        for index in 0..<100 {
+            let session = Session("s\(index)", device: device("d\(index)"))
+            _ = try await redis.write(session.says(.active, 1))
+            _ = try await redis.write(session.says(nil, 2))
+        }
+        let record = try await redis.presence(of: [alice], living: []).records[0]
+        #expect(record.devices.count == 32 && record.devices[device("d99")] != nil)
+    }
+
     @Test(arguments: Party.allCases) func versionsGrowOverWhateverWasStored(party: Party) async throws {
         let redis = try await party.open()
         let time = try await redis.time()
