@@ -47,6 +47,10 @@ public struct RedisError: Error, Sendable {
         }
     }
 
+    /// Whether something else has one of Rollcall's names: a key of another type, which is nobody's to touch and stays as
+    /// long as whoever wrote it lets it.
+    public var isForeignKey: Bool { code == .server(kind: "WRONGTYPE") }
+
     /// One reference, so that a `Result` with an error in it stays small.
     private final class Storage: Sendable {
         let code: Code

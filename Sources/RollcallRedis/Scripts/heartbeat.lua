@@ -20,8 +20,9 @@ else
 end
 
 if held then
-  redis.call('ZADD', KEYS[1], whole(now + lease), incarnation)
+  -- First the hash: where it is none, the lease is not renewed, and the worker goes on under another name.
   redis.call('HSET', KEYS[2], 'beat', whole(now), unpack(ARGV, 4))
+  redis.call('ZADD', KEYS[1], whole(now + lease), incarnation)
 end
 
 local reply = { held and 1 or 0, now }

@@ -7,7 +7,7 @@
 -- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
 redis.call('SREM', KEYS[2], '')
 
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return false end
+local holder = redis.pcall('GET', KEYS[1]) -- an error: it is no string, and nobody's claim
+if type(holder) == 'string' and holder ~= ARGV[1] then return false end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return redis.call('SRANDMEMBER', KEYS[2], ARGV[3])

@@ -4,4 +4,5 @@
 -- ARGV[1]  incarnation
 -- Reply    { TIME, end of its lease or null, its last beat or null }
 
-return { now, redis.call('ZSCORE', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[2], 'beat') }
+local beat = redis.pcall('HGET', KEYS[2], 'beat') -- an error: it is no hash, and says nothing of a worker
+return { now, redis.call('ZSCORE', KEYS[1], ARGV[1]), type(beat) == 'string' and beat }

@@ -86,7 +86,8 @@ extension Store {
         let gathering = Gathering<RedisValue>(incarnations.count) { reply($0.map { $0.compactMap(WorkerCard.init) }) }
         for (index, incarnation) in incarnations.enumerated() {
             let command = RedisCommand("HMGET", .string(names.worker(incarnation)), "edge", "draining")
-            connection.send(command, reply: gathering.part(index))
+            let card = gathering.part(index)
+            connection.send(command) { card($0.orForeign(.null)) }
         }
     }
 

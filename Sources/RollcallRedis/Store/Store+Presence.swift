@@ -3,15 +3,17 @@
 public import RollcallModel
 
 extension Store {
-    /// Writes one decision of a session; Redis decides whether it counts.
+    /// Writes one decision of a session; Redis decides whether it counts. Where a foreign key has the user's name the
+    /// device cannot be written, and to remove it nothing is left to do.
     public func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
+        let nothingThere = DeviceWritten(outcome: .done, time: write.hello, began: nil, previous: nil)
         call(
             .deviceWrite, keys: [names.presence(write.name.user)],
             .string(write.name.user.text), .string(write.name.device.text), .string(write.state?.rawValue ?? "gone"),
             .string(write.incarnation.name), .string(write.name.session.random),
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.hello),
-            reply: reply, read: DeviceWritten.init)
+            reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
 
     /// Reads these users' records, and then the standing of each incarnation that they name and that is not among the
@@ -107,13 +109,5 @@ extension DeviceWritten {
 extension DeviceStanding {
     fileprivate init(record: RedisValue, isListed: RedisValue) {
         self.init(record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed.integer == 1)
-    }
-}
-
-extension Result<RedisValue, RedisError> {
-    /// A foreign key under one of our names says nothing of its user, and must not hide the others.
-    fileprivate func orForeign(_ empty: RedisValue) -> Self {
-        if case .failure(let error) = self, error.code == .server(kind: "WRONGTYPE") { return .success(empty) }
-        return self
     }
 }

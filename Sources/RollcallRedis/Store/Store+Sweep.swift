@@ -11,7 +11,8 @@ public enum SweepBatch: Hashable, Sendable {
 }
 
 extension Store {
-    /// Notes that the incarnation answers for these sessions. Acknowledged before the first write of any of them.
+    /// Notes that the incarnation answers for these sessions. Acknowledged before the first write of any of them, be it
+    /// that there is no list because of a foreign key: reads find what a sweep then misses.
     ///
     /// - Parameter reply: `false` if it came later than `until`; then they are not listed.
     public func record(
@@ -19,9 +20,9 @@ extension Store {
     ) {
         let key = names.sessions(incarnation)
         inBatches(sessions.map(\.member), reply: { reply($0.map { !$0.contains(false) }) }) { batch, done in
-            self.call(.sessionsRecord, keys: [key], arguments: [.time(until)] + batch, reply: done) {
-                $0.integer.map { $0 == 1 }
-            }
+            self.call(
+                .sessionsRecord, keys: [key], arguments: [.time(until)] + batch, reply: { done($0.orForeign(true)) }
+            ) { $0.integer.map { $0 == 1 } }
         }
     }
 
@@ -40,7 +41,7 @@ extension Store {
             .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
             .string(claimant.name), .milliseconds(.seconds(1)), .integer(Int64(limit)),
             reply: { (result: Result<[RedisValue]?, RedisError>) in
-                switch result {
+                switch result.orForeign([]) {
                 case .success(nil): reply(.success(.held))
                 case .success(let members?):
                     self.batchClaimed(members, of: dead, by: claimant, limit: limit, reply: reply)
@@ -63,7 +64,7 @@ extension Store {
             .sweepDevice, keys: [names.presence(session.user)],
             .string(session.user.text), .string(session.device.text), .string(dead.name),
             .string(session.session.random), .time(orZero: lastBeat), .time(until),
-            .milliseconds(settings.retention), reply: reply
+            .milliseconds(settings.retention), reply: { reply($0.orForeign(.kept)) }
         ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
     }
 
@@ -124,7 +125,7 @@ extension Store {
     ) {
         let key = RedisCommand.Argument.string(names.sessions(incarnation))
         inBatches(members, reply: { reply($0.map { _ in }) }) { batch, done in
-            self.connection.send(RedisCommand("SREM", arguments: [key] + batch), reply: done)
+            self.connection.send(RedisCommand("SREM", arguments: [key] + batch)) { done($0.orForeign(.integer(0))) }
         }
     }
 

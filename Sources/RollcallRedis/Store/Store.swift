@@ -68,6 +68,14 @@ public final class Store {
     }
 }
 
+extension Result where Failure == RedisError {
+    /// A foreign key under one of our names counts as none: it must not hide the others, nor be waited for.
+    func orForeign(_ none: Success) -> Self {
+        if case .failure(let error) = self, error.isForeignKey { return .success(none) }
+        return self
+    }
+}
+
 extension RedisCommand.Argument {
     static func time(_ time: Timestamp) -> Self { .integer(time.milliseconds) }
 

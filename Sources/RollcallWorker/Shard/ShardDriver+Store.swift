@@ -109,10 +109,18 @@ extension ShardDriver {
         after { shard, now in
             switch result {
             case .success(let value): return event(&shard, value, now)
-            case .failure:
+            case .failure(let error):
+                warn(of: error)
                 shard.stepFailed(step, for: key)
                 return []
             }
         }
+    }
+
+    /// That a key is not Rollcall's is said once: the session that it concerns tries again with each heartbeat.
+    private func warn(of error: RedisError) {
+        guard error.isForeignKey, !hasMetForeignKey else { return }
+        hasMetForeignKey = true
+        logger.warning("a key with a name of Rollcall's is not Rollcall's", metadata: ["reason": "\(error)"])
     }
 }

@@ -34,6 +34,7 @@ final class ShardDriver: EdgeShard {
 
     private let authenticator: Authenticator
     let logger: Logger
+    var hasMetForeignKey = false
     private let codec = MessageCodec()
     private var occupants: [Occupant?] = []
     private var isTickScheduled = false
