@@ -27,6 +27,8 @@ public final class CommandConnection {
     private let maximumWaiting: Int
     private var reader: ReplyReader<TreeDecoder>?
     private var waiting = CircularBuffer<Waiting>()
+    /// When Redis last said anything.
+    private var heardAt = 0
     private var unansweredSteps = 0
     /// The names by which Redis knows the scripts that it has loaded, by ours.
     private(set) var hashes: [String: String] = [:]
@@ -112,6 +114,7 @@ extension CommandConnection: LinkUser {
 
     func linkReceived(_ bytes: ByteBuffer) {
         guard let reader else { return }
+        heardAt = link.now
         let error = reader.feed(bytes) { value in
             replied(value)
             return self.reader === reader
@@ -123,7 +126,8 @@ extension CommandConnection: LinkUser {
 
     func linkTicked() {
         if let first = waiting.first {
-            guard link.isOverdue(since: first.sentAt) else { return }
+            // Replies come in order: while any come, what waits is not forgotten but behind others, however many.
+            guard link.isOverdue(since: max(first.sentAt, heardAt)) else { return }
             link.drop(RedisError(.timedOut, command: first.label, "Redis did not answer in time"))
         } else if link.now % Link.ticksPerPing == 0 {
             // Whatever waits is as good a sign of life as a ping, whose answer matters to nobody.

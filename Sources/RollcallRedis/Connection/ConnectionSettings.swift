@@ -6,7 +6,7 @@ public struct ConnectionSettings: Hashable, Sendable {
     public var connectTimeout: Duration
     /// How often Redis is asked for a sign of life.
     public var pingEvery: Duration
-    /// How long an answer may fail to come before the connection counts as dead.
+    /// How long nothing may come while an answer is waited for, before the connection counts as dead.
     public var deadAfter: Duration
     /// How many commands may wait for their replies at once; more are refused.
     public var maximumWaiting: Int

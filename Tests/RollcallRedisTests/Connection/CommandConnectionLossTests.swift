@@ -55,6 +55,19 @@ import Testing
         try await commands.close()
     }
 
+    @Test func `a queue that takes long is no silence while replies come`() async throws {
+        let slow = try await Listener(answer: "+OK\r\n", pause: .milliseconds(50))
+        let commands = try await Commands(url: slow.url, settings: .hasty)
+        try await commands.connected()
+        let began = ContinuousClock.now
+        let replies = try await commands.replies((1...30).map { RedisCommand("SET", "k", .integer($0)) })
+        #expect(replies.allSatisfy { $0.error == nil })
+        #expect(ContinuousClock.now - began > .milliseconds(1000), "longer than Redis may be silent")
+        #expect(commands.events == ["connected"])
+        try await commands.close()
+        try await slow.close()
+    }
+
     @Test func `an idle connection finds out by its pings that Redis hangs`() async throws {
         let redis = try await RedisServer()
         let commands = try await Commands(of: redis, settings: .hasty)

@@ -12,15 +12,19 @@ final class Listener: Sendable {
         let value = Atomic(0)
     }
 
-    /// - Parameter answer: what to say whenever bytes come in; `nil` says nothing.
-    init(answer: String? = nil) async throws {
+    /// - Parameters:
+    ///   - answer: what to say whenever bytes come in; `nil` says nothing.
+    ///   - pause: says it once for each command instead, one after the other, after a pause each.
+    init(answer: String? = nil, pause: TimeAmount? = nil) async throws {
         let accepted = Counter()
         self.accepted = accepted
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 accepted.value.add(1, ordering: .relaxed)
                 return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Answerer(answer))
+                    let handler: any ChannelHandler =
+                        if let answer, let pause { PatientAnswerer(answer, pause: pause) } else { Answerer(answer) }
+                    try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -49,5 +53,36 @@ private final class Answerer: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let answer else { return }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+    }
+}
+
+private final class PatientAnswerer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let answer: String
+    private let pause: TimeAmount
+    private var owed = 0
+    private var isAnswering = false
+
+    init(_ answer: String, pause: TimeAmount) {
+        self.answer = answer
+        self.pause = pause
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Each command is an array.
+        owed += unwrapInboundIn(data).readableBytesView.count { $0 == UInt8(ascii: "*") }
+        if !isAnswering { answerLater(context) }
+    }
+
+    private func answerLater(_ context: ChannelHandlerContext) {
+        isAnswering = owed > 0
+        guard isAnswering else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in
+            owed -= 1
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            answerLater(context)
+        }
     }
 }

@@ -20,6 +20,7 @@ final class CommandLink: RedisLinkUser {
     private let link: RedisLink
     private var waiting: [Waiting] = []
     private var firstWaiting = 0
+    private var heard = 0
 
     init(_ world: World, name: String, over route: Route, of process: Process) {
         link = RedisLink(world, name: name, over: route, of: process)
@@ -60,6 +61,7 @@ final class CommandLink: RedisLinkUser {
     }
 
     private func answered(_ reply: () -> Void) {
+        heard = link.ticks
         firstWaiting += 1
         if firstWaiting > 64 {
             waiting.removeFirst(firstWaiting)
@@ -90,7 +92,7 @@ final class CommandLink: RedisLinkUser {
 
     func linkTicked() {
         if firstWaiting < waiting.count {
-            if link.isOverdue(since: waiting[firstWaiting].sent) { link.drop("no answer") }
+            if link.isOverdue(since: max(waiting[firstWaiting].sent, heard)) { link.drop("no answer") }
         } else if link.ticks % RedisLink.ticksPerPing == 0 {
             enqueue(.ping) { _ in
             } reply: { _ in
