@@ -1,4 +1,5 @@
-// The worker's heartbeat: one script a beat for the whole worker, on the first shard's connection.
+// The worker's heartbeat: one script a beat for the whole worker. It has a connection of its own, since what waits in a
+// shard's pipeline after an outage may take Redis longer than a lease.
 
 internal import Logging
 internal import NIOCore
@@ -9,6 +10,10 @@ internal import RollcallRedis
 /// Carries out what the worker's steward decides. Lives on the first shard's event loop.
 final class LeaseDriver {
     private let driver: ShardDriver
+    private let commands: CommandConnection
+    private let store: Store
+    /// The shards that have not reached Redis yet, ever. A worker with a lease can serve.
+    private var awaited: Set<Int>
     private let settings: NodeSettings
     private let logger: Logger
     private let describe: (LeaseKeeper.Beat) -> Heartbeat
@@ -21,12 +26,18 @@ final class LeaseDriver {
     /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
     private static let handoverTime = TimeAmount.milliseconds(500)
 
+    /// - Parameter shards: how many there are; ``shardConnected(_:)`` tells of each.
     init(
-        _ settings: NodeSettings, on driver: ShardDriver, logger: Logger,
+        _ settings: NodeSettings, on driver: ShardDriver, shards: Int, logger: Logger,
         describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void
     ) {
         self.settings = settings
         self.driver = driver
+        awaited = Set(0..<shards)
+        commands = CommandConnection(
+            to: settings.redis, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
+            scripts: Script.all)
+        store = Store(on: commands, settings: settings.store)
         self.logger = logger
         self.describe = describe
         self.tell = tell
@@ -35,23 +46,36 @@ final class LeaseDriver {
             random: SystemRandomNumberGenerator())
     }
 
-    /// Beats at each interval from now on.
+    /// Connects, and beats at each interval from now on.
     func start() {
+        commands.onConnect = { [weak self] in self?.beat() }
+        commands.onDisconnect = { [weak self] error in self?.redisChanged(error) }
+        commands.start()
+        beatLater()
+    }
+
+    func stop() -> EventLoopFuture<Void> {
+        nextBeat?.cancel()
+        return commands.close()
+    }
+
+    private func beatLater() {
         let interval = TimeAmount.nanoseconds(settings.heartbeat.milliseconds * 1_000_000)
         nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
             self?.beat()
-            self?.start()
+            self?.beatLater()
         }
     }
 
-    /// Redis is there: no need to wait for the next beat.
-    func redisConnected() {
+    /// A shard reaches Redis: what failed without is tried again with a heartbeat, and need not wait for the next.
+    func shardConnected(_ index: Int) {
+        awaited.remove(index)
         beat()
     }
 
     /// What Redis holds may not be what was written to it.
     func redisChanged(_ error: RedisError) {
-        // Every shard tells of its own connection; one line is enough for all.
+        // Every connection is told of; one line is enough for all.
         if steward.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
         carryOut(steward.redisChanged())
     }
@@ -67,14 +91,14 @@ final class LeaseDriver {
     func handOver() -> EventLoopFuture<[String]> {
         isDraining = true
         let found = driver.eventLoop.makePromise(of: [String].self)
-        guard driver.commands.isConnected, let incarnation = steward.incarnation else {
+        guard commands.isConnected, let incarnation = steward.incarnation else {
             found.succeed([])
             return found.futureResult
         }
         let news = heartbeat(.renew(incarnation))
-        driver.store.heartbeat(news) { [self] result in
+        store.heartbeat(news) { [self] result in
             let others = (try? result.get()).map { Handover.candidates(in: $0, besides: incarnation) } ?? []
-            driver.store.cards(of: others) { cards in
+            store.cards(of: others) { cards in
                 found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge))
             }
         }
@@ -88,7 +112,7 @@ final class LeaseDriver {
         nextBeat?.cancel()
         let done = driver.eventLoop.makePromise(of: Void.self)
         if let last = steward.ending(after: grace) {
-            driver.store.heartbeat(heartbeat(last)) { _ in done.succeed() }
+            store.heartbeat(heartbeat(last)) { _ in done.succeed() }
         } else {
             done.succeed()
         }
@@ -96,7 +120,7 @@ final class LeaseDriver {
     }
 
     private func beat() {
-        guard driver.commands.isConnected else { return }
+        guard commands.isConnected, awaited.isEmpty else { return }
         carryOut(steward.beatDue(at: driver.now))
     }
 
@@ -110,13 +134,13 @@ final class LeaseDriver {
             case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
             case .forget(let dead):
                 logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
-                driver.store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
+                store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
             }
         }
     }
 
     private func send(_ beat: LeaseKeeper.Beat) {
-        driver.store.heartbeat(heartbeat(beat)) { [self] result in
+        store.heartbeat(heartbeat(beat)) { [self] result in
             switch result {
             case .success(let snapshot): answered(beat, snapshot)
             case .failure(let error):
@@ -144,13 +168,13 @@ final class LeaseDriver {
     /// Messages to this worker come under the name of its incarnation.
     private func hear(_ incarnation: Incarnation) {
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
-        if let hearing { driver.subscriber.unsubscribe(driver.store.names.channel(of: .worker(hearing))) }
+        if let hearing { driver.subscriber.unsubscribe(store.names.channel(of: .worker(hearing))) }
         hearing = incarnation
-        driver.subscriber.subscribe(driver.store.names.channel(of: .worker(incarnation)))
+        driver.subscriber.subscribe(store.names.channel(of: .worker(incarnation)))
     }
 
     private func claim(_ dead: Incarnation, by incarnation: Incarnation) {
-        driver.store.claimSweep(of: dead, by: incarnation, limit: Sweeper.batch) { [self] result in
+        store.claimSweep(of: dead, by: incarnation, limit: Sweeper.batch) { [self] result in
             switch result {
             case .success(.held): carryOut(steward.claimed(dead, sessions: nil))
             case .success(.sessions(let sessions)): carryOut(steward.claimed(dead, sessions: sessions))
@@ -160,7 +184,7 @@ final class LeaseDriver {
     }
 
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
-        driver.store.sweep(sessions, of: dead, until: until) { [self] result in
+        store.sweep(sessions, of: dead, until: until) { [self] result in
             switch result {
             case .success(true): carryOut(steward.swept(dead))
             case .success(false), .failure: steward.sweepFailed(dead)

@@ -10,7 +10,7 @@ extension Node {
         leave()
         let destinations = try await onLease { $0.handOver() } ?? []
         let spread = settings.drain
-        try await onEachShard { driver in driver.after { $0.drain(over: spread, to: destinations, at: $1) } }
+        try await onEachShard { driver, _ in driver.after { $0.drain(over: spread, to: destinations, at: $1) } }
         let deadline = ContinuousClock.now + spread + .seconds(2)
         while ContinuousClock.now < deadline, try await !allShards({ $0.isDrained }) {
             try await Task.sleep(for: .milliseconds(20))

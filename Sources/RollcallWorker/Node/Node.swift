@@ -66,14 +66,14 @@ final class Node: Sendable {
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
         try await first { [self] driver in
             let keeper = LeaseDriver(
-                settings, on: driver, logger: logger, describe: heartbeat.heartbeat(for:),
+                settings, on: driver, shards: loops.count, logger: logger, describe: heartbeat.heartbeat(for:),
                 tell: { [weak self] in self?.tell($0) })
             lease.withLockedValue { $0 = NIOLoopBound(keeper, eventLoop: driver.eventLoop) }
-            driver.onRedisConnected = { [weak keeper] in keeper?.redisConnected() }
             driver.onNotice = { [weak self] in self?.noticed($0) }
             keeper.start()
         }
-        try await onEachShard { [self] driver in
+        try await onEachShard { [self] driver, index in
+            driver.onRedisConnected = { [weak self] in self?.redisConnected(index) }
             driver.onRedisLost = { [weak self] in self?.redisLost($0) }
             driver.onDeadMet = { [weak self] in self?.met($0) }
             driver.start()
@@ -97,6 +97,9 @@ final class Node: Sendable {
     }
 
     func stop() async throws {
+        if let lease = lease.withLockedValue({ $0 }) {
+            try await lease.eventLoop.flatSubmit { lease.value.stop() }.get()
+        }
         for shard in shards.withLockedValue({ $0 }) {
             try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
         }
@@ -125,6 +128,11 @@ final class Node: Sendable {
         }
     }
 
+    private func redisConnected(_ shard: Int) {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.shardConnected(shard) }
+    }
+
     /// Any shard's loss is the worker's: what that shard wrote last may be gone.
     private func redisLost(_ error: RedisError) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
@@ -141,9 +149,9 @@ final class Node: Sendable {
         return try await shard.eventLoop.submit { try body(shard.value) }.get()
     }
 
-    func onEachShard(_ body: @escaping @Sendable (ShardDriver) -> Void) async throws {
-        for shard in shards.withLockedValue({ $0 }) {
-            try await shard.eventLoop.submit { body(shard.value) }.get()
+    func onEachShard(_ body: @escaping @Sendable (ShardDriver, _ index: Int) -> Void) async throws {
+        for (index, shard) in shards.withLockedValue({ $0 }).enumerated() {
+            try await shard.eventLoop.submit { body(shard.value, index) }.get()
         }
     }
 

@@ -24,7 +24,7 @@ final class ShardDriver: EdgeShard {
     let subscriber: SubscriberConnection
     let store: Store
     var shard: Shard
-    /// Told whenever a connection for commands was lost, and stands.
+    /// Told whenever the connection for commands was lost, and stands.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
     /// Told of devices of dead workers that reads have met.

@@ -59,16 +59,22 @@ final class GaugedShard: EdgeShard {
 
 /// The worker, for use while ``with(_:body:)`` lasts.
 struct StormyWorker: Sendable {
+    let redis: RedisServer
     let port: Int
     private let loop: any EventLoop
     private let gauge: NIOLoopBound<GaugedShard>
 
     static func with(_ limits: WorkerConfiguration.Limits, body: (StormyWorker) async throws -> Void) async throws {
-        let redis = try await RedisServer()
         var configuration = WorkerConfiguration()
+        configuration.limits = limits
+        try await with(configuration, body: body)
+    }
+
+    static func with(_ settings: WorkerConfiguration, body: (StormyWorker) async throws -> Void) async throws {
+        let redis = try await RedisServer()
+        var configuration = settings
         configuration.redis.url = redis.url
         configuration.auth.mode = .insecure
-        configuration.limits = limits
         let logger = Logger(label: "storm") { _ in SwiftLogNoOpLogHandler() }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let node = try await Node(
@@ -82,7 +88,7 @@ struct StormyWorker: Sendable {
         do {
             let port = try await server.start().port ?? 0
             try await node.start(edge: "ws://127.0.0.1:\(port)", host: "test") { 0 }
-            result = .success(try await body(StormyWorker(port: port, loop: loop, gauge: gauge)))
+            result = .success(try await body(StormyWorker(redis: redis, port: port, loop: loop, gauge: gauge)))
         } catch {
             result = .failure(error)
         }

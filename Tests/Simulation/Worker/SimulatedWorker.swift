@@ -27,6 +27,10 @@ final class SimulatedWorker {
     var onExit: () -> Void = {}
 
     private unowned let world: World
+    /// The connection for heartbeats and sweeps.
+    private let commands: CommandLink
+    private let store: SimulatedStore
+    private var awaited: Set<Int>
     private var steward: Steward
     private var hearing: Incarnation?
     private var arrivals = 0
@@ -38,6 +42,9 @@ final class SimulatedWorker {
         self.place = place.index
         places = [.redis, .machine(place.index)]
         process = Process(world)
+        commands = CommandLink(world, name: "\(name)-beats", over: place.routes[0].commands, of: process)
+        store = SimulatedStore(commands: commands, lease: world.settings.lease)
+        awaited = Set(place.routes.indices)
         steward = Steward(
             worker: id, lease: world.settings.lease, heartbeat: world.settings.heartbeat,
             random: process.chance.kept())
@@ -53,13 +60,16 @@ final class SimulatedWorker {
 
     func start() {
         world.trace.note(name, "starts")
-        for shard in shards {
+        commands.onConnect = { [unowned self] in beat() }
+        commands.onDisconnect = { [unowned self] in redisLost() }
+        commands.start()
+        for (index, shard) in shards.enumerated() {
+            shard.commands.onConnect = { [unowned self] in carry { self.shardConnected(index) } }
             shard.onRedisLost = { [unowned self] in carry { self.redisLost() } }
             shard.onDeadMet = { [unowned self] devices in carry { self.steward.met(devices) } }
             shard.onNotice = { [unowned self] in noticed($0) }
             shard.start()
         }
-        first.commands.onConnect = { [unowned self] in beat() }
         scheduleBeat()
     }
 
@@ -87,7 +97,7 @@ final class SimulatedWorker {
     /// The run is over: lets go of what waits for answers.
     func end() {
         process.die()
-        for shard in shards { shard.stop(holdingBackFor: .zero) }
+        closeConnections(holdingBackFor: .zero)
     }
 
     // MARK: The lease
@@ -103,8 +113,13 @@ final class SimulatedWorker {
     }
 
     private func beat() {
-        guard first.commands.isConnected else { return }
+        guard commands.isConnected, awaited.isEmpty else { return }
         carryOut(steward.beatDue(at: process.now))
+    }
+
+    private func shardConnected(_ index: Int) {
+        awaited.remove(index)
+        beat()
     }
 
     private func redisLost() {
@@ -121,13 +136,13 @@ final class SimulatedWorker {
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
             case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
             case .forget(let dead):
-                first.store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
+                store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
             }
         }
     }
 
     private func send(_ beat: LeaseKeeper.Beat) {
-        first.store.heartbeat(beat) { [self] result in
+        store.heartbeat(beat) { [self] result in
             switch result {
             case .success(let snapshot): carryOut(steward.heartbeatAnswered(beat, snapshot, at: process.now))
             case .failure: steward.heartbeatFailed(beat)
@@ -144,7 +159,7 @@ final class SimulatedWorker {
 
     private func claim(_ dead: Incarnation, by incarnation: Incarnation) {
         world.trace.note(name, "claims what \(dead) left")
-        first.store.claimSweep(of: dead, by: incarnation) { [self] result in
+        store.claimSweep(of: dead, by: incarnation) { [self] result in
             switch result {
             case .success(let sessions): carryOut(steward.claimed(dead, sessions: sessions))
             case .failure: steward.sweepFailed(dead)
@@ -154,7 +169,7 @@ final class SimulatedWorker {
 
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
         world.trace.note(name, "sweeps \(sessions.map(\.text).joined(separator: ", ")) of \(dead)")
-        first.store.sweep(sessions, of: dead, until: until) { [self] result in
+        store.sweep(sessions, of: dead, until: until) { [self] result in
             switch result {
             case .success(true): carryOut(steward.swept(dead))
             case .success(false), .failure: steward.sweepFailed(dead)
@@ -203,7 +218,7 @@ final class SimulatedWorker {
         guard let last = steward.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else {
             return exit()
         }
-        first.store.heartbeat(last) { [self] _ in exit() }
+        store.heartbeat(last) { [self] _ in exit() }
     }
 
     private func exit() {
@@ -216,8 +231,13 @@ final class SimulatedWorker {
 
     private func leave(holdingBackFor pause: Duration) {
         for edge in edges { edge.processEnded() }
-        for shard in shards { shard.stop(holdingBackFor: pause) }
+        closeConnections(holdingBackFor: pause)
         world.gone(self)
+    }
+
+    private func closeConnections(holdingBackFor pause: Duration) {
+        commands.close(holdingBackFor: pause)
+        for shard in shards { shard.stop(holdingBackFor: pause) }
     }
 }
 
