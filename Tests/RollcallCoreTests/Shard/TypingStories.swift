@@ -261,4 +261,17 @@ import Testing
         stage.settle()
         #expect(stage.redis.room("c", user: nil, withTyping: true, withMembers: false).typists.isEmpty)
     }
+
+    @Test("a stop is owed no longer than the typing could last")
+    func owedTooLong() {
+        var (stage, alice, _) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.redisGoes()
+        stage.say(.typing("c", false), on: alice)
+        stage.settle()
+        stage.pass(.seconds(4))
+        stage.redisReturns()
+        #expect(!stage.asked.contains { if case .stopTyping = $0 { true } else { false } })
+    }
 }
