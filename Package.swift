@@ -94,6 +94,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
+            resources: [.embedInCode("Text/words.json")],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -202,6 +203,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
+            exclude: ["Text/golden.json"],
             swiftSettings: swiftSettings
         ),
         .target(

@@ -1,14 +1,15 @@
-// Names come from people, who may leave them empty, paste a page into them, or pile accents on one letter.
+// Names come from people, who may leave them empty, paste a page into them, pile accents on one letter, or turn the
+// whole line round with characters that nobody sees.
 
 enum DisplayName {
     /// The most bytes for each character allowed: enough for any script, and for families of emoji.
     private static let bytesPerCharacter = 32
 
-    /// The name as it may be shown: one line, without white space around it, shortened between characters; `nil` if
-    /// nothing is left, so that it counts as unknown.
+    /// The name as it may be shown: one line, without white space around it or characters that steer text, shortened
+    /// between characters; `nil` if nothing is left to see, so that it counts as unknown.
     static func shown(_ name: String, longest: Int) -> String? {
-        let words = name.split { $0.isWhitespace || $0.isNewline }.joined(separator: " ")
-        guard !words.isEmpty, longest > 0 else { return nil }
+        let words = clean(name)
+        guard words.unicodeScalars.contains(where: shows), longest > 0 else { return nil }
         let limit = longest * bytesPerCharacter
         if words.utf8.count <= limit, words.count <= longest { return words }
         var kept = ""
@@ -18,5 +19,31 @@ enum DisplayName {
         }
         while kept.last == " " { kept.removeLast() }
         return kept.isEmpty ? nil : kept + "…"
+    }
+
+    /// Whether it has a letter of a right-to-left script: the ranges that Unicode keeps for them
+    /// (`DerivedBidiClass.txt`, defaults R and AL).
+    static func isRightToLeft(_ name: String) -> Bool {
+        name.unicodeScalars.contains { scalar in
+            switch scalar.value {
+            case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+            default: false
+            }
+        }
+    }
+
+    private static func clean(_ name: String) -> String {
+        let words = name.unicodeScalars.filter { !steers($0) }.split(whereSeparator: \.properties.isWhitespace)
+        return words.map { String($0) }.joined(separator: " ")
+    }
+
+    /// Bidirectional controls, and what would steer a terminal.
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        return properties.isBidiControl || (properties.generalCategory == .control && !properties.isWhitespace)
+    }
+
+    private static func shows(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.properties.isDefaultIgnorableCodePoint && scalar != " "
     }
 }

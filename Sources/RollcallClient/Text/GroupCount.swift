@@ -13,5 +13,12 @@ public struct GroupCount: Hashable, Sendable, CustomStringConvertible {
         self.total = total
     }
 
-    public var description: String { "\(online) of \(total) online" }
+    /// The line in a language.
+    public func text(in language: Language) -> String {
+        language.words.presence.group[language.plural.category(of: online)]
+            .filled("online", with: String(online)).filled("total", with: String(total))
+    }
+
+    /// The line in English.
+    public var description: String { text(in: .english) }
 }

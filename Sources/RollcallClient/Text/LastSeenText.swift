@@ -13,9 +13,11 @@ public struct LastSeenText: Sendable {
     /// English, discreet.
     public static let english = LastSeenText()
 
-    public var style = Style.discreet
+    public var language: Language
+    public var style: Style
 
-    public init(style: Style = .discreet) {
+    public init(language: Language = .english, style: Style = .discreet) {
+        self.language = language
         self.style = style
     }
 
@@ -24,12 +26,12 @@ public struct LastSeenText: Sendable {
     /// - Parameter now: ``RollcallClient/serverTime``.
     public func text(for presence: Presence?, at now: Timestamp) -> String {
         guard let presence else { return "" }
-        guard presence.status == .offline else { return "Active now" }
+        guard presence.status == .offline else { return language.words.lastSeen.now }
         guard let lastSeen = presence.lastSeen else { return "" }
         let age = now.since(lastSeen)
         switch style {
-        case .discreet: return Self.discreet(age)
-        case .exact: return Self.exact(age)
+        case .discreet: return discreet(age)
+        case .exact: return exact(age)
         }
     }
 
@@ -48,18 +50,20 @@ public struct LastSeenText: Sendable {
         return .milliseconds(whole * step.unit.milliseconds) - age
     }
 
-    private static func discreet(_ age: Duration) -> String {
-        if age < .minute { return "Active now" }
-        if age < .minute * 5 { return "\(age.whole(.minute))m ago" }
-        if age < .hour { return "Active recently" }
-        return age < .day ? "Last seen today" : "Last seen recently"
+    private func discreet(_ age: Duration) -> String {
+        let words = language.words.lastSeen
+        if age < .minute { return words.now }
+        if age < .minute * 5 { return language.text(of: words.minutes, count: age.whole(.minute)) }
+        if age < .hour { return words.recently }
+        return age < .day ? words.today : words.earlier
     }
 
-    private static func exact(_ age: Duration) -> String {
-        func ago(_ count: Int64, _ unit: String) -> String { "Last seen \(count) \(unit)\(count == 1 ? "" : "s") ago" }
-        if age < .minute { return "Active now" }
-        if age < .hour { return ago(age.whole(.minute), "minute") }
-        return age < .day ? ago(age.whole(.hour), "hour") : ago(age.whole(.day), "day")
+    private func exact(_ age: Duration) -> String {
+        let words = language.words.lastSeen
+        if age < .minute { return words.now }
+        if age < .hour { return language.text(of: words.minutesAgo, count: age.whole(.minute)) }
+        if age < .day { return language.text(of: words.hoursAgo, count: age.whole(.hour)) }
+        return language.text(of: words.daysAgo, count: age.whole(.day))
     }
 }
 
@@ -68,5 +72,5 @@ extension Duration {
     fileprivate static let hour = minute * 60
     fileprivate static let day = hour * 24
 
-    fileprivate func whole(_ unit: Duration) -> Int64 { milliseconds / unit.milliseconds }
+    fileprivate func whole(_ unit: Duration) -> Int { Int(milliseconds / unit.milliseconds) }
 }

@@ -19,4 +19,15 @@ public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
         case nil: self = .none
         }
     }
+
+    /// What the colour says, for those who do not see it; empty where there is no dot.
+    public func label(in language: Language = .english) -> String {
+        let words = language.words.presence
+        return switch self {
+        case .green: words.online
+        case .amber: words.away
+        case .grey: words.offline
+        case .none: ""
+        }
+    }
 }

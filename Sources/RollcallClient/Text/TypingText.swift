@@ -3,7 +3,11 @@
 
 /// Turns the typists of a conversation into a line of text.
 ///
-///     TypingText.english.text(for: typing)    // "Alice and Bob are typing…"
+///     TypingText.english.text(for: typing)                       // "Alice and Bob are typing…"
+///     TypingText(language: .current).text(for: typing)           // "Alice und Bob schreiben …"
+///
+/// A name is isolated (U+2068, U+2069) if the language is written from right to left, or if the name has a letter that
+/// is, so that neither turns the other's order round. Directional controls in names are dropped.
 public struct TypingText: Sendable {
     /// What stands at the end of the sentence.
     public enum Dots: String, Hashable, Sendable, CaseIterable {
@@ -18,13 +22,14 @@ public struct TypingText: Sendable {
     public enum Order: Hashable, Sendable, CaseIterable {
         /// By when they began.
         case beginning
-        /// By name, as the reader's collation has it.
+        /// By name, as the language sorts names.
         case name
     }
 
     /// English, with at most three names and an ellipsis.
     public static let english = TypingText()
 
+    public var language: Language
     /// How many names at most. Of more typists than that, two are named and the rest counted.
     public var maximumNames = 3
     /// From how many typists on it says `Several people are typing…`; `nil`: never.
@@ -34,19 +39,22 @@ public struct TypingText: Sendable {
     /// Names longer than this many characters are shortened.
     public var longestName = 40
 
-    public init() {}
+    public init(language: Language = .english) {
+        self.language = language
+    }
 
     /// The line; empty if nobody types.
     ///
     /// - Parameter name: the app's name for a user; where it has none, the one from the conversation's members counts.
     public func text(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
-        let sentence = sentence(for: typing, name: name)
-        return sentence == .nobody ? "" : English.text(for: sentence) + dots.rawValue
+        let sentence = language.text(for: sentence(for: typing, name: name), isolating: true)
+        return sentence.isEmpty || dots == .none
+            ? sentence : sentence + language.words.typing.beforeDots + dots.rawValue
     }
 
-    /// The line without dots, for a screen reader.
+    /// The line for a screen reader: without dots, and without isolates, since it is spoken in the order of its letters.
     public func label(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
-        English.text(for: sentence(for: typing, name: name))
+        language.text(for: sentence(for: typing, name: name), isolating: false)
     }
 }
 
@@ -57,6 +65,8 @@ enum TypingSentence: Hashable {
     case someone
     /// These people, one at least.
     case names([String])
+    /// These people, one at least, and one who has no name.
+    case namesAndSomeone([String])
     /// These people, one at least, and so many others.
     case namesAndOthers([String], Int)
     /// So many people of whom none has a name.
@@ -71,10 +81,13 @@ extension TypingText {
         if let severalFrom, count >= max(2, severalFrom) { return .several }
         let names = names(of: typing.typists, name: name)
         let unnamed = count - names.count
-        // One unknown person among known ones can still be told as such; more are told as a number.
-        let shown = unnamed == 1 && count > 1 ? names + [English.someone] : names
-        if shown.count == count, count <= maximumNames { return .names(shown) }
-        let named = Array(names.prefix(count > maximumNames ? min(2, maximumNames) : maximumNames))
+        if count <= maximumNames, !names.isEmpty {
+            if unnamed == 0 { return .names(names) }
+            // One unknown person among known ones can still be told as such; more are told as a number.
+            if unnamed == 1 { return .namesAndSomeone(names) }
+        }
+        let most = max(0, maximumNames)
+        let named = Array(names.prefix(count > most ? min(2, most) : most))
         if named.isEmpty { return count == 1 ? .someone : .people(count) }
         return .namesAndOthers(named, count - named.count)
     }
@@ -86,7 +99,7 @@ extension TypingText {
         }
         switch order {
         case .beginning: return names
-        case .name: return names.sorted(by: Collation.precedes)
+        case .name: return names.sorted(by: Collation(language).precedes)
         }
     }
 

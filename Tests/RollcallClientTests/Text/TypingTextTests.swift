@@ -29,6 +29,8 @@ import Testing
         text.maximumNames = 0
         #expect(text.text(for: .of("Alice", "Bob")) == "2 people are typing…")
         #expect(text.text(for: .of("Alice")) == "Someone is typing…")
+        text.maximumNames = -1
+        #expect(text.text(for: .of("Alice")) == "Someone is typing…", "as none")
         text.maximumNames = 5
         #expect(text.text(for: .of("A", "B", "C", "D", "E")) == "A, B, C, D, and E are typing…")
         #expect(text.text(for: .of("A", "B", "C", "D", "E", "F")) == "A, B, and 4 others are typing…")
@@ -85,8 +87,8 @@ import Testing
         }
         #expect(english.text(for: typing(nil, nil)) == "2 people are typing…")
         #expect(english.text(for: typing(nil, nil, nil)) == "3 people are typing…")
-        #expect(english.text(for: typing("Alice", nil)) == "Alice and Someone are typing…")
-        #expect(english.text(for: typing("Alice", "Bob", nil)) == "Alice, Bob, and Someone are typing…")
+        #expect(english.text(for: typing("Alice", nil)) == "Alice and someone else are typing…")
+        #expect(english.text(for: typing("Alice", "Bob", nil)) == "Alice, Bob, and someone else are typing…")
         #expect(english.text(for: typing(nil, "Alice", nil)) == "Alice and 2 others are typing…")
         #expect(english.text(for: typing(nil, "Alice", nil, nil, nil)) == "Alice and 4 others are typing…")
         let uncounted = Typing(conversation: "c42", count: 40)

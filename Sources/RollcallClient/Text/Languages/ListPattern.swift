@@ -1,0 +1,49 @@
+// How names are joined to a list. The patterns are those of Unicode CLDR 44, "standard" lists.
+
+/// What a language puts between the items of a list.
+public struct ListPattern: Hashable, Sendable, Codable {
+    /// Between two items.
+    public var pair: String
+    /// Between all but the last two of more.
+    public var middle: String
+    /// Between the last two of more.
+    public var last: String
+    /// What takes the place of ``pair`` and ``last`` before certain words.
+    public var before: Before?
+
+    public init(pair: String, middle: String, last: String, before: Before? = nil) {
+        self.pair = pair
+        self.middle = middle
+        self.last = last
+        self.before = before
+    }
+
+    /// A word for "and" that depends on how the next item begins: Spanish *y* is *e* before the sound of *i*.
+    public struct Before: Hashable, Sendable, Codable {
+        /// Beginnings, in lower case.
+        public var starts: [String]
+        /// Beginnings that do not count, although they begin with one of ``starts``: *hielo* begins with the sound of *y*.
+        public var except: [String]
+        public var use: String
+
+        public init(starts: [String], except: [String] = [], use: String) {
+            self.starts = starts
+            self.except = except
+            self.use = use
+        }
+    }
+
+    public func joined(_ items: [String]) -> String {
+        guard let final = items.last, items.count > 1 else { return items.first ?? "" }
+        let and = before.flatMap { $0.applies(to: final) ? $0.use : nil } ?? (items.count == 2 ? pair : last)
+        return items.dropLast().joined(separator: middle) + and + final
+    }
+}
+
+extension ListPattern.Before {
+    /// Isolates around the item say nothing about how it begins.
+    fileprivate func applies(to item: String) -> Bool {
+        let word = String(item.unicodeScalars.drop { $0.properties.isBidiControl }).lowercased()
+        return starts.contains { word.hasPrefix($0) } && !except.contains { word.hasPrefix($0) }
+    }
+}

@@ -1,0 +1,89 @@
+// Every language says what its speakers would, whoever and however many they are.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct GoldenTests {
+    @Test("X1, X2, X4, X5, X6: who is typing, in every language", arguments: Golden.cases.typing)
+    func typing(example: Golden.TypingCase) throws {
+        let text = try TypingText(example)
+        #expect(text.text(for: Typing(example)) == example.text)
+        #expect(text.label(for: Typing(example)) == example.label)
+    }
+
+    @Test("P7, X5: when someone was last here, in every language", arguments: Golden.cases.lastSeen)
+    func lastSeen(example: Golden.LastSeenCase) throws {
+        let style = try #require(LastSeenText.Style.allCases.first { "\($0)" == example.style })
+        let text = try LastSeenText(language: .named(example.language), style: style)
+        let seen: Int64 = 1_753_600_000_000
+        let now = Timestamp(milliseconds: seen + example.seconds * 1000)
+        #expect(text.text(for: .of("bob", .offline, lastSeen: seen), at: now) == example.text)
+    }
+
+    @Test("P9, X5: how many of a group are online, in every language")
+    func groups() throws {
+        for example in Golden.cases.groups {
+            let online = (0..<example.online).map { Presence.of(try! UserID("u\($0)"), .online) }
+            let count = GroupCount(of: online, total: example.total)
+            #expect(count.text(in: try .named(example.language)) == example.text)
+        }
+    }
+
+    @Test("P8, X6: the dot's colour in words, in every language")
+    func presence() throws {
+        for example in Golden.cases.presence {
+            let language = try Language.named(example.language)
+            #expect(PresenceDot.green.label(in: language) == example.online)
+            #expect(PresenceDot.amber.label(in: language) == example.away)
+            #expect(PresenceDot.grey.label(in: language) == example.offline)
+            #expect(PresenceDot.none.label(in: language) == "")
+        }
+    }
+
+    @Test("X5: plural categories as in CLDR")
+    func plurals() throws {
+        for example in Golden.cases.plurals {
+            let rule = try Language.named(example.language).plural
+            for (category, numbers) in example.numbers {
+                for number in numbers {
+                    #expect(rule.category(of: number) == category, "\(example.language) \(number)")
+                }
+            }
+        }
+    }
+
+    @Test("X1, X5: no language is without its examples", arguments: Language.all)
+    func complete(language: Language) {
+        let cases = Golden.cases
+        let typing = cases.typing.filter { $0.language == language.id }
+        let counts = Set(typing.map { $0.count ?? $0.typists.count })
+        #expect(counts.isSuperset(of: [0, 1, 2, 3, 4, 7, 24, 300]))
+        #expect(Set(typing.map(\.dots)).isSuperset(of: [nil, "three", "none"]))
+        #expect(typing.contains { $0.severalFrom != nil })
+        #expect(typing.contains { $0.typists == [nil] } && typing.contains { $0.typists == [nil, nil] })
+        #expect(Set(cases.lastSeen.filter { $0.language == language.id }.map(\.style)) == ["discreet", "exact"])
+        #expect(cases.groups.contains { $0.language == language.id })
+        #expect(cases.presence.contains { $0.language == language.id })
+        #expect(cases.plurals.contains { $0.language == language.id })
+    }
+}
+
+extension TypingText {
+    fileprivate init(_ example: Golden.TypingCase) throws {
+        self.init(language: try .named(example.language))
+        maximumNames = example.maximumNames ?? maximumNames
+        severalFrom = example.severalFrom
+        longestName = example.longestName ?? longestName
+        dots = Dots.allCases.first { "\($0)" == example.dots } ?? dots
+        order = Order.allCases.first { "\($0)" == example.order } ?? order
+    }
+}
+
+extension Typing {
+    fileprivate init(_ example: Golden.TypingCase) {
+        let typists = example.typists.enumerated().map { Typist(user: try! UserID("u\($0)"), name: $1) }
+        self.init(conversation: "c42", typists: typists, count: example.count)
+    }
+}

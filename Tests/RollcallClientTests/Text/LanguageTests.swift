@@ -1,0 +1,107 @@
+// Languages as values: which one to take, what is in them, and an app's own.
+
+import Foundation
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct LanguageTests {
+    @Test("X5: eighteen languages, each complete and without a placeholder that nothing fills")
+    func all() {
+        let expected = "en de fr es pt it nl pl ru ar he hi ja ko zh-Hans zh-Hant tr uk"
+        #expect(Language.all.map(\.id).joined(separator: " ") == expected)
+        #expect(Language.all.flatMap(\.problems) == [])
+        let named: [Language] = [
+            .english, .german, .french, .spanish, .portuguese, .italian, .dutch, .polish, .russian, .arabic, .hebrew,
+            .hindi, .japanese, .korean, .simplifiedChinese, .traditionalChinese, .turkish, .ukrainian,
+        ]
+        #expect(named.map(\.id) == Language.all.map(\.id))
+        #expect(Language.all.filter { $0.direction == .rightToLeft }.map(\.id) == ["ar", "he"])
+    }
+
+    @Test(
+        "X5: the best language for someone's preferences",
+        arguments: [
+            (["pt-BR", "en"], "pt"), (["pt-PT"], "pt"), (["nb", "de-AT"], "de"), (["nb-NO"], "en"), ([], "en"),
+            (["zh-HK"], "zh-Hant"), (["zh-TW"], "zh-Hant"), (["zh-Hant-HK"], "zh-Hant"), (["zh-MO"], "zh-Hant"),
+            (["zh"], "zh-Hans"), (["zh-CN"], "zh-Hans"), (["zh-SG"], "zh-Hans"), (["zh-Hans-TW"], "zh-Hans"),
+            (["yue"], "zh-Hant"), (["yue-CN"], "zh-Hans"), (["cmn-Hant"], "zh-Hant"), (["iw-IL"], "he"),
+            (["gsw-CH"], "de"), (["EN_us.UTF-8"], "en"), (["es-419"], "es"), (["sr-Latn@euro", "uk_UA"], "uk"),
+            (["de-1996"], "de"), (["", "-", "x"], "en"), (["fr-CA-x-slang"], "fr"),
+        ] as [([String], String)])
+    func best(preferences: [String], expected: String) {
+        #expect(Language.best(for: preferences).id == expected)
+    }
+
+    @Test("X5: among several regions the reader's own is best, then the one of none; a later language replaces")
+    func regions() {
+        func language(_ id: String, name: String = "") -> Language {
+            var language = Language.portuguese
+            (language.id, language.name) = (id, name)
+            return language
+        }
+        let european = language("pt-PT")
+        #expect(Language.best(for: ["pt-PT"], among: Language.all + [european]).id == "pt-PT")
+        #expect(Language.best(for: ["pt-BR"], among: Language.all + [european]).id == "pt")
+        #expect(Language.best(for: ["pt"], among: Language.all + [european]).id == "pt")
+        #expect(Language.best(for: ["pt-AO"], among: [european]).id == "pt-PT")
+        #expect(Language.best(for: ["pt"], among: Language.all + [language("pt", name: "mine")]).name == "mine")
+        #expect(Language.best(for: ["de"], among: [european]).id == "en", "English, whatever there is to choose from")
+        let latin = language("sr-Latn")
+        #expect(Language.best(for: ["sr-Cyrl"], among: [latin]).id == "en")
+        #expect(Language.best(for: ["sr"], among: [latin]).id == "sr-Latn")
+    }
+
+    @Test(
+        "X5: the environment's language",
+        arguments: [
+            (["LANG": "de_DE.UTF-8"], ["de_DE.UTF-8"]),
+            (["LANG": "de_DE", "LANGUAGE": "sv:pl"], ["sv", "pl", "de_DE"]),
+            (["LANG": "de_DE", "LC_MESSAGES": "it_IT", "LC_ALL": ""], ["it_IT"]),
+            (["LANG": "de_DE", "LC_ALL": "uk_UA", "LC_MESSAGES": "it_IT"], ["uk_UA"]),
+            (["LANG": "C.UTF-8", "LANGUAGE": "de"], []), (["LANGUAGE": "de"], []), ([:], []),
+        ] as [([String: String], [String])])
+    func environment(environment: [String: String], expected: [String]) {
+        #expect(Language.preferences(in: environment) == expected)
+    }
+
+    @Test("X5: the language of now is one of ours")
+    func current() {
+        #expect(Language.all.contains { $0.id == Language.current.id })
+    }
+
+    /// Which of the versions of CLDR does the platform have? They differ in Hindi's comma.
+    @Test("X5: lists are joined as the platform joins them", arguments: Language.all)
+    func lists(language: Language) {
+        let locale = Locale(identifier: language.id)
+        for names in [
+            ["Ada"], ["Ada", "Bob"], ["Ada", "Bob", "Carl"], ["Ada", "Bob", "Carl", "Ida"], ["Ada", "Hiero"],
+        ] {
+            let platform = names.formatted(.list(type: .and).locale(locale))
+                .replacing("\u{2068}", with: "").replacing("\u{2069}", with: "")
+            let same = language.id == "hi" ? platform.replacing(", और", with: " और") : platform
+            // Ours says Ukrainian's "and" by its sound, too.
+            let ours =
+                language.id == "uk"
+                ? language.list.joined(names).replacing(" та ", with: " і ") : language.list.joined(names)
+            #expect(ours == same)
+        }
+    }
+
+    @Test("X3: names are sorted as the language sorts them, whatever the machine's")
+    func collation() {
+        func sorted(_ names: String, _ id: String) -> String {
+            var language = Language.english
+            language.id = id
+            return names.split(separator: " ").map(String.init).sorted(by: Collation(language).precedes)
+                .joined(separator: " ")
+        }
+        #expect(sorted("Zoe Ärta Ada", "sv") == "Ada Zoe Ärta")
+        #expect(sorted("Zoe Ärta Ada", "de") == "Ada Ärta Zoe")
+        #expect(sorted("Ora Ña Nz", "es") == "Nz Ña Ora")
+        #expect(sorted("Hus Chalupa Cyril", "cs") == "Cyril Hus Chalupa")
+        #expect(sorted("u10 u9 U8", "en") == "U8 u9 u10")
+        #expect(sorted("bob Bob BOB", "en") == sorted("BOB bob Bob", "en"))
+    }
+}
