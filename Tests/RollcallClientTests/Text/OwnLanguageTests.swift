@@ -49,7 +49,7 @@ import Testing
     func changed() {
         var language = Language.japanese
         language.words.typing.person = "{name}"
-        #expect(TypingText(language: language).text(for: .of("Alice", "Bob")) == "Alice、Bobが入力中…")
+        #expect(TypingText(language: language).text(for: .of("Alice", "Bob")) == "AliceとBobが入力中…")
         #expect(TypingText(language: .japanese).text(for: .of("Alice")) == "Aliceさんが入力中…")
     }
 
