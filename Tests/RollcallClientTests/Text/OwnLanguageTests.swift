@@ -110,9 +110,20 @@ import Testing
         #expect(throws: InvalidLanguage(problems: [problem])) {
             try Language(json: Self.json.replacing(text, with: wrong), plural: .one)
         }
-        #expect(throws: InvalidLanguage.self) { try Language(json: "{", plural: .one) }
-        #expect(throws: InvalidLanguage.self) {
-            try Language(json: Self.json.replacing("\"ltr\"", with: "\"up\""), plural: .one)
+    }
+
+    @Test("X5: a wrong value in JSON is told by its key; what is no JSON is refused")
+    func noJSON() throws {
+        for (text, wrong, key) in [
+            ("\"ltr\"", "\"up\"", "direction"), ("\"other\": \"{count} till\"", "\"more\": \"\"", "typing.others.more"),
+            ("\"Borta\"", "7", "presence.away"),
+        ] {
+            let error = #expect(throws: InvalidLanguage.self) {
+                try Language(json: Self.json.replacing(text, with: wrong), plural: .one)
+            }
+            let description = try #require(error).description
+            #expect(description.hasPrefix("\(key) is wrong: "))
         }
+        #expect(throws: InvalidLanguage.self) { try Language(json: "{", plural: .one) }
     }
 }

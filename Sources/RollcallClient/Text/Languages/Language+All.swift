@@ -9,7 +9,10 @@
 
 extension Language {
     /// All of them, in the order in which to offer them.
-    public static let all = decoded(PackageResources.words_json)
+    public static let all = decoded(file)
+
+    /// `words.json` as it is, for whoever serves it to browsers.
+    package static var file: [UInt8] { PackageResources.words_json }
 
     public static let english = brought("en")
     public static let german = brought("de")

@@ -41,9 +41,10 @@ extension Language {
         func key(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
         return switch error {
         case DecodingError.keyNotFound(let missing, let context): "\(key(context.codingPath + [missing])) is missing"
-        case DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context):
+        case DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
             "\(key(context.codingPath)) is wrong: \(context.debugDescription)"
-        default: "It is no such JSON: \(error)"
+        default: "it is no such JSON: \(error)"
         }
     }
 }
