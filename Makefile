@@ -1,11 +1,11 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-client test-hiredis simulate faults bench lint format clean
+.PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Package.swift
-SHELL_SCRIPTS := Tests/consumer.sh Tests/hiredis-1x.sh scripts/setup scripts/make-secrets .ci/run
+SHELL_SCRIPTS := Tests/browser.sh Tests/consumer.sh Tests/hiredis-1x.sh Tests/interop.sh Tests/venv.sh scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
@@ -22,10 +22,16 @@ run: setup ## a private Redis, two workers and the demo page
 
 # Many tests start processes of their own: all at once, they would measure the machine's patience.
 test: setup ## build, and run all tests
+	@scripts/setup test
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test $(FLAGS)
 
 test-client: setup ## build an app that imports only the client, with hiredis hidden
 	Tests/consumer.sh
+
+test-browser: setup ## try the module for browsers in headless Chromium; takes ONLY=expression
+	@scripts/setup test
+	$(SWIFT) build $(FLAGS) --product rollcall
+	Tests/browser.sh $(if $(ONLY),-k '$(ONLY)')
 
 test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
 	Tests/hiredis-1x.sh

@@ -16,6 +16,7 @@ let package = Package(
     name: "rollcall",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "RollcallBrowser", targets: ["RollcallBrowser"]),
         .library(name: "RollcallClient", targets: ["RollcallClient"]),
         .library(name: "RollcallWorker", targets: ["RollcallWorker"]),
         .executable(name: "rollcall", targets: ["rollcall"]),
@@ -97,9 +98,15 @@ let package = Package(
             resources: [.embedInCode("Text/words.json")],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "RollcallBrowser",
+            resources: [.embedInCode("Module")],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "rollcall",
             dependencies: [
+                "RollcallBrowser",
                 "RollcallClient",
                 "RollcallModel",
                 "RollcallWorker",
@@ -245,7 +252,10 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["FaultSuite", "Harness", "RollcallClient", "RollcallModel", "TestSupport", "rollcall"],
+            dependencies: [
+                "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport",
+                "rollcall",
+            ],
             swiftSettings: swiftSettings
         ),
     ]

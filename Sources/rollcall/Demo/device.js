@@ -21,11 +21,14 @@ export class Device extends EventTarget {
   #parts;
   #absence = null;
   #returnsAt = 0;
+  /** How its person ended it last. */
+  #ending = "";
 
   constructor({ user, kind, suffix, urls, group }) {
     super();
     this.name = `${kind}-${suffix}`;
     this.client = new RollcallClient({ url: urls, token: user, device: this.name });
+    this.connection = { status: "idle" };
     const { element, parts } = build("device-template");
     this.element = element;
     this.#parts = parts;
@@ -34,14 +37,17 @@ export class Device extends EventTarget {
     parts.choice.name = group;
     parts.choice.addEventListener("change", () => this.dispatchEvent(new Event("chosen")));
     element.addEventListener("click", ({ target }) => this.#pressed(target));
-    this.client.addEventListener("connection", () => this.#changed());
+    this.client.connection.subscribe((connection) => {
+      this.connection = connection;
+      this.#changed();
+    });
     this.client.addEventListener("wire", ({ detail }) => this.#keep(detail));
     this.client.connect();
   }
 
   choose() { this.#parts.choice.checked = true; }
 
-  get isConnected() { return this.client.connection === "open"; }
+  get isConnected() { return this.connection.status === "connected"; }
 
   /** Ends the device for good, politely. */
   remove() {
@@ -55,13 +61,13 @@ export class Device extends EventTarget {
     const button = target.closest("button");
     if (!button) return;
     if (button.value) {
-      this.client.state = button.value;
+      this.client.setState(button.value);
       return this.#changed();
     }
     switch (button.dataset.action) {
       case "drop": this.#lose(); break;
-      case "kill": this.client.abandon(); break;
-      case "leave": this.client.close(); break;
+      case "kill": this.#end("Force-quit", { goodbye: false }); break;
+      case "leave": this.#end("Signed out", { goodbye: true }); break;
       case "return": this.#stay(); this.client.connect(); break;
       case "remove": this.remove(); break;
     }
@@ -74,7 +80,12 @@ export class Device extends EventTarget {
       this.#stay();
       this.client.connect();
     }, 1_000);
-    this.client.abandon();
+    this.client.disconnect({ goodbye: false });
+  }
+
+  #end(how, goodbye) {
+    this.#ending = how;
+    this.client.disconnect(goodbye);
   }
 
   #stay() {
@@ -89,32 +100,32 @@ export class Device extends EventTarget {
   }
 
   #changed() {
-    const { connection, state, worker } = this.client;
-    this.element.dataset.connection = connection;
+    const { status, session } = this.connection;
+    const state = this.client.deviceState;
+    const isGone = status === "idle" || status === "failed" || status === "closed";
+    this.element.dataset.connection = status;
     this.element.dataset.state = state;
-    this.#parts.worker.textContent = connection === "open" ? worker.split(".")[0] : "";
-    this.#parts.worker.title = connection === "open" ? `Held by worker ${worker}` : "";
-    this.#parts.status.textContent = this.#status(connection, state);
-    this.#parts.states.hidden = this.#parts["online-actions"].hidden = connection === "closed";
-    this.#parts["offline-actions"].hidden = connection !== "closed";
+    this.#parts.worker.textContent = session?.worker.split(".")[0] ?? "";
+    this.#parts.worker.title = session ? `Held by worker ${session.worker}` : "";
+    this.#parts.status.textContent = this.#status(state);
+    this.#parts.states.hidden = this.#parts["online-actions"].hidden = isGone;
+    this.#parts["offline-actions"].hidden = !isGone;
     for (const button of this.#parts.states.children) {
       button.setAttribute("aria-pressed", String(button.value === state));
     }
     this.dispatchEvent(new Event("changed"));
   }
 
-  #status(connection, state) {
-    switch (connection) {
-      case "open": return STATES[state];
+  #status(state) {
+    const { status, error } = this.connection;
+    switch (status) {
+      case "connected": return STATES[state];
       case "connecting": return "Connecting…";
       case "waiting": return "Looking for a worker…";
+      case "failed": return `Ended: ${error.message}`;
+      case "idle":
       case "closed": break;
     }
-    if (this.#absence) return `No network, for ${Math.ceil((this.#returnsAt - Date.now()) / 1_000)} s`;
-    switch (this.client.reason) {
-      case "signed out": return "Signed out";
-      case "abandoned": return "Force-quit";
-      default: return `Ended: ${this.client.reason}`;
-    }
+    return this.#absence ? `No network, for ${Math.ceil((this.#returnsAt - Date.now()) / 1_000)} s` : this.#ending;
   }
 }

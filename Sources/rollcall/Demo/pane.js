@@ -1,6 +1,6 @@
 // A person's side of the conversation: their devices, who else is there, the messages, who types.
 
-import { lastSeenText, typingText } from "./rollcall.js";
+import { TypingAnnouncer, lastSeenText, typingText } from "./rollcall.js";
 import { Device, KINDS } from "./device.js";
 import { build, hueOf, make, nameOf } from "./parts.js";
 
@@ -10,9 +10,11 @@ export class Pane extends EventTarget {
   #devices = [];
   #chosen = null;
   #presences = new Map();
-  #room = null;
+  #input = null;
+  #stopTyping = null;
   #stopWatching = null;
-  #announced = "";
+  /** A screen reader hears of changes of the set only. */
+  #announcer = new TypingAnnouncer({ name: nameOf });
 
   constructor({ user, conversation, chat, urlsFor, suffix }) {
     super();
@@ -61,7 +63,7 @@ export class Pane extends EventTarget {
   #listen() {
     const { chat } = this;
     const { field, composer, close, "add-device": add } = this.#parts;
-    field.addEventListener("input", () => this.#room?.input.edit(field.value));
+    field.addEventListener("input", () => this.#input?.edited(field.value));
     composer.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
@@ -87,20 +89,21 @@ export class Pane extends EventTarget {
 
   #clear() {
     this.#parts.field.value = "";
-    return this.#room?.input.stop();
+    return this.#input?.sendConfirmed();
   }
 
   #choose(device) {
     this.#clear();
-    this.#room?.leave();
+    this.#input?.disappeared();
+    this.#stopTyping?.();
     this.#stopWatching?.();
-    this.#stopWatching = null;
-    this.#room = null;
-    this.#presences.clear();
+    this.#input = this.#stopTyping = this.#stopWatching = null;
+    this.#presences = new Map();
     this.#chosen = device;
     if (device) {
       device.choose();
-      this.#room = device.client.join(this.conversation, (typing) => this.#showTyping(typing));
+      this.#input = device.client.typingInput(this.conversation);
+      this.#stopTyping = device.client.typing(this.conversation).subscribe((typing) => this.#showTyping(typing));
       this.#showDevice(device);
     }
     this.#watch();
@@ -115,20 +118,20 @@ export class Pane extends EventTarget {
   #watch() {
     const ended = this.#stopWatching;
     const people = [...new Set([this.user, ...this.chat.people])];
-    this.#stopWatching = this.#chosen?.client.watch(people, (presence) => this.#seen(presence)) ?? null;
+    this.#stopWatching = this.#chosen?.client.presence(people).subscribe((presences) => this.#seen(presences)) ?? null;
     ended?.();
     this.#showPeers();
   }
 
-  #seen(presence) {
-    this.#presences.set(presence.user, presence);
+  #seen(presences) {
+    this.#presences = presences;
     this.#showPeers();
   }
 
   #showDevice(device) {
     if (device !== this.#chosen) return;
     const { composer } = this.#parts;
-    const usable = device.isConnected && device.client.state !== "background";
+    const usable = device.isConnected && device.client.deviceState !== "background";
     composer.inert = !usable;
     if (!usable) this.#clear();
     this.element.classList.toggle("cut-off", !device.isConnected);
@@ -157,7 +160,7 @@ export class Pane extends EventTarget {
     return item;
   }
 
-  /** To the second, since this page is for looking closely; an app says it less exactly. */
+  /** To the minute, since this page is for looking closely; an app says it less exactly. */
   #lastSeen(presence) {
     switch (presence?.status) {
       case "online": return "Online";
@@ -165,8 +168,8 @@ export class Pane extends EventTarget {
       case "offline": break;
       default: return "…";
     }
-    const seen = lastSeenText(presence, this.#chosen.client.now, { exact: true });
-    return seen ? `Offline · last seen ${seen}` : "Not seen yet";
+    const seen = lastSeenText(presence, this.#chosen.client.now, { style: "exact" });
+    return seen ? `Offline · ${seen}` : "Not seen yet";
   }
 
   #showMessages() {
@@ -181,14 +184,11 @@ export class Pane extends EventTarget {
     messages.scrollTop = messages.scrollHeight;
   }
 
-  #showTyping({ users, count }) {
-    const { typing, dots, announcement } = this.#parts;
-    const text = typingText(users, { count, name: nameOf, dots: "" });
-    typing.textContent = text;
-    dots.hidden = count === 0;
-    // The set is repeated while it stays; a screen reader hears of changes only.
-    if (text !== this.#announced) announcement.textContent = text;
-    this.#announced = text;
+  #showTyping(typing) {
+    const { typing: line, dots, announcement } = this.#parts;
+    line.textContent = typingText(typing, { name: nameOf, dots: "none" });
+    dots.hidden = typing.count === 0;
+    announcement.textContent = this.#announcer.announcement(typing) ?? announcement.textContent;
   }
 
   #showWire() {

@@ -2,6 +2,7 @@
 
 import Hummingbird
 import NIOCore
+import RollcallBrowser
 
 /// A file of the page.
 struct DemoFile: Sendable {
@@ -9,13 +10,12 @@ struct DemoFile: Sendable {
     let type: String
     let bytes: [UInt8]
 
-    static let all = [
+    static let all = page + BrowserFile.all.map { DemoFile(path: $0.name, type: $0.contentType, bytes: $0.bytes) }
+
+    private static let page = [
         DemoFile(path: "", type: "text/html; charset=utf-8", bytes: PackageResources.index_html),
         DemoFile(path: "style.css", type: "text/css; charset=utf-8", bytes: PackageResources.style_css),
         DemoFile(path: "icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
-        script("rollcall.js", PackageResources.rollcall_js),
-        script("typing-input.js", PackageResources.typing_input_js),
-        script("texts.js", PackageResources.texts_js),
         script("demo.js", PackageResources.demo_js),
         script("chat.js", PackageResources.chat_js),
         script("device.js", PackageResources.device_js),

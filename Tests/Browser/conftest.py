@@ -1,0 +1,96 @@
+"""What the stories share: one browser, one web server, one Redis with two workers."""
+
+import contextlib
+import itertools
+
+import pytest
+
+import pages
+from deployment import Redis, Worker
+from network import Network
+
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def site():
+    server = pages.serve()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def driver():
+    driver, watcher = pages.start_browser()
+    yield driver
+    driver.quit()
+    watcher.communicate(b"done\n")
+
+
+@pytest.fixture(scope="session")
+def redis():
+    with stopping(Redis()) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def workers(redis, site):
+    with stopping(Worker("w1", redis, site)) as first, stopping(Worker("w2", redis, site)) as second:
+        yield first, second
+
+
+@pytest.fixture
+def worker(redis, site):
+    """Starts workers of the story's own."""
+    with contextlib.ExitStack() as stack:
+        yield lambda **settings: stack.enter_context(
+            stopping(Worker(f"own{next(numbers)}", redis, site, **settings)))
+
+
+@pytest.fixture
+def network():
+    """Puts a network before a worker."""
+    with contextlib.ExitStack() as stack:
+        yield lambda worker: stack.enter_context(contextlib.closing(Network(worker.port)))
+
+
+@pytest.fixture
+def open_page(driver, site):
+    """Opens pages that are closed with the story, and none of which may have made a mistake."""
+    opened = []
+
+    def open_one():
+        opened.append(pages.Page(driver, f"{site}/page.html"))
+        return opened[-1]
+
+    yield open_one
+    for page in opened:
+        if page.handle in driver.window_handles:
+            mistakes = page.run("return window.mistakes")
+            page.close()
+            assert not mistakes
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()
+
+
+@pytest.fixture
+def room():
+    """A conversation that no other story has, and people whom no other knows."""
+    return Room(next(numbers))
+
+
+class Room:
+    def __init__(self, number):
+        self.name = f"c{number}"
+        self.alice, self.bob, self.carol = (f"{name}{number}" for name in ("alice", "bob", "carol"))
+
+
+@contextlib.contextmanager
+def stopping(process):
+    try:
+        yield process
+    finally:
+        process.stop()

@@ -1,0 +1,88 @@
+"""A web server with the module and the pages that test it, and the browser that opens them."""
+
+import http.server
+import pathlib
+import shutil
+import threading
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+from deployment import ROOT, eventually, watch_over
+
+HERE = pathlib.Path(__file__).resolve().parent
+FILES = {
+    "/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js",
+    "/golden.json": ROOT / "Tests/RollcallClientTests/Text/golden.json",
+    "/page.html": HERE / "page.html",
+} | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")}
+TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html"}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        file = FILES.get(self.path.split("?")[0])
+        self.send_response(200 if file else 404)
+        self.send_header("Content-Type", f"{TYPES[file.suffix]}; charset=utf-8" if file else "text/plain")
+        self.end_headers()
+        self.wfile.write(file.read_bytes() if file else b"")
+
+    def log_message(self, *_):
+        pass
+
+
+def serve():
+    """A web server on a free port of loopback."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def find(*names):
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def start_browser():
+    """Headless Chromium, and its driver."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = find("chromium", "chromium-browser", "google-chrome")
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1200,900",
+                 "--js-flags=--expose-gc", "--enable-precise-memory-info"):
+        options.add_argument(flag)
+    service = Service(find("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
+    driver.set_script_timeout(30)
+    return driver, watch_over(service.process.pid)
+
+
+class Page:
+    """A tab of its own."""
+
+    def __init__(self, driver, url):
+        self.driver = driver
+        driver.switch_to.new_window("tab")
+        self.handle = driver.current_window_handle
+        self.load(url)
+
+    def load(self, url):
+        self.show()
+        self.driver.get(url)
+        eventually("the module is loaded", lambda: self.run("return Boolean(window.rollcall ?? true)"))
+
+    def show(self):
+        """Brings the tab to the front; the others are hidden then."""
+        if self.driver.current_window_handle != self.handle:
+            self.driver.switch_to.window(self.handle)
+
+    def run(self, script, *arguments):
+        """Runs a script, and gives what it returns; a promise is awaited."""
+        self.show()
+        return self.driver.execute_script(script, *arguments)
+
+    def until(self, what, condition, *arguments, within=10.0):
+        return eventually(what, lambda: self.run(f"return {condition}", *arguments), within)
+
+    def close(self):
+        self.show()
+        self.driver.close()
+        self.driver.switch_to.window(self.driver.window_handles[0])

@@ -1,0 +1,348 @@
+// The connection's life: weather and mistakes.
+
+import { RollcallClient } from "/rollcall.js";
+import { World, equal, ok, seen } from "./world.js";
+
+async function inWorld(story) {
+  const world = new World();
+  try {
+    await story(world);
+  } finally {
+    world.end();
+  }
+}
+
+const statuses = (client) => client.states.map(({ status }) => status);
+const base64url = (value) => btoa(JSON.stringify(value)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const jwt = (exp) => `${base64url({ alg: "none" })}.${base64url({ sub: "alice", exp })}.x`;
+
+export const stories = {
+  "C2: a client says hello with its token, device and state, and is told who it is": () => inWorld(async (world) => {
+    const client = world.client();
+    client.setPhase("background");
+    equal(client.connection.latest, { status: "idle" });
+    client.connect();
+    await world.advance(0);
+    const { token, device, state } = world.all("hello")[0];
+    equal([token, device, state], ["alice", "web", "background"]);
+    equal(client.connection.latest, {
+      status: "connected", session: { user: "alice", device: "web", session: "s1", worker: "w1.abc" },
+    });
+    equal(statuses(client), ["connecting", "connected"]);
+    equal(world.socket.url, "ws://one.example/v1/connect");
+  }),
+
+  "C2: whatever ends the connection, the client comes back, and asks for everything again": () => inWorld(async (world) => {
+    const client = await world.connected();
+    seen(client.presence("bob"));
+    seen(client.typing("c42"));
+    for (const code of [1006, 1000, 1005, 1009, 4000, 4001, 4002, 4003, 4099, 4200]) {
+      await world.advance(0);
+      world.socket.end(code);
+      await world.advance(2_000);
+      equal(client.connection.latest.status, "connected", `after ${code}`);
+      equal(world.kinds(), ["hello", "join", "watch"], `after ${code}`);
+    }
+    equal(world.sockets.length, 11);
+  }),
+
+  "C2: it goes on for ever, with pauses that grow to a ceiling, jittered fully": () => inWorld(async (world) => {
+    world.listens = () => "no";
+    const client = world.client();
+    client.connect();
+    await world.advance(600_000);
+    const pauses = client.states.filter(({ status }) => status === "waiting").map(({ retryIn }) => retryIn);
+    equal(pauses.slice(0, 5), [250, 500, 1_000, 1_500, 1_500]);
+    ok(pauses.length > 390, `${pauses.length} attempts in ten minutes`);
+    world.chance = 0.1;
+    await world.advance(2_000);
+    equal(client.connection.latest.retryIn, 150);
+    world.listens = () => "yes";
+    world.chance = 0.5;
+    await world.advance(2_000);
+    equal(client.connection.latest.status, "connected");
+  }),
+
+  "C2: only a connection that held begins the pauses anew": () => inWorld(async (world) => {
+    const client = await world.connected();
+    const pause = async (held) => {
+      await world.advance(held);
+      world.socket.drop();
+      await world.advance(0);
+      const { retryIn } = client.connection.latest;
+      await world.advance(2_000);
+      return retryIn;
+    };
+    equal([await pause(0), await pause(0), await pause(0), await pause(6_000)], [250, 250, 250, 250].map((first, n) => n < 3 ? first * 2 ** n : first));
+  }),
+
+  "C2: the worker says when and where to come back": () => inWorld(async (world) => {
+    const client = await world.connected();
+    world.socket.tell({ type: "goodbye", reason: "draining", reconnect: true, after: 1_200, to: "ws://two.example/v1/connect" });
+    world.socket.end(4000);
+    await world.advance(1_199);
+    equal(world.sockets.length, 1);
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "asked"]);
+    await world.advance(1);
+    equal([world.socket.url, client.connection.latest.status], ["ws://two.example/v1/connect", "connected"]);
+    world.socket.drop();
+    await world.advance(2_000);
+    equal(world.socket.url, "ws://one.example/v1/connect", "it goes home again");
+    world.socket.tell({ type: "goodbye", reason: "busy", reconnect: true, after: 1e12, to: 7 });
+    world.socket.end(4002);
+    await world.advance(299_000);
+    equal(world.sockets.length, 3);
+    await world.advance(1_000);
+    equal(world.sockets.length, 4, "a wait that no sane worker asks for is cut");
+  }),
+
+  "C2: where nobody answers within two seconds, home is next; and never from wss to ws": () => inWorld(async (world) => {
+    world.listens = (url) => url.includes("gone") ? "silence" : "yes";
+    await world.connected();
+    world.socket.tell({ type: "goodbye", reason: "draining", after: 0, to: "ws://gone.example" });
+    world.socket.end(4000);
+    await world.advance(1_999);
+    equal(world.socket.url, "ws://gone.example/v1/connect");
+    await world.advance(1);
+    equal(world.socket.url, "ws://one.example/v1/connect");
+    const client = await world.connected({ url: "wss://safe.example" });
+    world.socket.tell({ type: "goodbye", reason: "draining", after: 0, to: "ws://gone.example" });
+    world.socket.end(4000);
+    await world.advance(10);
+    equal(world.socket.url, "wss://safe.example/v1/connect");
+    client.close();
+  }),
+
+  "C2: of several workers each is tried at once before there is a pause": () => inWorld(async (world) => {
+    world.listens = (url) => url.includes("three") ? "yes" : "no";
+    const client = world.client({ url: ["ws://one", "ws://two", "ws://three"] });
+    client.connect();
+    await world.advance(0);
+    equal(client.connection.latest.status, "connected");
+    ok(world.sockets.length <= 3, `${world.sockets.length} attempts`);
+    world.listens = (url) => url.includes("two") ? "yes" : "no";
+    world.socket.drop();
+    await world.advance(250);
+    equal([client.connection.latest.status, new URL(world.socket.url).host], ["connected", "two"]);
+  }),
+
+  "C2: a worker that takes the connection and never welcomes is given up after a while": () => inWorld(async (world) => {
+    world.script = () => {};
+    const client = await world.connected({ connectTimeout: 5_000 });
+    await world.advance(4_999);
+    equal(client.connection.latest.status, "connecting");
+    await world.advance(1);
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "unreachable"]);
+    await world.advance(250);
+    equal(world.sockets.length, 2);
+  }),
+
+  "C2: a connection that carries nothing is asked, and left if it does not answer": () => inWorld(async (world) => {
+    const client = await world.connected();
+    await world.advance(60_000);
+    equal(world.all("ping").map(({ at }) => at), [20_000, 40_000, 60_000]);
+    world.script = () => {};
+    await world.advance(20_000);
+    await world.advance(2_999);
+    equal(client.connection.latest.status, "connected");
+    await world.advance(1);
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "connection_lost"]);
+  }),
+
+  "C2: a page that slept asks before it judges, and one with slow timers judges the second time": () => inWorld(async (world) => {
+    const client = await world.connected();
+    world.script = () => {};
+    await world.sleep(600_000);
+    equal([client.connection.latest.status, world.all("ping").length], ["connected", 1]);
+    await world.sleep(60_000);
+    equal([client.connection.latest.status, world.all("ping").length], ["connected", 2]);
+    await world.sleep(60_000);
+    equal(client.connection.latest.status, "waiting");
+  }),
+
+  "C2: a change of the network ends the waiting, or asks the worker whether it lives": () => inWorld(async (world) => {
+    world.listens = () => "no";
+    const client = world.client({ firstPause: 3_600_000, longestPause: 3_600_000 });
+    client.connect();
+    await world.advance(0);
+    world.listens = () => "yes";
+    globalThis.dispatchEvent(new Event("online"));
+    await world.advance(0);
+    equal(client.connection.latest.status, "connected");
+    globalThis.dispatchEvent(new Event("offline"));
+    globalThis.dispatchEvent(new Event("online"));
+    await world.advance(0);
+    equal(world.kinds(), ["hello", "ping"]);
+    await client.close();
+    globalThis.dispatchEvent(new Event("online"));
+    await world.advance(5_000);
+    equal(world.sockets.length, 2);
+  }),
+
+  "C2: an expired token is fetched anew, once, and the client goes on": () => inWorld(async (world) => {
+    let asked = 0;
+    world.script = (message, socket) => {
+      if (message.type === "hello" && message.token !== "token 1") return socket.end(4101);
+      socket.behave(message);
+    };
+    const client = await world.connected({ token: async () => `token ${asked++}` });
+    await world.advance(0);
+    equal([client.connection.latest.status, asked], ["connected", 2]);
+    world.socket.drop();
+    await world.advance(2_000);
+    equal([client.connection.latest.status, asked], ["connected", 2], "it comes back with the same token");
+    world.socket.end(4101);
+    await world.advance(2_000);
+    equal([client.connection.latest.status, client.connection.latest.error.code, asked], ["failed", "token_expired", 3]);
+  }),
+
+  "C2: a token that says when it ends is renewed before": () => inWorld(async (world) => {
+    const start = 1_784_600_000;
+    let asked = 0;
+    const token = async () => {
+      asked += 1;
+      if (asked === 2) throw new Error("no network");
+      return jwt(start + 100 * asked);
+    };
+    const client = await world.connected({ token });
+    await world.advance(79_999);
+    equal(asked, 1);
+    await world.advance(1);
+    equal([asked, world.all("token").length], [2, 0], "asked for after four fifths, and weather");
+    await world.advance(16_000);
+    equal([asked, world.all("token").map((message) => message.token)], [3, [jwt(start + 300)]]);
+    await world.advance(100_000);
+    equal([client.connection.latest.status, world.sockets.length, asked], ["connected", 1, 3]);
+    const fixed = await world.connected({ token: jwt(start + 1_000) });
+    await world.advance(900_000);
+    equal([fixed.connection.latest.status, world.kinds().includes("token")], ["connected", false], "one that is always the same is not sent again");
+  }),
+
+  "C2: a token callback that throws is asked again; one that says it is a mistake is not": () => inWorld(async (world) => {
+    const { RollcallError } = await import("/rollcall.js");
+    let asked = 0;
+    const token = () => { asked += 1; if (asked < 3) throw new TypeError("offline"); return "alice"; };
+    const client = await world.connected({ token });
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "token_unavailable"]);
+    await world.advance(2_000);
+    equal([client.connection.latest.status, asked], ["connected", 3]);
+    const signedOut = new RollcallError("bad_token", "signed out");
+    const other = await world.connected({ token: () => { throw signedOut; } });
+    equal(other.connection.latest.status, "failed");
+    ok(other.connection.latest.error === signedOut, "the app's own error");
+  }),
+
+  "C4: a mistake ends the trying, under its code, until somebody asks again": () => inWorld(async (world) => {
+    const codes = {
+      4100: "bad_token", 4102: "protocol_error", 4103: "too_many_messages", 4104: "replaced", 4105: "too_many_sessions",
+      4106: "sent_away", 4150: "refused",
+    };
+    for (const [code, name] of Object.entries(codes)) {
+      const client = await world.connected();
+      world.socket.end(Number(code));
+      await world.advance(60_000);
+      const { status, error } = client.connection.latest;
+      equal([status, error.code, error.closeCode, error.retry], ["failed", name, Number(code), false]);
+      client.networkChanged();
+      await world.advance(60_000);
+      equal(client.connection.latest.status, "failed");
+      client.connect();
+      await world.advance(0);
+      equal(client.connection.latest.status, "connected");
+      client.close();
+      await world.advance(0);
+    }
+  }),
+
+  "C4: a goodbye without a way back ends the trying, though its close frame was lost": () => inWorld(async (world) => {
+    const client = await world.connected();
+    world.socket.tell({ type: "goodbye", reason: "replaced", reconnect: false });
+    world.socket.drop();
+    await world.advance(60_000);
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["failed", "replaced"]);
+  }),
+
+  "C4: a URL that is none is a mistake; a path is one of the page's own host": () => inWorld(async (world) => {
+    for (const url of ["http://example.com", "ws://", "nonsense", [], ["ws://a", "http://b"], "ws://me:secret@a"]) {
+      const client = world.client({ url });
+      client.connect();
+      await world.advance(0);
+      equal([client.connection.latest.status, client.connection.latest.error.code], ["failed", "invalid_url"], `${url}`);
+    }
+    await world.connected({ url: "/v1/connect" });
+    equal(world.socket.url, `ws://${location.host}/v1/connect`);
+  }),
+
+  "C2: garbage and what is not known are skipped, on one and the same connection": () => inWorld(async (world) => {
+    const client = await world.connected();
+    const typings = seen(client.typing("c42"));
+    await world.advance(0);
+    for (const text of [
+      "", "{", "[]", "null", "7", '"x"', '{"type":"fireworks"}', '{"type":"constructor"}', '{"type":"typing"}',
+      '{"type":"ack","id":99}', '{"type":"typing","conversation":"c42","users":"many","count":1}',
+      '{"type":"typing","conversation":"c42","users":[{}],"count":1}', '{"type":"presence","users":[null]}',
+      '{"type":"typing","conversation":"elsewhere","users":[],"count":3}', '{"type":"welcome"}',
+      '{"type":"error","code":"not_joined","message":"?","retry":false}', '{"type":"removed","conversation":"elsewhere"}',
+    ]) world.socket.tell(text);
+    world.socket.dispatchEvent(new MessageEvent("message", { data: new Blob(["x"]) }));
+    world.socket.tellTyping("c42", "bob");
+    equal([typings.at(-1).count, world.sockets.length], [1, 1]);
+  }),
+
+  "C2: a client never sends more than a worker allows": () => inWorld(async (world) => {
+    world.limits.message_rate = 20;
+    world.limits.message_burst = 40;
+    const bucket = { tokens: 40, at: 0 };
+    world.script = (message, socket) => {
+      bucket.tokens = Math.min(40, bucket.tokens + (world.now - bucket.at) / 1_000 * 20) - 1;
+      bucket.at = world.now;
+      ok(bucket.tokens >= 0, `too many at ${world.now}`);
+      socket.behave(message);
+    };
+    const client = await world.connected({ typing: { debounce: 0 } });
+    const inputs = Array.from({ length: 200 }, (_, number) => client.typingInput(`c${number}`));
+    for (const input of inputs) input.edited("x");
+    for (let step = 0; step < 200; step += 1) {
+      await world.advance(50);
+      inputs[step].edited("");
+      inputs[step].edited("y");
+    }
+    await world.advance(30_000);
+    equal([world.sockets.length, client.connection.latest.status], [1, "connected"]);
+    equal(new Set(world.all("join").map(({ conversation }) => conversation)).size, 200);
+  }),
+
+  "C3: closing says goodbye and is the end; disconnecting is not": () => inWorld(async (world) => {
+    const client = await world.connected();
+    const presences = seen(client.presence("bob"));
+    await world.advance(0);
+    client.disconnect();
+    await world.advance(60_000);
+    equal([client.connection.latest.status, world.kinds().at(-1), world.timers], ["idle", "goodbye", 0]);
+    client.connect();
+    await world.advance(0);
+    equal(presences.length, 1, "nothing about Bob has changed");
+    client.disconnect({ goodbye: false });
+    await world.advance(0);
+    equal(world.kinds(), ["hello", "watch"]);
+    client.connect();
+    await world.advance(0);
+    const closed = client.close();
+    await world.advance(3_000);
+    await closed;
+    client.connect();
+    client.disconnect();
+    await world.advance(60_000);
+    equal([client.connection.latest.status, world.kinds().at(-1), world.timers], ["closed", "goodbye", 0]);
+  }),
+
+  "the wire can be watched": () => inWorld(async (world) => {
+    const client = world.client();
+    const carried = [];
+    client.addEventListener("wire", ({ detail }) => carried.push(Object.keys(detail)[0]));
+    client.connect();
+    await world.advance(0);
+    equal(carried, ["sent", "received"]);
+    ok(client instanceof RollcallClient, "a client");
+  }),
+};

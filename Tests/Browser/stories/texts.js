@@ -1,0 +1,179 @@
+// The texts: the golden cases that Swift's are held to as well, and what is the browser's own.
+
+import {
+  TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
+  typingDots, typingLabel, typingText,
+} from "/rollcall.js";
+import { equal, ok, throws } from "./world.js";
+
+const golden = async (part) => (await (await fetch("/golden.json")).json())[part];
+const typing = (names, count = names.length) => ({
+  conversation: "c42", count, typists: names.map((name, index) => ({ user: `u${index}`, ...name !== null && { name } })),
+});
+
+/** Checks every case, and tells of all that differ. */
+async function each(part, check) {
+  const cases = await golden(part);
+  ok(cases.length > 0, `no cases of ${part}`);
+  const wrong = cases.flatMap((one) => {
+    try {
+      check(one);
+      return [];
+    } catch (error) {
+      return [`${JSON.stringify(one)}${error.message}`];
+    }
+  });
+  ok(wrong.length === 0, `${wrong.length} of ${cases.length}:\n${wrong.join("\n")}`);
+  return `${cases.length} cases`;
+}
+
+export const stories = {
+  "X1, X2, X4, X5: the golden sentences": () => each("typing", ({ typists, count, text, label, ...options }) => {
+    equal(typingText(typing(typists, count), options), text);
+    equal(typingLabel(typing(typists, count), options), label);
+  }),
+
+  "X5, P7: the golden lines of last seen": () => each("lastSeen", ({ language, style, seconds, text }) => {
+    const now = 1_784_600_000_000;
+    equal(lastSeenText({ user: "bob", status: "offline", lastSeen: now - seconds * 1_000 }, now, { language, style }), text);
+  }),
+
+  "P9: the golden counts of groups": () => each("groups", ({ language, online, total, text }) => {
+    const presences = Array.from({ length: total }, (_, index) => ({ status: index < online ? "online" : "away" }));
+    equal(groupCount(presences, total, { language }), { online, total, text });
+  }),
+
+  "P8: the golden words for dots": () => each("presence", ({ language, ...words }) => {
+    for (const [status, word] of Object.entries(words)) equal(presenceText({ status }, { language }), word);
+  }),
+
+  "X5: the browser's plural rules are those of the golden cases": () => each("plurals", ({ language, ...categories }) => {
+    const rules = new Intl.PluralRules(language);
+    for (const [category, numbers] of Object.entries(categories)) {
+      for (const number of numbers) equal(rules.select(number), category, `${number}`);
+    }
+  }),
+
+  "X5: lists are CLDR's, but where the words say otherwise on purpose": () => {
+    // Hindi: without the comma that some versions of CLDR have. Japanese, Korean: と and 과 between two, as one says it.
+    const differing = languages().map(({ id }) => id).filter((id) => {
+      const format = new Intl.ListFormat(id, { type: "conjunction" });
+      return [["Bo", "Cy"], ["Bo", "Cy", "Dan"]].some((names) => {
+        const line = typingLabel(typing(names), { language: id }).replaceAll(/さん|님/g, "");
+        return !line.includes(format.format(names));
+      });
+    });
+    equal(differing.filter((id) => id !== "hi"), ["ja", "ko"]);
+  },
+
+  "X2: options of style": () => {
+    const four = typing(["Alice", "Bob", "Carol", "Dave"]);
+    equal(typingText(four, { maximumNames: 4 }), "Alice, Bob, Carol, and Dave are typing…");
+    equal(typingText(four, { maximumNames: 1 }), "Alice and 3 others are typing…");
+    equal(typingText(four, { maximumNames: 0 }), "4 people are typing…");
+    equal(typingText(four, { severalFrom: 4 }), "Several people are typing…");
+    equal(typingText(four, { dots: "none", severalFrom: 4 }), "Several people are typing");
+    equal(typingText(typing([], 0), { severalFrom: 0 }), "");
+  },
+
+  "X3: by when they began, or by name in the reader's collation": () => {
+    const names = typing(["Zoe", "Ärla", "bob"]);
+    equal(typingText(names), "Zoe, Ärla, and bob are typing…");
+    equal(typingText(names, { order: "name" }), "Ärla, bob, and Zoe are typing…");
+    const same = typing(["a", "A"]);
+    equal(typingText(same, { order: "name" }), typingText({ ...same, typists: same.typists.toReversed() }, { order: "name" }));
+  },
+
+  "X4: the app's names first, then the typist's own; an empty one counts as none": () => {
+    const name = (user) => ({ u0: "Alice", u1: "  " })[user];
+    equal(typingText(typing(["A.", "Bob", null]), { name }), "Alice, Bob, and someone else are typing…");
+    equal(typingText(typing(["\u200b\u2060"]), {}), "Someone is typing…");
+    equal(typingText(typing(["Alice\n  Smith\u202e"])), "Alice Smith is typing…");
+    equal(typingText(typing(["\u0001\u200e \u00a0\u2060"])), "Someone is typing…");
+    const piled = `A${"\u0301".repeat(5_000)}`;
+    equal(typingText(typing([piled])), "Someone is typing…", "accents piled on one letter");
+    const family = "👨‍👩‍👧‍👦";
+    equal(typingText(typing([family.repeat(50)]), { longestName: 3 }), `${family.repeat(2)}… is typing…`);
+  },
+
+  "X5: the best language for a tag, and English for none": () => {
+    const of = (language) => typingText(typing(["Alice"]), { language });
+    equal(of("de-AT"), of("de"));
+    equal(of("zh-TW"), of("zh-Hant"));
+    equal(of("zh-CN"), of("zh-Hans"));
+    equal(of("zh"), of("zh-Hans"));
+    equal(of(["tlh", "pt-BR", "de"]), of("pt"));
+    for (const unknown of ["tlh", "no language", "", []]) equal(of(unknown), of("en"));
+    equal(of("en"), "Alice is typing…");
+  },
+
+  "X5: names are isolated where directions meet, and never in a label": () => {
+    equal(typingText(typing(["Alice"]), { language: "he" }).slice(0, 7), "\u2068Alice\u2069");
+    equal(typingText(typing(["דנה", "Bob"])), "\u2068דנה\u2069 and Bob are typing…");
+    equal(typingLabel(typing(["דנה", "Bob"])), "דנה and Bob are typing");
+  },
+
+  "X5: an app can add a language": () => {
+    const pattern = "{list} be scribblin'";
+    const words = {
+      id: "en-x-pirate", name: "Pirate", direction: "ltr", list: { pair: " an' ", middle: ", ", last: " an' " },
+      typing: {
+        one: "{name} be scribblin'", list: { other: pattern }, someone: "Some scallywag be scribblin'",
+        people: { other: "{count} hands be scribblin'" }, several: "All hands be scribblin'", person: "{name}",
+        others: { other: "{count} more hands" }, someoneElse: "some scallywag", beforeDots: "",
+      },
+      lastSeen: Object.fromEntries(["now", "recently", "today", "earlier"].map((key) => [key, "Arr"])
+        .concat(["minutes", "minutesAgo", "hoursAgo", "daysAgo"].map((key) => [key, { other: "{count} bells ago" }]))),
+      presence: { online: "Aboard", away: "Ashore", offline: "At sea", group: { other: "{online} of {total} aboard" } },
+    };
+    addLanguage(words);
+    equal(typingText(typing(["Anne", "Mary", null]), { language: "en-x-pirate" }), "Anne, Mary an' some scallywag be scribblin'…");
+    equal(typingText(typing(["Anne"]), { language: "en" }), "Anne is typing…");
+    delete words.typing.list.other;
+    const error = throws(() => addLanguage({ ...words, name: undefined }));
+    ok(error instanceof RangeError && error.message.endsWith("lack name, typing.list.other"), error.message);
+  },
+
+  "X6: an announcement only when the set changes": () => {
+    const announcer = new TypingAnnouncer({ language: "en" });
+    equal(announcer.announcement(typing(["Alice"])), "Alice is typing");
+    equal(announcer.announcement(typing(["Alicia"])), null);
+    equal(announcer.announcement(typing(["Alice", "Bob"])), "Alice and Bob are typing");
+    const turned = typing(["Alice", "Bob"]);
+    equal(announcer.announcement({ ...turned, typists: turned.typists.toReversed() }), null);
+    equal(announcer.announcement(typing([])), "");
+    equal(announcer.announcement(typing([])), null);
+  },
+
+  "X7: three dots in turn, 0.4 s each, still when motion is to be reduced": () => {
+    equal(typingDots(0), { phase: 0, opacities: [0.3, 0.3, 0.3] });
+    equal(typingDots(600), { phase: 1, opacities: [0.3, 1, 0.3] });
+    equal([799, 800, 1_199, 1_200, -5].map((elapsed) => typingDots(elapsed).phase), [1, 2, 2, 0, 0]);
+    equal(typingDots(600, { reducesMotion: true }), { phase: null, opacities: [1, 1, 1] });
+  },
+
+  "P7: last seen is private, says how long it stays right, and knows the never seen": () => {
+    const now = 1_784_600_000_000;
+    const gone = (ago) => ({ user: "bob", status: "offline", lastSeen: now - ago });
+    equal(lastSeenText({ user: "bob", status: "away", lastSeen: 0 }, now), "Active now");
+    equal(lastSeenText(undefined, now), "");
+    equal(lastSeenText({ user: "bob", status: "offline", lastSeen: null }, now), "");
+    equal(lastSeenText(gone(-5_000), now), "Active now", "a moment ahead of this worker's clock");
+    for (const style of ["discreet", "exact"]) {
+      for (const ago of [-3_000, 0, 59_999, 60_000, 61_500, 299_999, 300_000, 3_600_000, 86_399_999, 86_400_000, 9e8]) {
+        const stays = lastSeenValidity(gone(ago), now, { style });
+        if (stays === Infinity) continue;
+        const text = (later) => lastSeenText(gone(ago), now + later, { style });
+        equal(text(stays - 1), text(0), `${style}, ${ago}`);
+        ok(text(stays) !== text(0) , `${style}, ${ago}: still ${text(0)} after ${stays}`);
+      }
+    }
+    equal(lastSeenValidity({ user: "bob", status: "online", lastSeen: 0 }, now), Infinity);
+    equal(lastSeenValidity(gone(86_400_000), now), Infinity);
+  },
+
+  "P8: the dot's colour is a role": () => {
+    equal(["online", "away", "offline"].map((status) => presenceDot({ status })), ["green", "amber", "grey"]);
+    equal(presenceDot(undefined), "none");
+  },
+};

@@ -1,0 +1,205 @@
+// A world for stories: time that the story moves, and a worker that does what the story says. The module under test is
+// the one that pages load; only the clock, chance and the WebSocket are the world's.
+
+import { RollcallClient } from "/rollcall.js";
+
+const real = {
+  setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, random: Math.random, date: Date.now,
+};
+
+/** Lets everything happen that is due now: promises, and what follows from them. */
+export function settled() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); resolve(); };
+    port2.postMessage(null);
+  });
+}
+
+export class World {
+  now = 0;
+  /** Every message that a client sent: `{ at, socket, ...message }`. */
+  said = [];
+  sockets = [];
+  /** What chance gives: everything to its full. */
+  chance = 0.999999;
+  /** Whether handshakes are answered: "yes", "no" (refused), "silence". */
+  listens = () => "yes";
+  /** What the worker does with each message. */
+  script = (message, socket) => socket.behave(message);
+  limits = { watched_users: 2000, joined_conversations: 500, message_bytes: 65536, message_rate: 50, message_burst: 200 };
+  expiry = 3_000;
+  ping = 10_000;
+  #timers = new Map();
+  #lastTimer = 0;
+
+  constructor() {
+    globalThis.setTimeout = (ring, delay = 0) => {
+      this.#lastTimer += 1;
+      this.#timers.set(this.#lastTimer, { at: this.now + Math.max(0, delay), ring });
+      return this.#lastTimer;
+    };
+    globalThis.clearTimeout = (timer) => this.#timers.delete(timer);
+    performance.now = () => this.now;
+    Date.now = () => 1_000_000 + this.now;
+    Math.random = () => this.chance;
+  }
+
+  end() {
+    Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
+    delete performance.now;
+    Math.random = real.random;
+    Date.now = real.date;
+  }
+
+  get timers() { return this.#timers.size; }
+
+  /** Moves the time on, timer by timer. */
+  async advance(duration) {
+    const end = this.now + duration;
+    await settled();
+    for (;;) {
+      const due = [...this.#timers].filter(([, { at }]) => at <= end).sort(([, one], [, other]) => one.at - other.at)[0];
+      if (!due) break;
+      this.#timers.delete(due[0]);
+      this.now = Math.max(this.now, due[1].at);
+      due[1].ring();
+      await settled();
+    }
+    this.now = end;
+  }
+
+  /** The time passes while nothing runs: a laptop's lid, a suspended tab. */
+  async sleep(duration) {
+    this.now += duration;
+    await this.advance(0);
+  }
+
+  client(options = {}) {
+    const world = this;
+    const client = new RollcallClient({
+      url: "ws://one.example", device: "web", token: "alice", ...options,
+      WebSocket: class extends Socket { constructor(url) { super(url, world); } },
+    });
+    client.states = [];
+    client.connection.subscribe((state) => client.states.push(state));
+    return client;
+  }
+
+  async connected(options) {
+    const client = this.client(options);
+    client.connect();
+    await this.advance(0);
+    return client;
+  }
+
+  /** The connection that is, or was last. */
+  get socket() { return this.sockets.at(-1); }
+
+  /** What was said of one kind, as "AT WHAT". */
+  typed(conversation = "c42") {
+    return this.said.filter((message) => message.type === "typing" && message.conversation === conversation)
+      .map(({ at, typing }) => `${at} ${typing ? "typing" : "stopped"}`);
+  }
+
+  kinds(socket = this.socket) { return this.said.filter((message) => message.socket === socket).map(({ type }) => type); }
+  all(type) { return this.said.filter((message) => message.type === type); }
+}
+
+/** A WebSocket at whose other end the world's worker stands. */
+class Socket extends EventTarget {
+  readyState = 0;
+  #world;
+
+  constructor(url, world) {
+    super();
+    this.url = url;
+    this.#world = world;
+    world.sockets.push(this);
+    const answer = world.listens(url);
+    if (answer === "silence") return;
+    queueMicrotask(() => answer === "yes" ? this.#opened() : this.drop());
+  }
+
+  #opened() {
+    if (this.readyState !== 0) return;
+    this.readyState = 1;
+    this.dispatchEvent(new Event("open"));
+  }
+
+  send(text) {
+    if (this.readyState !== 1) throw new Error("sent on a socket that is not open");
+    const message = JSON.parse(text);
+    this.#world.said.push({ at: this.#world.now, socket: this, ...message });
+    queueMicrotask(() => this.readyState === 1 && this.#world.script(message, this));
+  }
+
+  close(code = 1000) { this.end(code); }
+
+  /** The connection ends with a close code, or, with 1006, without a word. */
+  end(code) {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    queueMicrotask(() => this.dispatchEvent(new CloseEvent("close", { code })));
+  }
+
+  drop() { this.end(1006); }
+
+  tell(message) {
+    const data = typeof message === "string" ? message : JSON.stringify(message);
+    if (this.readyState === 1) this.dispatchEvent(new MessageEvent("message", { data }));
+  }
+
+  tellTyping(conversation, ...users) {
+    this.tell({ type: "typing", conversation, users: users.map((user) => ({ user })), count: users.length });
+  }
+
+  tellPresence(user, status, more = {}) { this.tell({ type: "presence", users: [presence(user, status)], ...more }); }
+
+  /** What any worker does. */
+  behave({ type, id, conversation, users }) {
+    const { limits, expiry, ping, now } = this.#world;
+    switch (type) {
+      case "hello":
+        this.tell({
+          type: "welcome", user: "alice", device: "web", session: "s1", worker: "w1.abc", time: 1_784_600_000_000 + now,
+          ping, typing: { expiry, throttle: 1_000 }, limits,
+        });
+        break;
+      case "join": this.tellTyping(conversation); break;
+      case "watch": this.tell({ type: "presence", users: users.map((user) => presence(user, "offline")) }); break;
+      case "get": this.tell({ type: "presence", id, users: users.map((user) => presence(user, "away")) }); break;
+      case "ping": this.tell({ type: "pong", time: 1_784_600_000_000 + now }); break;
+      case "goodbye": this.end(1000); break;
+    }
+    if (id !== undefined) this.tell({ type: "ack", id });
+  }
+}
+
+export function presence(user, status) {
+  return { user, status, last_seen: 1_784_599_990_000, updated_at: 1_784_599_990_000, version: 1_784_599_990_000 };
+}
+
+/** What an observer saw, in order, and the means to end it. */
+export function seen(updates, options) {
+  const values = [];
+  const end = updates.subscribe((value) => values.push(value), options);
+  return Object.assign(values, { end });
+}
+
+export function equal(actual, expected, because = "") {
+  const [left, right] = [actual, expected].map((value) => JSON.stringify(value));
+  if (left !== right) throw new Error(`${because}\n   got ${left}\nwanted ${right}`);
+}
+
+export function ok(condition, because) { if (!condition) throw new Error(because); }
+
+export function throws(body, code) {
+  try {
+    body();
+  } catch (error) {
+    if (code) equal(error.code, code);
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}

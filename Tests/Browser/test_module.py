@@ -1,0 +1,54 @@
+"""The module and what stands beside it: its types, its words."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from deployment import ROOT
+from pages import HERE
+
+MODULE = ROOT / "Sources/RollcallBrowser/Module"
+TSC = ["tsc", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom"]
+
+
+def tsc(*arguments):
+    done = subprocess.run([*TSC, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_c6_an_app_in_typescript_compiles_against_the_declarations():
+    tsc("--noEmit", HERE / "types/consumer.ts")
+
+
+def test_c6_declarations_and_module_agree(tmp_path):
+    """The compiler reads the module itself, by its JSDoc, and compares what it finds with what is declared."""
+    built = tmp_path / "built"
+    done = [*TSC[:1], *TSC[2:], "--allowJs", "--checkJs", "--declaration", "--emitDeclarationOnly", "--outDir", built]
+    read = subprocess.run([*map(str, done), MODULE / "rollcall.js"], capture_output=True, text=True, check=False)
+    assert read.returncode == 0, read.stdout
+    declared = tmp_path / "declared"
+    declared.mkdir()
+    for source, name in ((MODULE / "rollcall.d.ts", "rollcall.d.ts"), (HERE / "types/agree.ts", "agree.ts")):
+        shutil.copy(source, declared / name)
+    # What the compiler made of the module speaks of the declared types by the same path.
+    shutil.copy(built / "rollcall.d.ts", declared / "built.d.ts")
+    tsc("--noEmit", "--strict", "false", declared / "agree.ts")
+
+
+def test_c6_exactly_what_is_declared_is_exported(page):
+    declared = set(re.findall(
+        r"^export (?:class|function) (\w+)", (MODULE / "rollcall.d.ts").read_text(encoding="utf-8"), re.M))
+    assert declared == set(page.run("return Object.keys(rollcall)"))
+
+
+def test_x5_the_words_in_the_module_are_current():
+    done = subprocess.run([ROOT / "scripts/inline-words", "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("forbidden", ["import ", "eval(", "new Function", "innerHTML", "console."])
+def test_c6_the_module_depends_on_nothing_and_does_nothing_behind_ones_back(forbidden):
+    code = re.sub(r"^\s*(//|\*|/\*).*$", "", (MODULE / "rollcall.js").read_text(encoding="utf-8"), flags=re.M)
+    assert forbidden not in re.sub(r'import\("\./rollcall\.js"\)', "", code)

@@ -1,0 +1,479 @@
+"""People in real pages, on real workers and a real Redis."""
+
+import base64
+import hashlib
+import hmac
+import json
+import statistics
+import time
+
+import pytest
+
+from deployment import eventually
+
+# A person in a page: a client, what it sees of a conversation and of others, and an input.
+JOIN = """
+    const [name, urls, user, conversation, others, more] = arguments;
+    const client = new rollcall.RollcallClient({ url: urls, token: user, device: name, ...more });
+    keep(`${name} connection`, client.connection);
+    keep(`${name} typing`, client.typing(conversation));
+    for (const other of others) keep(`${name} ${other}`, client.presence(other));
+    const input = client.typingInput(conversation);
+    window.people = { ...window.people, [name]: { client, input } };
+    client.connect();
+"""
+
+
+class Person:
+    def __init__(self, page, name, urls, user, room, others=(), **more):
+        self.page, self.name, self.user = page, name, user
+        page.run(JOIN, name, urls, user, room.name, list(others), more)
+        self.until_connected()
+
+    def until_connected(self, within=10.0):
+        self.page.until(
+            f"{self.name} is connected", f"people.{self.name}.client.connection.latest.status === 'connected'",
+            within=within)
+
+    def run(self, script, *arguments):
+        return self.page.run(f"const {{ client, input }} = people.{self.name}; {script}", *arguments)
+
+    def seen(self, what):
+        """Everything seen of it, as `{at, value}`."""
+        return self.page.run("return seen[arguments[0]]", f"{self.name} {what}")
+
+    def sees(self, what, condition, within=10.0):
+        self.page.until(
+            f"{self.name} sees {condition}", f"((value) => {condition})(seen['{self.name} {what}'].at(-1)?.value)",
+            within=within)
+
+    def counts(self):
+        return [each["value"]["count"] for each in self.seen("typing")]
+
+    def statuses(self, user):
+        return [each["value"]["status"] for each in self.seen(user)]
+
+    @property
+    def worker(self):
+        return self.run("return client.connection.latest.session.worker")
+
+
+QUICK = {"typing": {"debounce": 0}}
+
+
+def test_t11_typing_appears_and_ends_within_a_blink(page, workers, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
+    Person(page, "bob", workers[1].edge, room.bob, room)
+    # A conversation a round, since a worker forwards one start a throttle in each.
+    took = alice.run(
+        """
+        const took = { appear: [], end: [] };
+        for (let round = 0; round < 30; round += 1) {
+          const conversation = `${arguments[0]}r${round}`;
+          const counts = people.bob.client.typing(conversation)[Symbol.asyncIterator]();
+          const input = client.typingInput(conversation);
+          await counts.next();
+          for (const [what, act] of [["appear", () => input.edited("x")], ["end", () => input.send()]]) {
+            const start = performance.now();
+            act();
+            await counts.next();
+            took[what].push(performance.now() - start);
+          }
+          counts.return();
+          input.disappeared();
+        }
+        return took;
+        """, room.name)
+    for what, times in took.items():
+        print(f"{what}: median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms")
+    # Half of them, since other programs may take the machine for a while.
+    assert statistics.median(took["appear"]) < 50
+    assert statistics.median(took["end"]) < 100
+
+
+def test_t4_ten_seconds_of_keys_are_ten_signals_and_one_appearance(page, workers, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room)
+    page.run(
+        """
+        window.wire = { alice: [], bob: [] };
+        for (const name of ["alice", "bob"]) {
+          people[name].client.addEventListener("wire", ({ detail }) => wire[name].push(detail.sent ?? detail.received));
+        }
+        field.addEventListener("input", () => people.alice.input.edited(field.value));
+        """)
+    field = page.driver.find_element("id", "field")
+    start = time.monotonic()
+    for key in range(120):
+        field.send_keys("x")
+        time.sleep(max(0.0, start + (key + 1) / 12 - time.monotonic()))
+    alice.run("input.send()")
+    bob.sees("typing", "value.count === 0")
+    signals = [text for text in page.run("return wire.alice") if '"typing":true' in text]
+    frames = [text for text in page.run("return wire.bob") if '"type":"typing"' in text]
+    print(f"{len(signals)} signals, {len(frames)} frames at the observer, who saw {bob.counts()}")
+    assert len(signals) <= 10
+    assert bob.counts() == [0, 1, 0]
+
+
+def test_t6_nobody_sees_typing_outlive_the_message(page, workers, redis, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room)
+    alice.run("input.edited('Hello')")
+    bob.sees("typing", "value.count === 1")
+    key = f"typing:{{{room.name}}}:{room.alice}"
+    assert redis.ask("EXISTS", key) == "1"
+    assert alice.run("return input.sendConfirmed()") is True
+    assert redis.ask("EXISTS", key) == "0"
+    bob.sees("typing", "value.count === 0")
+
+
+def test_t15_both_sides_type_at_once_and_nobody_sees_themselves(page, workers, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room, **QUICK)
+    for person in (alice, bob):
+        person.run("input.edited('x')")
+    alice.sees("typing", f"value.typists[0]?.user === '{room.bob}' && value.count === 1")
+    bob.sees("typing", f"value.typists[0]?.user === '{room.alice}' && value.count === 1")
+
+
+def test_c6_ten_lines_from_import_to_text_on_the_screen(page, workers, room):
+    other = Person(page, "other", workers[1].edge, room.bob, room, **QUICK)
+    page.run(
+        """
+        const [url, conversation, user] = arguments;
+        const script = document.createElement("script");
+        script.type = "module";
+        script.textContent = `
+          import { RollcallClient, typingText } from "/rollcall.js";
+
+          const client = new RollcallClient({ url: "${url}", device: "web", token: () => "${user}" });
+          client.connect();
+          const input = client.typingInput("${conversation}");
+          field.addEventListener("input", () => input.edited(field.value));
+          for await (const typing of client.typing("${conversation}")) line.textContent = typingText(typing);
+        `;
+        document.body.append(script);
+        """, workers[0].edge, room.name, room.alice)
+    other.run("input.edited('x')")
+    page.until("the line is shown", f"line.textContent === 'Someone is typing…'")
+    page.driver.find_element("id", "field").send_keys("Hello")
+    other.sees("typing", "value.count === 1")
+
+
+def test_t7_the_background_and_a_closed_tab_end_typing_and_presence(open_page, workers, redis, room):
+    watching = open_page()
+    bob = Person(watching, "bob", workers[1].edge, room.bob, room, [room.alice])
+    page = open_page()
+    alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
+    alice.run("client.followPage(); input.edited('Hello')")
+    page.until("she is typing", "people.alice.client.deviceState === 'active'")
+    watching.show()  # Which hides the other tab.
+    bob.sees(room.alice, "value.status === 'offline'")
+    bob.sees("typing", "value.count === 0")
+    page.show()
+    alice.run("input.edited('Hello again')")
+    # The worker defers a start that comes within its throttle of the last.
+    eventually("she types again", lambda: redis.ask("EXISTS", f"typing:{{{room.name}}}:{room.alice}") == "1")
+    start = time.time()
+    page.close()
+    bob.sees("typing", "value.count === 0")
+    bob.sees(room.alice, "value.status === 'offline'")
+    assert bob.counts() == [0, 1, 0, 1, 0]
+    last_typing = bob.seen("typing")[-1]["at"] / 1000
+    assert last_typing - start < 1, "at once, and not by expiry"
+
+
+def test_p5_a_reload_is_never_seen_as_gone(open_page, workers, room):
+    watching = open_page()
+    bob = Person(watching, "bob", workers[1].edge, room.bob, room, [room.alice])
+    page = open_page()
+    site = page.run("return location.href")
+    # The observer's tab is hidden meanwhile, which a page without followPage does not mind.
+    for _ in range(3):
+        alice = Person(page, "web", workers[0].edge, room.alice, room, **QUICK)
+        alice.run("client.followPage(); input.edited('Hello')")
+        page.load(site)
+    Person(page, "web", workers[0].edge, room.alice, room)
+    bob.sees(room.alice, "value.status === 'online'")
+    bob.sees("typing", "value.count === 0")
+    assert bob.statuses(room.alice) == ["offline", "online"]
+
+
+def test_p2_online_while_any_device_is(page, workers, room):
+    bob = Person(page, "bob", workers[0].edge, room.bob, room, [room.alice])
+    phone = Person(page, "phone", workers[0].edge, room.alice, room)
+    laptop = Person(page, "laptop", workers[1].edge, room.alice, room)
+    bob.sees(room.alice, "value.status === 'online'")
+    phone.run("client.close()")
+    laptop.run("client.setState('idle')")
+    bob.sees(room.alice, "value.status === 'away'")
+    laptop.run("client.close()")
+    bob.sees(room.alice, "value.status === 'offline'")
+    assert bob.statuses(room.alice) == ["offline", "online", "away", "offline"]
+    said = page.run(
+        f"""
+        const {{ client }} = people.bob;
+        const presence = client.presence("{room.alice}").latest;
+        return [rollcall.lastSeenText(presence, client.now), Math.abs(client.now - presence.lastSeen) < 5000];
+        """)
+    assert said == ["Active now", True]
+
+
+def test_p6_fifty_and_a_thousand_in_one_call(page, workers, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room)
+    found = alice.run(
+        """
+        const took = {};
+        for (const count of [1, 50, 1000]) {
+          const users = [arguments[0], ...Array.from({ length: count - 1 }, (_, number) => `nobody${number}`)];
+          const start = performance.now();
+          const presences = await client.currentPresence(users);
+          took[count] = [presences.size, Math.round(performance.now() - start), presences.get(users[0]).status];
+        }
+        return took;
+        """, room.alice)
+    print(found)
+    assert all(size == int(count) and status == "online" for count, (size, _, status) in found.items())
+    assert found["50"][1] < 1_000
+
+
+def test_p9_three_of_five_online(page, workers, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room)
+    Person(page, "bob", workers[1].edge, room.bob, room)
+    Person(page, "carol", workers[0].edge, room.carol, room)
+    users = [room.alice, room.bob, room.carol, "nobody1", "nobody2"]
+    alice.run("keep('group', client.presence(arguments[0]))", users)
+    page.until("the group is known", "seen.group.at(-1)?.value.size === 5")
+    page.until(
+        "three are online",
+        "rollcall.groupCount(seen.group.at(-1).value.values(), 5, { language: 'de' }).text === '3 von 5 online'")
+
+
+def test_t13_who_is_removed_sees_nobody(page, workers, redis, room):
+    import urllib.request
+
+    def set_members(*names):
+        body = json.dumps({"members": {name: name.title() for name in names}}).encode()
+        url = f"{workers[0].admin}/v1/conversations/{room.name}/members"
+        urllib.request.urlopen(
+            urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="PUT")).read()
+
+    set_members(room.alice, room.bob)
+    alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room, **QUICK)
+    carol = Person(page, "carol", workers[1].edge, room.carol, room)
+    carol.sees("typing", "value?.refusal?.code === 'not_a_member'")
+    alice.run("input.edited('x')")
+    bob.sees("typing", f"rollcall.typingText(value) === '{room.alice.title()} is typing…'")
+    set_members(room.alice)
+    bob.sees("typing", "value.count === 0 && value.refusal?.code === 'not_a_member'")
+
+
+def test_c2_a_worker_killed_under_the_page(page, worker, workers, room):
+    """Fifty users watched through a worker that dies: no wrong state in between, and the truth soon after."""
+    own = worker()
+    page.run(
+        """
+        const [urls, users] = arguments;
+        window.crowd = users.map((user, index) => {
+          const client = new rollcall.RollcallClient({ url: urls[index % 2], token: user, device: "web" });
+          client.connect();
+          return client;
+        });
+        """, [each.edge for each in workers], [f"{room.carol}n{number}" for number in range(50)])
+    page.until("the crowd is there", "crowd.every((client) => client.connection.latest.status === 'connected')")
+    bob = Person(page, "bob", own.edge, room.bob, room)
+    alice = Person(page, "alice", [own.edge, workers[1].edge], room.alice, room, [room.bob], **QUICK)
+    alice.run(
+        """
+        for (const [index] of crowd.entries()) {
+          keep(`member ${index}`, client.presence(`${arguments[0]}n${index}`));
+        }
+        """, room.carol)
+    page.until("all are seen", "crowd.every((_, index) => seen[`member ${index}`].at(-1)?.value.status === 'online')")
+    # The other's worker is the one that dies; hers may be either.
+    bob.run("input.edited('x')")
+    start = time.monotonic()
+    own.crash()
+    page.run("for (const client of crowd.slice(0, 25)) client.close()")
+    alice.until_connected()
+    page.until(
+        "she sees the truth",
+        "crowd.every((_, index) => seen[`member ${index}`].at(-1).value.status === (index < 25 ? 'offline' : 'online'))")
+    print(f"converged {time.monotonic() - start:.2f} s after the crash")
+    alice.sees(room.bob, "value.status === 'offline'")
+    alice.sees("typing", "value.count === 0")
+    wrong = page.run(
+        """
+        return crowd.flatMap((_, index) => {
+          const statuses = seen[`member ${index}`].map(({ value }) => value.status).filter((status, at) => at > 0 || status !== "offline");
+          const right = index < 25 ? "online,offline" : "online";
+          return statuses.join() === right ? [] : [[index, statuses.join()]];
+        });
+        """)
+    assert wrong == []
+    page.run("for (const client of crowd) client.close()")
+
+
+def test_t16_a_network_that_is_cut_and_comes_back(page, workers, network, room):
+    net = network(workers[0])
+    alice = Person(page, "alice", net.edge, room.alice, room, [room.bob], **QUICK)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room, [room.alice], **QUICK)
+    alice.sees(room.bob, "value.status === 'online'")
+    alice.run("input.edited('x')")
+    bob.sees("typing", "value.count === 1")
+    net.cut()
+    bob.sees("typing", "value.count === 0")
+    assert alice.run("return client.connection.latest.status") in ("waiting", "connecting")
+    bob.run("client.setState('idle'); input.edited('y')")
+    assert alice.seen(room.bob)[-1]["value"]["status"] == "online", "what was last known stands"
+    start = time.monotonic()
+    net.mend()
+    alice.until_connected()
+    alice.sees(room.bob, "value.status === 'away'")
+    alice.sees("typing", "value.count === 1")
+    print(f"back to the truth {time.monotonic() - start:.2f} s after the network")
+    assert time.monotonic() - start < 4
+
+
+def test_t16_a_network_that_falls_silent_is_found_out_on_return(page, workers, network, room):
+    net = network(workers[0])
+    alice = Person(page, "alice", [net.edge, workers[1].edge], room.alice, room)
+    # Whichever of the two it drew: the story wants the network.
+    page.until(
+        "she comes by the network",
+        """(() => {
+          const { client } = people.alice;
+          const { status, session } = client.connection.latest;
+          if (status !== "connected") return false;
+          if (session.worker.startsWith("w1.")) return true;
+          client.disconnect();
+          client.connect();
+        })()""")
+    net.fall_silent()
+    alice.run("client.setPhase('background'); client.setPhase('active')")
+    page.until(
+        "she is with the other worker", "people.alice.client.connection.latest.session?.worker.startsWith('w2.')")
+
+
+def test_t9_what_was_typed_while_away_is_not_told_later(page, workers, network, room):
+    net = network(workers[0])
+    alice = Person(page, "alice", net.edge, room.alice, room, **QUICK)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room, [room.alice])
+    bob.sees(room.alice, "value.status === 'online'")
+    net.cut()
+    page.until("she knows", "people.alice.client.connection.latest.status !== 'connected'")
+    alice.run("input.edited('over'); input.send()")
+    net.mend()
+    alice.until_connected()
+    alice.run("await client.currentPresence('nobody'); input.edited('now')")
+    bob.sees("typing", "value.count === 1")
+    assert bob.counts() == [0, 1]
+
+
+def test_c2_an_orderly_stop_sends_the_page_elsewhere(page, worker, workers, room):
+    own = worker()
+    bob = Person(page, "bob", workers[0].edge, room.bob, room, [room.alice])
+    alice = Person(page, "alice", own.edge, room.alice, room)
+    bob.sees(room.alice, "value.status === 'online'")
+    own.stop()
+    page.until(
+        "she is with another worker",
+        "/^w[12]\\./.test(people.alice.client.connection.latest.session?.worker)")
+    assert bob.statuses(room.alice)[-1:] == ["online"]
+    assert "offline" not in bob.statuses(room.alice)[1:]
+    alice.run("client.close()")
+
+
+def test_c4_a_newer_session_of_the_device_ends_the_older(page, workers, room):
+    Person(page, "older", workers[0].edge, room.alice, room, device="web")
+    Person(page, "newer", workers[1].edge, room.alice, room, device="web")
+    page.until("the older has ended", "people.older.client.connection.latest.error?.code === 'replaced'")
+    assert page.run("return people.older.client.connection.latest.status") == "failed"
+
+
+def token(user, secret, lasts):
+    def part(value):
+        return base64.urlsafe_b64encode(value).rstrip(b"=")
+
+    claims = json.dumps({"sub": user, "exp": int(time.time()) + lasts}).encode()
+    signed = part(b'{"alg":"HS256","typ":"JWT"}') + b"." + part(claims)
+    return (signed + b"." + part(hmac.new(secret, signed, hashlib.sha256).digest())).decode()
+
+
+def test_c2_a_token_is_renewed_before_it_ends(page, worker, room, tmp_path):
+    secret = b"a secret of at least thirty-two bytes"
+    (tmp_path / "secret").write_bytes(secret)
+    (tmp_path / "secret").chmod(0o600)
+    own = worker(auth__mode="jwt", auth__secret_file=tmp_path / "secret")
+    page.run("window.tokens = arguments[0]", [token(room.alice, secret, 3), token(room.alice, secret, 600)])
+    page.run(
+        """
+        const [url] = arguments;
+        const client = new rollcall.RollcallClient({ url, device: "web", token: () => tokens.shift() });
+        keep("connection", client.connection);
+        client.connect();
+        """, own.edge)
+    page.until("she is connected", "seen.connection.at(-1)?.value.status === 'connected'")
+    page.until("it is renewed", "tokens.length === 0")
+    page.run("await new Promise((resolve) => setTimeout(resolve, 2000))")
+    assert [each["value"]["status"] for each in page.run("return seen.connection")] == ["connecting", "connected"]
+
+
+def test_c3_views_opened_and_closed_leave_no_memory(page, workers, room):
+    alice = Person(page, "alice", workers[0].edge, room.alice, room)
+    views = """
+        for (let round = 0; round < arguments[0]; round += 1) {
+          const stop = client.typing(`c${round % 5}`).subscribe(() => {});
+          const presences = client.presence(`user${round % 7}`)[Symbol.asyncIterator]();
+          const view = client.typingInput(`c${round % 5}`);
+          view.edited("x");
+          if (round % 100 === 0) await new Promise((resolve) => setTimeout(resolve));
+          stop();
+          presences.return();
+          view.disappeared();
+        }
+        """
+    heap = """
+        gc();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        gc();
+        return performance.memory.usedJSHeapSize;
+        """
+    alice.run(views, 1_000)
+    before = page.run(heap)
+    alice.run(views, 10_000)
+    after = page.run(heap)
+    page.run("window.stops = []; const { client } = people.alice;"
+             "for (let n = 0; n < 10; n += 1) stops.push(client.presence(`seen${n}`).subscribe(() => {}));")
+    observing = page.run(heap)
+    print(f"{(after - before) / 1e6:.2f} MB after ten thousand views; {(observing - after) / 1e3:.0f} kB for ten users")
+    assert after - before < 1_000_000
+    assert observing - after < 1_000_000
+    assert page.run("return people.alice.client.connection.latest.status") == "connected"
+
+
+def test_the_demo_page_shows_typing_from_pane_to_pane(driver):
+    from conftest import stopping
+    from deployment import Dev
+    from pages import Page
+
+    with stopping(Dev()) as dev:
+        page = Page(driver, dev.ready["page"])
+        page.until("two panes are connected", "document.querySelectorAll('.device[data-connection=connected]').length === 2")
+        fields = driver.find_elements("css selector", ".composer input")
+        fields[0].send_keys("Hello")
+        page.until("Bob sees it", "document.querySelectorAll('[data-part=typing]')[1].textContent === 'Alice is typing'")
+        fields[0].submit()
+        page.until("it ends", "document.querySelectorAll('[data-part=typing]')[1].textContent === ''")
+        page.until("the message is there", "document.querySelectorAll('.messages .message').length === 2")
+        presses = {"drop": "No network", "return": "In use", "kill": "Force-quit", "leave": "Signed out"}
+        for action, status in [("drop", ...), ("return", ...), ("kill", ...), ("return", ...), ("leave", ...), ("return", ...)]:
+            page.run("document.querySelector(`.device [data-action=${arguments[0]}]`).click()", action)
+            page.until(
+                f"{action} does", "document.querySelector('.device [data-part=status]').textContent.startsWith(arguments[0])",
+                presses[action])
+        page.run("document.querySelector('.device button[value=idle]').click()")
+        page.until("Bob sees her away", "document.querySelectorAll('.peer')[1].textContent.includes('Away')")
+        page.close()

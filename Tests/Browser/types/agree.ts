@@ -1,0 +1,37 @@
+// Compiles only while the declarations and the module say the same: each member that is declared is there with a type
+// that serves, and none is there that is not declared.
+
+import type * as built from "./built";
+import type * as declared from "./rollcall";
+
+type Shape<Type> = { [Key in keyof Type]: Type[Key] };
+/** `Symbol.dispose` aside, which older compilers do not see in the module. */
+type Differences<One, Other> = Exclude<Exclude<keyof One, keyof Other> | Exclude<keyof Other, keyof One>, symbol>;
+type None<Type extends never> = Type;
+
+type Exports = None<Differences<typeof built, typeof declared>>;
+type Client = None<Differences<built.RollcallClient, declared.RollcallClient>>;
+type Input = None<Differences<built.TypingInput, declared.TypingInput>>;
+type Updates = None<Differences<built.Updates<string>, declared.Updates<string>>>;
+type Announcer = None<Differences<built.TypingAnnouncer, declared.TypingAnnouncer>>;
+type Failure = None<Differences<built.RollcallError, declared.RollcallError>>;
+type Settings = None<Differences<built.InvalidTypingSettings, declared.InvalidTypingSettings>>;
+
+declare const client: Shape<built.RollcallClient>;
+declare const input: Shape<built.TypingInput>;
+declare const failure: Shape<built.RollcallError>;
+declare const announcer: Shape<built.TypingAnnouncer>;
+type Functions = Pick<
+  typeof built,
+  "addLanguage" | "groupCount" | "languages" | "lastSeenText" | "lastSeenValidity" | "presenceDot" | "presenceText"
+  | "typingDots" | "typingLabel" | "typingText">;
+declare const functions: Functions;
+
+export const agrees: [
+  Omit<Shape<declared.RollcallClient>, "addEventListener" | "typingInput" | typeof Symbol.dispose>,
+  Omit<Shape<declared.TypingInput>, typeof Symbol.dispose>,
+  Shape<declared.RollcallError>,
+  Shape<declared.TypingAnnouncer>,
+  Pick<typeof declared, keyof Functions>,
+] = [client, input, failure, announcer, functions];
+export type { Announcer, Client, Exports, Failure, Input, Settings, Updates };
