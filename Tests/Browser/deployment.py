@@ -60,7 +60,8 @@ class Process:
                 self.child.wait(15)
             except subprocess.TimeoutExpired:
                 self.crash()
-        self.watcher.communicate(b"done\n")
+        if self.watcher.poll() is None:
+            self.watcher.communicate(b"done\n")
 
 
 class Redis(Process):

@@ -802,12 +802,16 @@ class Liveness {
   /** @param {number} ping how often the worker pings */
   constructor(ping, now) {
     this.#silence = 2 * ping;
-    this.heard(now);
+    this.deadline = now + this.#silence;
   }
 
-  heard(now) {
-    this.#asked = 0;
-    this.deadline = now + this.#silence;
+  /**
+   * While an answer is awaited, nothing else is one: it may have been under way, or lain in this machine, since before
+   * the connection died. But it may also be what the answer has to wait behind.
+   */
+  heard(isAnswer, now) {
+    if (isAnswer) this.#asked = 0;
+    this.deadline = now + (this.#asked > 0 ? Liveness.ANSWER_TIME : this.#silence);
   }
 
   /** There is reason to doubt: the page came back to the front, the network changed. */
@@ -1318,8 +1322,8 @@ class Connector {
   #received(data) {
     if (typeof data !== "string") return;
     this.#owner.wireCarried({ received: data });
-    if (this.#stage === "connected") this.#heard();
     const message = messageFrom(data);
+    if (this.#stage === "connected") this.#heard(message?.type === "pong");
     switch (message?.type) {
       case undefined: break;
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
@@ -1328,8 +1332,8 @@ class Connector {
     }
   }
 
-  #heard() {
-    this.#liveness.heard(performance.now());
+  #heard(isAnswer) {
+    this.#liveness.heard(isAnswer, performance.now());
     this.#alarm.set(this.#liveness.deadline);
   }
 

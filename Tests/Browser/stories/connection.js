@@ -149,6 +149,19 @@ export const stories = {
     equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "connection_lost"]);
   }),
 
+  "C2: what was under way before the question is no answer to it": () => inWorld(async (world) => {
+    const client = await world.connected();
+    world.script = () => {};
+    client.networkChanged();
+    world.socket.tellTyping("c42", "bob");
+    await world.advance(2_000);
+    world.socket.tellTyping("c42");
+    await world.advance(2_999);
+    equal(client.connection.latest.status, "connected", "the answer may have to wait behind it");
+    await world.advance(1);
+    equal(client.connection.latest.status, "waiting");
+  }),
+
   "C2: a page that slept asks before it judges, and one with slow timers judges the second time": () => inWorld(async (world) => {
     const client = await world.connected();
     world.script = () => {};
