@@ -10,7 +10,7 @@ from deployment import ROOT
 from pages import HERE
 
 MODULE = ROOT / "Sources/RollcallBrowser/Module"
-TSC = ["tsc", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom"]
+TSC = ["tsc", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom"]
 
 
 def tsc(*arguments):
@@ -19,22 +19,20 @@ def tsc(*arguments):
 
 
 def test_c6_an_app_in_typescript_compiles_against_the_declarations():
-    tsc("--noEmit", HERE / "types/consumer.ts")
+    tsc("--noEmit", "--strict", HERE / "types/consumer.ts")
 
 
 def test_c6_declarations_and_module_agree(tmp_path):
     """The compiler reads the module itself, by its JSDoc, and compares what it finds with what is declared."""
     built = tmp_path / "built"
-    done = [*TSC[:1], *TSC[2:], "--allowJs", "--checkJs", "--declaration", "--emitDeclarationOnly", "--outDir", built]
-    read = subprocess.run([*map(str, done), MODULE / "rollcall.js"], capture_output=True, text=True, check=False)
-    assert read.returncode == 0, read.stdout
+    tsc("--allowJs", "--checkJs", "--declaration", "--emitDeclarationOnly", "--outDir", built, MODULE / "rollcall.js")
     declared = tmp_path / "declared"
     declared.mkdir()
     for source, name in ((MODULE / "rollcall.d.ts", "rollcall.d.ts"), (HERE / "types/agree.ts", "agree.ts")):
         shutil.copy(source, declared / name)
     # What the compiler made of the module speaks of the declared types by the same path.
     shutil.copy(built / "rollcall.d.ts", declared / "built.d.ts")
-    tsc("--noEmit", "--strict", "false", declared / "agree.ts")
+    tsc("--noEmit", declared / "agree.ts")
 
 
 def test_c6_exactly_what_is_declared_is_exported(page):

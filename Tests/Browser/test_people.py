@@ -6,10 +6,11 @@ import hmac
 import json
 import statistics
 import time
+import urllib.request
 
-import pytest
-
-from deployment import eventually
+from conftest import stopping
+from deployment import Dev, eventually
+from pages import Page
 
 # A person in a page: a client, what it sees of a conversation and of others, and an input.
 JOIN = """
@@ -45,7 +46,8 @@ class Person:
     def sees(self, what, condition, within=10.0):
         self.page.until(
             f"{self.name} sees {condition}",
-            f"((value) => value !== undefined && ({condition}))(seen['{self.name} {what}'].at(-1)?.value)", within=within)
+            f"((value) => value !== undefined && ({condition}))(seen['{self.name} {what}'].at(-1)?.value)",
+            within=within)
 
     def counts(self):
         return [each["value"]["count"] for each in self.seen("typing")]
@@ -59,6 +61,7 @@ class Person:
 
 
 QUICK = {"typing": {"debounce": 0}}
+TAKE_ADDRESSES_IN_ORDER = "Math.random = () => 0.999"
 
 
 def test_t11_typing_appears_and_ends_within_a_blink(page, workers, room):
@@ -156,7 +159,7 @@ def test_c6_ten_lines_from_import_to_text_on_the_screen(page, workers, room):
         document.body.append(script);
         """, workers[0].edge, room.name, room.alice)
     other.run("input.edited('x')")
-    page.until("the line is shown", f"line.textContent === 'Someone is typing…'")
+    page.until("the line is shown", "line.textContent === 'Someone is typing…'")
     page.driver.find_element("id", "field").send_keys("Hello")
     other.sees("typing", "value.count === 1")
 
@@ -250,23 +253,22 @@ def test_p9_three_of_five_online(page, workers, room):
         "rollcall.groupCount(seen.group.at(-1).value.values(), 5, { language: 'de' }).text === '3 von 5 online'")
 
 
+def set_members(worker, room, *names):
+    body = json.dumps({"members": {name: name.title() for name in names}}).encode()
+    url = f"{worker.admin}/v1/conversations/{room.name}/members"
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="PUT")
+    urllib.request.urlopen(request).read()
+
+
 def test_t13_who_is_removed_sees_nobody(page, workers, redis, room):
-    import urllib.request
-
-    def set_members(*names):
-        body = json.dumps({"members": {name: name.title() for name in names}}).encode()
-        url = f"{workers[0].admin}/v1/conversations/{room.name}/members"
-        urllib.request.urlopen(
-            urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="PUT")).read()
-
-    set_members(room.alice, room.bob)
+    set_members(workers[0], room, room.alice, room.bob)
     alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
     bob = Person(page, "bob", workers[1].edge, room.bob, room, **QUICK)
     carol = Person(page, "carol", workers[1].edge, room.carol, room)
     carol.sees("typing", "value.refusal?.code === 'not_a_member'")
     alice.run("input.edited('x')")
     bob.sees("typing", f"rollcall.typingText(value) === '{room.alice.title()} is typing…'")
-    set_members(room.alice)
+    set_members(workers[0], room, room.alice)
     bob.sees("typing", "value.count === 0 && value.refusal?.code === 'not_a_member'")
 
 
@@ -284,7 +286,9 @@ def test_c2_a_worker_killed_under_the_page(page, worker, workers, room):
         """, [each.edge for each in workers], [f"{room.carol}n{number}" for number in range(50)])
     page.until("the crowd is there", "crowd.every((client) => client.connection.latest.status === 'connected')")
     bob = Person(page, "bob", own.edge, room.bob, room)
+    page.run(TAKE_ADDRESSES_IN_ORDER)
     alice = Person(page, "alice", [own.edge, workers[1].edge], room.alice, room, [room.bob], **QUICK)
+    assert alice.worker == own.incarnation
     alice.run(
         """
         for (const [index] of crowd.entries()) {
@@ -292,24 +296,27 @@ def test_c2_a_worker_killed_under_the_page(page, worker, workers, room):
         }
         """, room.carol)
     page.until("all are seen", "crowd.every((_, index) => seen[`member ${index}`].at(-1)?.value.status === 'online')")
-    # The other's worker is the one that dies; hers may be either.
     bob.run("input.edited('x')")
+    alice.sees("typing", "value.count === 1")
     start = time.monotonic()
     own.crash()
     page.run("for (const client of crowd.slice(0, 25)) client.close()")
-    alice.until_connected()
+    page.until(
+        "she is with the other worker",
+        "people.alice.client.connection.latest.session?.worker === arguments[0]", workers[1].incarnation)
     page.until(
         "she sees the truth",
-        "crowd.every((_, index) => seen[`member ${index}`].at(-1).value.status === (index < 25 ? 'offline' : 'online'))")
+        """crowd.every((_, index) =>
+             seen[`member ${index}`].at(-1).value.status === (index < 25 ? "offline" : "online"))""")
     print(f"converged {time.monotonic() - start:.2f} s after the crash")
     alice.sees(room.bob, "value.status === 'offline'")
     alice.sees("typing", "value.count === 0")
     wrong = page.run(
         """
         return crowd.flatMap((_, index) => {
-          const statuses = seen[`member ${index}`].map(({ value }) => value.status).filter((status, at) => at > 0 || status !== "offline");
-          const right = index < 25 ? "online,offline" : "online";
-          return statuses.join() === right ? [] : [[index, statuses.join()]];
+          // Whoever was seen before they came was offline then.
+          const statuses = seen[`member ${index}`].map(({ value }) => value.status).join().replace(/^offline,/, "");
+          return statuses === (index < 25 ? "online,offline" : "online") ? [] : [[index, statuses]];
         });
         """)
     assert wrong == []
@@ -339,7 +346,7 @@ def test_t16_a_network_that_is_cut_and_comes_back(page, workers, network, room):
 
 def test_t16_a_network_that_falls_silent_is_found_out_on_return(page, workers, network, room):
     net = network(workers[0])
-    page.run("Math.random = () => 0.999")  # So that the addresses are taken in their order.
+    page.run(TAKE_ADDRESSES_IN_ORDER)
     alice = Person(page, "alice", [net.edge, workers[1].edge], room.alice, room)
     assert alice.worker == workers[0].incarnation
     net.fall_silent()
@@ -447,25 +454,33 @@ def test_c3_views_opened_and_closed_leave_no_memory(page, workers, room):
 
 
 def test_the_demo_page_shows_typing_from_pane_to_pane(driver):
-    from conftest import stopping
-    from deployment import Dev
-    from pages import Page
-
     with stopping(Dev()) as dev:
         page = Page(driver, dev.ready["page"])
-        page.until("two panes are connected", "document.querySelectorAll('.device[data-connection=connected]').length === 2")
-        fields = driver.find_elements("css selector", ".composer input")
-        fields[0].send_keys("Hello")
-        page.until("Bob sees it", "document.querySelectorAll('[data-part=typing]')[1].textContent === 'Alice is typing'")
-        fields[0].submit()
-        page.until("it ends", "document.querySelectorAll('[data-part=typing]')[1].textContent === ''")
-        page.until("the message is there", "document.querySelectorAll('.messages .message').length === 2")
-        presses = {"drop": "No network", "return": "In use", "kill": "Force-quit", "leave": "Signed out"}
-        for action, status in [("drop", ...), ("return", ...), ("kill", ...), ("return", ...), ("leave", ...), ("return", ...)]:
-            page.run("document.querySelector(`.device [data-action=${arguments[0]}]`).click()", action)
+
+        def bob_sees(text):
             page.until(
-                f"{action} does", "document.querySelector('.device [data-part=status]').textContent.startsWith(arguments[0])",
-                presses[action])
+                f"Bob sees {text}", "document.querySelectorAll('[data-part=typing]')[1].textContent === arguments[0]",
+                text)
+
+        def device_says(text):
+            page.until(
+                f"the device says {text}",
+                "document.querySelector('.device [data-part=status]').textContent.startsWith(arguments[0])", text)
+
+        page.until(
+            "two devices are connected",
+            "document.querySelectorAll('.device[data-connection=connected]').length === 2")
+        field = driver.find_element("css selector", ".composer input")
+        field.send_keys("Hello")
+        bob_sees("Alice is typing")
+        field.submit()
+        bob_sees("")
+        page.until("the message is there", "document.querySelectorAll('.messages .message').length === 2")
+        for action, status in (("drop", "No network"), ("kill", "Force-quit"), ("leave", "Signed out")):
+            page.run("document.querySelector(`.device [data-action=${arguments[0]}]`).click()", action)
+            device_says(status)
+            page.run("document.querySelector('.device [data-action=return]').click()")
+            device_says("In use")
         page.run("document.querySelector('.device button[value=idle]').click()")
         page.until("Bob sees her away", "document.querySelectorAll('.peer')[1].textContent.includes('Away')")
         page.close()
