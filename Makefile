@@ -4,7 +4,7 @@
 .PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench lint format clean
 
 SWIFT ?= swift
-SWIFT_SOURCES := Sources Tests Package.swift
+SWIFT_SOURCES := Sources Tests Examples Package.swift
 SHELL_SCRIPTS := Tests/browser.sh Tests/consumer.sh Tests/hiredis-1x.sh Tests/interop.sh Tests/venv.sh scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.

@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "RollcallBrowser", targets: ["RollcallBrowser"]),
         .library(name: "RollcallClient", targets: ["RollcallClient"]),
+        .library(name: "RollcallNode", targets: ["RollcallNode"]),
         .library(name: "RollcallWorker", targets: ["RollcallWorker"]),
         .executable(name: "rollcall", targets: ["rollcall"]),
     ],
@@ -103,6 +104,20 @@ let package = Package(
             resources: [.embedInCode("Module")],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "RollcallNode",
+            dependencies: [
+                "RollcallClient",
+                "RollcallModel",
+                "RollcallWorker",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "rollcall",
             dependencies: [
@@ -145,6 +160,12 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             path: "Tests/Simulation",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "rooms",
+            dependencies: ["RollcallNode", .product(name: "Hummingbird", package: "hummingbird")],
+            path: "Examples/Rooms",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -211,6 +232,15 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             exclude: ["Text/golden.json"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "RollcallNodeTests",
+            dependencies: [
+                "RollcallModel", "RollcallNode", "TestSupport", "rooms",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
             swiftSettings: swiftSettings
         ),
         .target(

@@ -39,7 +39,7 @@ extension RollcallClient {
     /// The worker's time now; `nil` before the first welcome. "Last seen" is told in it, so that a wrong clock on
     /// this device changes nothing.
     public var serverTime: Timestamp? {
-        engine.shared.withLockedValue { $0.clock.time(at: .now) }
+        engine.shared.withLockedValue { $0.clock.time(at: engine.clock.now) }
     }
 
     /// A user's presence, once; `nil` if no answer came within `limit`, which is weather.

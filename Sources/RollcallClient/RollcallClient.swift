@@ -1,7 +1,7 @@
 // What an app holds: one client for its signed-in user. Every call returns at once and may come from any thread or
 // actor; what happens because of it happens on the client's own event loop.
 
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// A device's line to Rollcall: who is here, who is typing, and what others may know of this device.
@@ -40,9 +40,10 @@ public final class RollcallClient: Sendable {
         token: @escaping @Sendable () async throws -> String
     ) {
         let certificates = options.trustedCertificates
+        var random = SystemRandomNumberGenerator()
         self.init(
-            urls: urls, device: device, options: options, token: token,
-            on: MultiThreadedEventLoopGroup.singleton.next()
+            to: Itinerary(urls, using: &random), device: device, options: options, token: token,
+            on: MultiThreadedEventLoopGroup.singleton.next(), by: .system
         ) { address, loop, owner in
             let wire = WebSocketWire(on: loop, owner: owner)
             wire.connect(to: address, trusting: certificates)
@@ -50,12 +51,28 @@ public final class RollcallClient: Sendable {
         }
     }
 
-    init(
-        urls: [String], device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
-        on loop: any EventLoop, dial: @escaping Dial
+    /// A client whose worker is reached in some other way than by a URL.
+    ///
+    /// - Parameters:
+    ///   - loop: on which the client lives, and its wires.
+    ///   - clock: what it takes for now.
+    ///   - dial: makes a wire to the worker.
+    package convenience init(
+        device: DeviceID?, options: ClientOptions, token: @escaping @Sendable () async throws -> String,
+        on loop: any EventLoop, by clock: SteadyClock = .system, dial: @escaping Dial
     ) {
-        engine = EngineHandle(on: loop, options: options) { engine in
-            Connector(urls: urls, device: device, options: options, token: token, dial: dial, on: loop, owner: engine)
+        self.init(
+            to: Itinerary(only: .here), device: device, options: options, token: token, on: loop, by: clock, dial: dial)
+    }
+
+    private init(
+        to itinerary: Itinerary?, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
+        on loop: any EventLoop, by clock: SteadyClock, dial: @escaping Dial
+    ) {
+        engine = EngineHandle(on: loop, by: clock, options: options) { engine in
+            Connector(
+                to: itinerary, device: device, options: options, token: token, dial: dial, on: loop, by: clock,
+                owner: engine)
         }
     }
 

@@ -26,6 +26,12 @@ struct Itinerary {
         untried = homes.count
     }
 
+    /// The way to the one place there is.
+    init(only home: WorkerAddress) {
+        homes = [home]
+        untried = 1
+    }
+
     /// Where the next attempt goes.
     var address: WorkerAddress { invitation ?? homes[turn] }
 

@@ -2,7 +2,7 @@
 // has to put something right first; after anything else the client comes back, when and where the worker said.
 
 /// How a connection, or the attempt at one, ended.
-enum Ending {
+package enum Ending {
     /// No worker answered.
     case notReached((any Error)?)
     /// The connection ended without a close frame, or nothing came over it any more.

@@ -5,12 +5,14 @@ import NIOCore
 /// Calls back once the deadline last set has come. Used on its loop only.
 final class Alarm {
     private let loop: any EventLoop
+    private let clock: SteadyClock
     private let ring: () -> Void
     private var deadline: ContinuousClock.Instant?
     private var scheduled: (at: ContinuousClock.Instant, task: Scheduled<Void>)?
 
-    init(on loop: any EventLoop, _ ring: @escaping () -> Void) {
+    init(on loop: any EventLoop, by clock: SteadyClock, _ ring: @escaping () -> Void) {
         self.loop = loop
+        self.clock = clock
         self.ring = ring
     }
 
@@ -32,7 +34,7 @@ final class Alarm {
 
     private func schedule(at deadline: ContinuousClock.Instant) {
         scheduled?.task.cancel()
-        let delay = max(.zero, ContinuousClock.now.duration(to: deadline))
+        let delay = max(.zero, clock.now.duration(to: deadline))
         let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] () -> Void in
             self?.fired()
         }
@@ -42,7 +44,7 @@ final class Alarm {
     private func fired() {
         scheduled = nil
         guard let deadline else { return }
-        if ContinuousClock.now < deadline { return schedule(at: deadline) }
+        if clock.now < deadline { return schedule(at: deadline) }
         self.deadline = nil
         ring()
     }

@@ -3,12 +3,6 @@
 
 import NIOCore
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// What the connector tells the engine.
 protocol ConnectorOwner: AnyObject {
     /// What the hello says of the device.
@@ -37,12 +31,12 @@ final class Connector {
     }
 
     private let loop: any EventLoop
+    private let clock: SteadyClock
     private let options: ClientOptions
     private let device: DeviceID?
     private let fetchToken: TokenCallback
     private let dial: Dial
     private unowned let owner: any ConnectorOwner
-    private let codec = MessageCodec()
     /// `nil` where there is no URL, or one is none.
     private var reconnecting: Reconnecting?
     private var stage = Stage.idle
@@ -50,19 +44,21 @@ final class Connector {
     /// Tells the current attempt's token from one that comes too late.
     private var attempt = 0
     private var random = SystemRandomNumberGenerator()
-    private lazy var alarm = Alarm(on: loop) { [unowned self] in deadlinePassed() }
+    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in deadlinePassed() }
 
+    /// - Parameter itinerary: `nil` where there is no URL, or one is none.
     init(
-        urls: [String], device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback, dial: @escaping Dial,
-        on loop: any EventLoop, owner: any ConnectorOwner
+        to itinerary: Itinerary?, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
+        dial: @escaping Dial, on loop: any EventLoop, by clock: SteadyClock, owner: any ConnectorOwner
     ) {
         self.loop = loop
+        self.clock = clock
         self.options = options
         self.device = device
         self.owner = owner
         self.dial = dial
         fetchToken = token
-        reconnecting = Itinerary(urls, using: &random).map {
+        reconnecting = itinerary.map {
             Reconnecting($0, backoff: Backoff(first: options.firstPause, longest: options.longestPause))
         }
     }
@@ -91,7 +87,7 @@ final class Connector {
 
     func send(_ requests: [ClientRequest]) {
         guard isOpen, let wire else { return }
-        for request in requests { wire.send(Array(codec.json(of: request))) }
+        for request in requests { wire.send(request) }
         wire.flush()
     }
 
@@ -101,7 +97,7 @@ final class Connector {
         case .waiting:
             begin()
         case .connected(let wire, var liveness, let since):
-            let judgement = liveness.doubted(at: .now)
+            let judgement = liveness.doubted(at: clock.now)
             stage = .connected(wire, liveness, since: since)
             follow(judgement, liveness)
         case .idle, .authenticating, .opening, .greeting, .failed, .closed:
@@ -158,7 +154,7 @@ extension Connector {
     private func open(with token: String) {
         guard let reconnecting else { return }
         change(to: .opening(dial(reconnecting.address, loop, self)), .connecting)
-        alarm.set(.now + reconnecting.timeLimit(atMost: options.connectTimeout))
+        alarm.set(clock.now + reconnecting.timeLimit(atMost: options.connectTimeout))
     }
 
     private func follow(_ next: Reconnecting.Next) {
@@ -169,14 +165,14 @@ extension Connector {
         case .retry(let pause, let freshToken, let reason):
             if freshToken { token = nil }
             change(to: .waiting, .waiting(pause, because: reason))
-            alarm.set(.now + pause)
+            alarm.set(clock.now + pause)
         }
     }
 
     private func ended(_ ending: Ending) {
         let wasOpen = isOpen
         var held = Duration.zero
-        if case .connected(_, _, let since) = stage { held = ContinuousClock.now - since }
+        if case .connected(_, _, let since) = stage { held = clock.now - since }
         alarm.set(nil)
         guard let next = reconnecting?.ended(ending, held: held, using: &random) else { return }
         stage = .waiting
@@ -192,7 +188,7 @@ extension Connector {
             wire.abort()
             ended(.notReached(NoAnswer()))
         case .connected(let wire, var liveness, let since):
-            let judgement = liveness.deadlinePassed(at: .now)
+            let judgement = liveness.deadlinePassed(at: clock.now)
             stage = .connected(wire, liveness, since: since)
             follow(judgement, liveness)
         case .idle, .authenticating, .failed, .closed:
@@ -234,15 +230,13 @@ extension Connector: WireOwner {
 
     func wireHeard(_ wire: any Wire) {
         guard case .connected(let current, var liveness, let since) = stage, wire === current else { return }
-        liveness.heard(at: .now)
+        liveness.heard(at: clock.now)
         stage = .connected(wire, liveness, since: since)
         alarm.set(liveness.deadline)
     }
 
-    func wireReceived(_ wire: any Wire, _ json: ByteBuffer) {
+    func wireReceived(_ wire: any Wire, _ message: ServerMessage) {
         guard wire === self.wire, isOpen else { return }
-        // What cannot be read is a newer worker's word, or garbage; neither is ours to stumble over.
-        guard let message = try? codec.message(from: Data(json.readableBytesView)) else { return }
         switch message {
         case .welcome(let welcome):
             welcomed(welcome, on: wire)
@@ -261,12 +255,12 @@ extension Connector: WireOwner {
         guard case .greeting = stage else { return }
         reconnecting?.welcomed()
         let ping = Duration.milliseconds(min(max(welcome.ping, 100), 3_600_000))
-        let liveness = Liveness(ping: ping, slack: options.silenceSlack, at: .now)
+        let liveness = Liveness(ping: ping, slack: options.silenceSlack, at: clock.now)
         alarm.set(nil)
         owner.welcomed(welcome)
         let session = Session(
             user: welcome.user, device: welcome.device, session: welcome.session, worker: welcome.worker)
-        change(to: .connected(wire, liveness, since: .now), .connected(session))
+        change(to: .connected(wire, liveness, since: clock.now), .connected(session))
         alarm.set(liveness.deadline)
     }
 }

@@ -27,9 +27,9 @@ extension Engine {
     ) {
         let call = Fetch(of: users)
         guard !isClosed, !call.isComplete else { return done([:]) }
-        let alarm = Alarm(on: loop) { [weak self] in self?.endFetch(id) }
+        let alarm = Alarm(on: loop, by: clock) { [weak self] in self?.endFetch(id) }
         fetches[id] = FetchCall(call, id: id, done: done, alarm: alarm)
-        alarm.set(.now + limit)
+        alarm.set(clock.now + limit)
         if connector.isOpen {
             agenda.fetchWanted(id, of: call.missing)
             changed()

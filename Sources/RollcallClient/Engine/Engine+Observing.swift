@@ -71,7 +71,7 @@ extension Engine {
 
     /// The conversation's room, which the worker is asked for from now on (again, if it refused before).
     func room(_ conversation: ConversationID) -> Room {
-        let room = rooms[conversation] ?? Room(conversation, names: names, on: loop)
+        let room = rooms[conversation] ?? Room(conversation, names: names, on: loop, by: clock)
         rooms[conversation] = room
         agenda.conversations.want(conversation)
         changed()

@@ -8,7 +8,7 @@ extension Engine {
             field.isPresent = true
         } else {
             fields[id] = InputField(
-                conversation, settings: options.typing, expiry: typingExpiry, on: loop
+                conversation, settings: options.typing, expiry: typingExpiry, on: loop, by: clock
             ) { [unowned self] in signalled($0, in: conversation) }
         }
         _ = room(conversation)
@@ -49,8 +49,8 @@ extension Engine {
         guard connector.isOpen else { return done(false) }
         // What this worker was never told nobody sees.
         guard agenda.conversations.wasTold(field.conversation) else { return done(true) }
-        let alarm = Alarm(on: loop) { [weak self] in self?.endStop(stop, published: false) }
-        alarm.set(.now + limit)
+        let alarm = Alarm(on: loop, by: clock) { [weak self] in self?.endStop(stop, published: false) }
+        alarm.set(clock.now + limit)
         stops[stop] = { published in
             alarm.set(nil)
             done(published)

@@ -7,18 +7,19 @@ import NIOCore
 /// What a client does, on its loop only.
 final class Engine {
     let loop: any EventLoop
+    let clock: SteadyClock
     let options: ClientOptions
     /// What is read from anywhere, without a hop.
     let shared: NIOLockedValueBox<Shared>
     private let makeConnector: (Engine) -> Connector
 
     private(set) lazy var connector = makeConnector(self)
-    private lazy var attentionAlarm = Alarm(on: loop) { [unowned self] in attentionDeadlinePassed() }
-    private lazy var budgetAlarm = Alarm(on: loop) { [unowned self] in flush() }
+    private lazy var attentionAlarm = Alarm(on: loop, by: clock) { [unowned self] in attentionDeadlinePassed() }
+    private lazy var budgetAlarm = Alarm(on: loop, by: clock) { [unowned self] in flush() }
     private(set) lazy var names = NameBook(options.names, on: loop) { [unowned self] in nameLearnt(of: $0) }
 
     var agenda = Agenda()
-    private var budget = MessageBudget(at: .now)
+    private var budget: MessageBudget
     private var isFlushDue = false
     private var welcome: ServerMessage.Welcome?
     private(set) var attention: Attention
@@ -39,12 +40,14 @@ final class Engine {
 
     /// - Parameter connector: made at the first use, on the loop.
     init(
-        options: ClientOptions, shared: NIOLockedValueBox<Shared>, on loop: any EventLoop,
+        options: ClientOptions, shared: NIOLockedValueBox<Shared>, on loop: any EventLoop, by clock: SteadyClock,
         connector: @escaping (Engine) -> Connector
     ) {
         self.options = options
         self.shared = shared
         self.loop = loop
+        self.clock = clock
+        budget = MessageBudget(at: clock.now)
         makeConnector = connector
         attention = Attention(idleAfter: options.idleAfter)
     }
@@ -70,7 +73,7 @@ final class Engine {
 
     private func flush() {
         guard connector.isOpen else { return }
-        let requests = agenda.take(budget.allowance(at: .now))
+        let requests = agenda.take(budget.allowance(at: clock.now))
         budget.spend(requests.count)
         if !requests.isEmpty { connector.send(requests) }
         for request in requests { dropUnwanted(by: request.message) }
@@ -118,7 +121,7 @@ extension Engine {
     func phaseChanged(to phase: AppPhase) {
         let returned = phase == .active && attention.state == .background
         if phase == .background { endFields() }
-        attention.phaseChanged(to: phase, at: .now)
+        attention.phaseChanged(to: phase, at: clock.now)
         attentionChanged()
         // Whoever comes back to the front must not look at what a dead connection last brought (T16).
         if returned { connector.networkChanged() }
@@ -126,22 +129,22 @@ extension Engine {
 
     func stateSet(_ state: DeviceState) {
         if state == .background { endFields() }
-        attention.stateSet(state, at: .now)
+        attention.stateSet(state, at: clock.now)
         attentionChanged()
     }
 
     func inputHappened() {
-        attention.inputHappened(at: .now)
+        attention.inputHappened(at: clock.now)
         attentionChanged()
     }
 
     func edited() {
-        attention.edited(at: .now)
+        attention.edited(at: clock.now)
         attentionChanged()
     }
 
     private func attentionDeadlinePassed() {
-        attention.deadlinePassed(at: .now)
+        attention.deadlinePassed(at: clock.now)
         attentionChanged()
     }
 
@@ -159,8 +162,8 @@ extension Engine: ConnectorOwner {
 
     func connectionOpened() {
         toldState = attention.state
-        budget = MessageBudget(at: .now)
-        if let welcome { budget.limitsLearnt(welcome.limits, at: .now) }
+        budget = MessageBudget(at: clock.now)
+        if let welcome { budget.limitsLearnt(welcome.limits, at: clock.now) }
         budget.spend(1)
         for fetch in fetches.values { agenda.fetchWanted(fetch.id, of: fetch.call.missing) }
         for field in fields.values { field.connected() }
@@ -169,9 +172,9 @@ extension Engine: ConnectorOwner {
 
     func welcomed(_ welcome: ServerMessage.Welcome) {
         self.welcome = welcome
-        shared.withLockedValue { $0.clock.timeHeard(welcome.time, at: .now) }
+        shared.withLockedValue { $0.clock.timeHeard(welcome.time, at: clock.now) }
         agenda.limitsLearnt(welcome.limits)
-        budget.limitsLearnt(welcome.limits, at: .now)
+        budget.limitsLearnt(welcome.limits, at: clock.now)
         for field in fields.values { field.expiryLearnt(typingExpiry) }
         changed()
     }
@@ -193,7 +196,7 @@ extension Engine: ConnectorOwner {
         case .presence(let presences, let id): presencesHeard(presences, answering: id)
         case .typing(let typing): rooms[typing.conversation]?.heard(typing, expiry: typingExpiry)
         case .removed(let conversation): removed(from: conversation)
-        case .pong(let time): shared.withLockedValue { $0.clock.timeHeard(time, at: .now) }
+        case .pong(let time): shared.withLockedValue { $0.clock.timeHeard(time, at: clock.now) }
         case .ack(let id): acknowledged(id)
         case .error(let error): refused(error)
         case .welcome, .goodbye: break  // The connector's.

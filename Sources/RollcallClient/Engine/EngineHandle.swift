@@ -9,11 +9,17 @@ struct EngineHandle: Sendable {
     let shared = NIOLockedValueBox(Engine.Shared())
     private let box: NIOLoopBoundBox<Engine?>
 
-    init(on loop: any EventLoop, options: ClientOptions, connector: @escaping @Sendable (Engine) -> Connector) {
+    let clock: SteadyClock
+
+    init(
+        on loop: any EventLoop, by clock: SteadyClock, options: ClientOptions,
+        connector: @escaping @Sendable (Engine) -> Connector
+    ) {
         self.loop = loop
+        self.clock = clock
         box = NIOLoopBoundBox.makeEmptyBox(valueType: Engine.self, eventLoop: loop)
         loop.execute { [box, shared] in
-            box.value = Engine(options: options, shared: shared, on: loop, connector: connector)
+            box.value = Engine(options: options, shared: shared, on: loop, by: clock, connector: connector)
         }
     }
 

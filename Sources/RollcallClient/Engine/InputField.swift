@@ -16,23 +16,25 @@ final class InputField {
     private(set) var field: TypingField
     private let signal: (TypingField.Signal) -> Void
     private let loop: any EventLoop
-    private lazy var alarm = Alarm(on: loop) { [unowned self] in
-        decide { $0.deadlinePassed(at: .now) }
+    private let clock: SteadyClock
+    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in
+        decide { $0.deadlinePassed(at: clock.now) }
     }
 
     init(
         _ conversation: ConversationID, settings: TypingSettings, expiry: Duration, on loop: any EventLoop,
-        signal: @escaping (TypingField.Signal) -> Void
+        by clock: SteadyClock, signal: @escaping (TypingField.Signal) -> Void
     ) {
         self.conversation = conversation
         self.loop = loop
+        self.clock = clock
         self.signal = signal
         field = TypingField(settings: settings)
         field.expiryLearnt(expiry)
     }
 
     func edited(filled: Bool) {
-        decide { $0.edited(filled: filled, at: .now) }
+        decide { $0.edited(filled: filled, at: clock.now) }
     }
 
     func ended() {
@@ -40,7 +42,7 @@ final class InputField {
     }
 
     func connected() {
-        decide { $0.connected(at: .now) }
+        decide { $0.connected(at: clock.now) }
     }
 
     func expiryLearnt(_ expiry: Duration) {

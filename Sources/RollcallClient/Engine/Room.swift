@@ -9,20 +9,22 @@ final class Room {
     private let names: NameBook
     private var picture: TypingPicture
     private let loop: any EventLoop
-    private lazy var alarm = Alarm(on: loop) { [unowned self] in
-        picture.deadlinePassed(at: .now)
+    private let clock: SteadyClock
+    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in
+        picture.deadlinePassed(at: clock.now)
         show()
     }
 
-    init(_ conversation: ConversationID, names: NameBook, on loop: any EventLoop) {
+    init(_ conversation: ConversationID, names: NameBook, on loop: any EventLoop, by clock: SteadyClock) {
         self.conversation = conversation
         self.names = names
         self.loop = loop
+        self.clock = clock
         picture = TypingPicture(conversation: conversation)
     }
 
     func heard(_ message: ServerMessage.Typing, expiry: Duration) {
-        picture.heard(message, expiry: expiry, at: .now)
+        picture.heard(message, expiry: expiry, at: clock.now)
         show()
     }
 

@@ -6,6 +6,12 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// One WebSocket to one worker.
 final class WebSocketWire: Wire {
     /// The largest message that is read; a snapshot of a thousand users has about 200 KB.
@@ -14,6 +20,7 @@ final class WebSocketWire: Wire {
     private static let closeTime = TimeAmount.seconds(2)
 
     private let loop: any EventLoop
+    private let codec = MessageCodec()
     private weak var owner: (any WireOwner)?
     private var channel: (any Channel)?
     private var handler: WebSocketHandler?
@@ -42,8 +49,8 @@ final class WebSocketWire: Wire {
         }
     }
 
-    func send(_ json: [UInt8]) {
-        handler?.send(json)
+    func send(_ request: ClientRequest) {
+        handler?.send(Array(codec.json(of: request)))
     }
 
     func flush() {
@@ -99,8 +106,10 @@ extension WebSocketWire {
         if !isOver { owner?.wireHeard(self) }
     }
 
+    /// What cannot be read is a newer worker's word, or garbage; neither is ours to stumble over.
     func received(_ json: ByteBuffer) {
-        if !isOver { owner?.wireReceived(self, json) }
+        guard !isOver, let message = try? codec.message(from: Data(json.readableBytesView)) else { return }
+        owner?.wireReceived(self, message)
     }
 
     func ended(_ ending: Ending) {

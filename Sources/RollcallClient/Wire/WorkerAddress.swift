@@ -7,7 +7,7 @@
 #endif
 
 /// The parts of a `ws://` or `wss://` URL that a connection needs.
-struct WorkerAddress: Hashable {
+package struct WorkerAddress: Hashable {
     let isSecure: Bool
     /// Without the brackets of an IPv6 address.
     let host: String
@@ -26,6 +26,13 @@ struct WorkerAddress: Hashable {
         guard (1...65535).contains(port) else { return nil }
         let path = url.percentEncodedPath.isEmpty ? "/v1/connect" : url.percentEncodedPath
         target = path + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
+    }
+
+    /// Stands for a worker that is reached without an address.
+    static let here = WorkerAddress(isSecure: true, host: "localhost", port: 443, target: "/")
+
+    private init(isSecure: Bool, host: String, port: Int, target: String) {
+        (self.isSecure, self.host, self.port, self.target) = (isSecure, host, port, target)
     }
 
     /// What the `Host` header says.

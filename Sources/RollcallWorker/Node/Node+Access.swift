@@ -1,11 +1,11 @@
 // What servers ask of a node, answered by the first shard.
 
 internal import RollcallCore
-internal import RollcallModel
+package import RollcallModel
 internal import RollcallRedis
 
 extension Node: NodeAccess {
-    func presence(of users: [UserID]) async throws -> [Presence] {
+    package func presence(of users: [UserID]) async throws -> [Presence] {
         let snapshot = try await ask { driver, reply in
             driver.store.presence(of: users, living: driver.shard.living(at: driver.now), reply: reply)
         }
@@ -15,7 +15,7 @@ extension Node: NodeAccess {
         }
     }
 
-    func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
+    package func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
         let names = typingNames
         let snapshot = try await ask { driver, reply in
             driver.store.room(conversation, user: nil, withTyping: true, withMembers: false, reply: reply)
@@ -25,23 +25,23 @@ extension Node: NodeAccess {
             conversation: conversation, users: Array(typists.prefix(names)), count: typists.count)
     }
 
-    func members(of conversation: ConversationID) async throws -> [UserID: String]? {
+    package func members(of conversation: ConversationID) async throws -> [UserID: String]? {
         try await ask { driver, reply in driver.store.members(of: conversation, reply: reply) }
     }
 
-    func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws {
+    package func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws {
         try await ask { driver, reply in driver.store.setMembers(members, of: conversation, reply: reply) }
     }
 
-    func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws {
+    package func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws {
         try await ask { driver, reply in driver.store.setMember(user, name: name, of: conversation, reply: reply) }
     }
 
-    func removeMember(_ user: UserID, of conversation: ConversationID) async throws {
+    package func removeMember(_ user: UserID, of conversation: ConversationID) async throws {
         try await ask { driver, reply in driver.store.removeMember(user, of: conversation, reply: reply) }
     }
 
-    func endMembership(of conversation: ConversationID) async throws {
+    package func endMembership(of conversation: ConversationID) async throws {
         try await ask { driver, reply in driver.store.deleteMembers(of: conversation, reply: reply) }
     }
 }

@@ -5,11 +5,13 @@ internal import NIOCore
 internal import RollcallCore
 
 extension Node {
-    /// Sends every device elsewhere, spread over the drain time, then ends the lease.
-    func drain() async throws {
+    /// Sends every device elsewhere, then ends the lease.
+    ///
+    /// - Parameter spread: over how long; `nil` for `worker.drain`.
+    package func drain(over spread: Duration? = nil) async throws {
         leave()
         let destinations = try await onLease { $0.handOver() } ?? []
-        let spread = settings.drain
+        let spread = spread ?? settings.drain
         try await onEachShard { driver, _ in driver.after { $0.drain(over: spread, to: destinations, at: $1) } }
         let deadline = ContinuousClock.now + spread + .seconds(2)
         while ContinuousClock.now < deadline, try await !allShards({ $0.isDrained }) {

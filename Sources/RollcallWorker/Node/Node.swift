@@ -1,16 +1,16 @@
 // A worker's inside: its shards, its lease, and what servers may ask of it. A server that embeds a node has presence
 // and typing in its own process.
 
-internal import Logging
+package import Logging
 internal import NIOConcurrencyHelpers
-internal import NIOCore
+package import NIOCore
 internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 internal import ServiceLifecycle
 
 /// The shards of one worker and the lease that they share.
-final class Node: Sendable {
+package final class Node: Sendable {
     let settings: NodeSettings
     private let loops: [any EventLoop]
     let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
@@ -25,7 +25,7 @@ final class Node: Sendable {
     }
 
     /// Prepares a shard for each event loop of the group; nothing is connected yet.
-    init(
+    package init(
         _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger
     ) async throws {
         self.settings = settings
@@ -56,11 +56,11 @@ final class Node: Sendable {
     /// Connects to Redis and claims a lease.
     ///
     /// - Parameters:
-    ///   - edge: where devices reach the worker.
+    ///   - edge: where devices reach the worker; empty if they cannot.
     ///   - sessions: how many there are, for those who look.
     /// - Throws: ``CannotServe`` if no lease stands within the connect time-out; `CancellationError` if the worker is
     ///   to stop before.
-    func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
+    package func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
         let started = loops[0].makePromise(of: Void.self)
         state.withLockedValue { $0.started = started }
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
@@ -96,7 +96,7 @@ final class Node: Sendable {
         state.withLockedValue { $0.isReady = false }
     }
 
-    func stop() async throws {
+    package func stop() async throws {
         if let lease = lease.withLockedValue({ $0 }) {
             try await lease.eventLoop.flatSubmit { lease.value.stop() }.get()
         }
@@ -173,7 +173,7 @@ final class Node: Sendable {
     /// How many typists are named at most.
     var typingNames: Int { settings.shard.typing.names }
 
-    var isReady: Bool { state.withLockedValue { $0.isReady } }
+    package var isReady: Bool { state.withLockedValue { $0.isReady } }
 }
 
 extension ShardDriver {

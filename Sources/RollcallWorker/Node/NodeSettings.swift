@@ -2,10 +2,10 @@
 
 internal import RollcallCore
 internal import RollcallModel
-internal import RollcallRedis
+package import RollcallRedis
 
 /// The settings of a node: where Redis is, and how the decisions are to be taken.
-struct NodeSettings: Sendable {
+package struct NodeSettings: Sendable {
     var redis: RedisLocation
     var store: Store.Settings
     var shard: ShardSettings
@@ -17,7 +17,7 @@ struct NodeSettings: Sendable {
     var connectTimeout: Duration
 
     /// - Throws: `InvalidRedisURL` if `redis.url` names no Redis that we can use.
-    init(_ configuration: WorkerConfiguration) throws(InvalidRedisURL) {
+    package init(_ configuration: WorkerConfiguration) throws(InvalidRedisURL) {
         redis = try RedisLocation(url: configuration.redis.url)
         if let password = configuration.redis.password { redis.password = password.text }
         store = Store.Settings(

@@ -12,13 +12,7 @@ internal import RollcallModel
 internal import RollcallRedis
 
 /// The sessions of one event loop, with connections to Redis of their own. Made and used on that loop only.
-final class ShardDriver: EdgeShard {
-    /// Who is connected in a slot of the shard.
-    private struct Occupant {
-        let key: SessionKey
-        let connection: EdgeConnection
-    }
-
+final class ShardDriver {
     let eventLoop: any EventLoop
     let commands: CommandConnection
     let subscriber: SubscriberConnection
@@ -32,11 +26,10 @@ final class ShardDriver: EdgeShard {
     /// Told of messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
-    private let authenticator: Authenticator
+    let authenticator: Authenticator
     let logger: Logger
     var hasMetForeignKey = false
-    private let codec = MessageCodec()
-    private var occupants: [Occupant?] = []
+    var occupants: [Occupant?] = []
     private var isTickScheduled = false
     private var isStopped = false
     private var timer: (at: Instant, task: Scheduled<Void>)?
@@ -82,79 +75,26 @@ final class ShardDriver: EdgeShard {
         rearm()
     }
 
-    // MARK: The edge's side
-
-    func connected(_ connection: EdgeConnection) {
-        let key = shard.connected(at: now)
-        connection.slot = key.index
-        while occupants.count <= Int(key.index) { occupants.append(nil) }
-        occupants[Int(key.index)] = Occupant(key: key, connection: connection)
-        rearm()
-    }
-
-    func received(_ text: ByteBuffer, on connection: EdgeConnection) {
-        guard let key = key(of: connection) else { return }
-        after { shard, now in
-            do {
-                let request = try codec.request(from: .init(text.readableBytesView))
-                return shard.received(request, on: key, at: now)
-            } catch let error as MessageError {
-                return shard.received(error, on: key, at: now)
-            } catch {
-                return shard.receivedGarbage(on: key, at: now)
-            }
-        }
-    }
-
-    func fellBehind(_ connection: EdgeConnection) {
-        if let key = key(of: connection) { shard.fellBehind(key) }
-    }
-
-    func drained(_ connection: EdgeConnection) {
-        guard let key = key(of: connection) else { return }
-        after { $0.caughtUp(key, at: $1) }
-    }
-
-    func disconnected(_ connection: EdgeConnection) {
-        guard let key = key(of: connection) else { return }
-        occupants[Int(key.index)] = nil
-        let silence = Duration.nanoseconds((NIODeadline.now() - connection.lastByte).nanoseconds)
-        after { $0.disconnected(key, silence: silence, at: $1) }
-    }
-
-    private func key(of connection: EdgeConnection) -> SessionKey? {
-        guard occupants.indices.contains(Int(connection.slot)), let occupant = occupants[Int(connection.slot)],
-            occupant.connection === connection
-        else { return nil }
-        return occupant.key
-    }
-
-    private func connection(of key: SessionKey) -> EdgeConnection? {
-        guard occupants.indices.contains(Int(key.index)), let occupant = occupants[Int(key.index)],
-            occupant.key == key
-        else { return nil }
-        return occupant.connection
-    }
-
     // MARK: Carrying out
 
     private func carryOut(_ action: ShardAction) {
         switch action {
         case .send(let message, let keys):
-            let frame = ServerFrame(text: codec.json(of: message))
-            for key in keys { connection(of: key)?.send(frame) }
+            var dispatch = Dispatch(message)
+            for key in keys { dispatch.send(to: peer(of: key)) }
         case .sendSparing(let message, let keys, let spared):
-            let frame = ServerFrame(text: codec.json(of: message))
-            for key in keys { connection(of: key)?.send(frame) }
-            for key in spared { connection(of: key)?.spare(frame) }
+            var dispatch = Dispatch(message)
+            for key in keys { dispatch.send(to: peer(of: key)) }
+            for key in spared { dispatch.spare(peer(of: key)) }
         case .sendSnapshot(let message, let key):
-            connection(of: key)?.send(ServerFrame(text: codec.json(of: message)), counting: false)
+            var dispatch = Dispatch(message)
+            dispatch.send(to: peer(of: key), counting: false)
         case .tellWhenDrained(let key):
-            connection(of: key)?.tellWhenDrained()
+            peer(of: key)?.tellWhenDrained()
         case .close(let key, let code):
-            guard let connection = connection(of: key) else { break }
+            guard let peer = peer(of: key) else { break }
             occupants[Int(key.index)] = nil
-            connection.close(code)
+            peer.close(code)
         case .authenticate(let key, let token, let device, let id):
             authenticate(key, token: token, device: device, id: id)
         case .subscribe(let topic):
@@ -176,7 +116,7 @@ final class ShardDriver: EdgeShard {
     private func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
         after { shard, now in
             do throws(AuthenticationError) {
-                let identity = try authenticator.authenticate(token: token, device: device)
+                let identity = try identity(of: key, token: token, device: device)
                 let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
                 return shard.authenticated(
                     key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: now)
@@ -242,7 +182,7 @@ final class ShardDriver: EdgeShard {
         }
     }
 
-    private func rearm() {
+    func rearm() {
         guard !isStopped, let next = shard.nextDeadline else { return }
         if let timer, timer.at <= next { return }
         timer?.task.cancel()

@@ -1,0 +1,81 @@
+// A client's wire to the node of its own process: what is said goes over as it is, on one event loop.
+
+internal import NIOCore
+internal import RollcallClient
+internal import RollcallModel
+internal import RollcallWorker
+
+/// One connection of a client to the node. Used on their loop only.
+final class LocalWire: Wire {
+    private let user: UserID
+    private let loop: any EventLoop
+    private weak var owner: (any WireOwner)?
+    private var connection: LocalConnection?
+    private var unsent: [ClientRequest] = []
+    /// Whether the owner has heard, or wants to hear, nothing more.
+    private var isOver = false
+
+    init(of user: UserID, on loop: any EventLoop, owner: any WireOwner) {
+        self.user = user
+        self.loop = loop
+        self.owner = owner
+    }
+
+    /// Connects in the next tick of the loop.
+    func connect(to edge: LocalEdge) {
+        loop.assumeIsolated().execute { self.open(edge) }
+    }
+
+    func send(_ request: ClientRequest) {
+        unsent.append(request)
+    }
+
+    func flush() {
+        let requests = unsent
+        unsent = []
+        for request in requests { connection?.say(request) }
+    }
+
+    func close(_ done: @escaping () -> Void) {
+        abort()
+        done()
+    }
+
+    func abort() {
+        isOver = true
+        connection?.hangUp()
+    }
+
+    private func open(_ edge: LocalEdge) {
+        guard !isOver else { return }
+        connection = edge.connect(user, on: loop, listener: self)
+        if connection == nil {
+            end(.notReached(NodeStopped()))
+        } else {
+            owner?.wireOpened(self)
+        }
+    }
+
+    private func end(_ ending: Ending) {
+        guard !isOver else { return }
+        isOver = true
+        owner?.wireEnded(self, how: ending)
+    }
+}
+
+extension LocalWire: LocalListener {
+    func heard(_ message: ServerMessage) {
+        guard !isOver else { return }
+        owner?.wireHeard(self)
+        owner?.wireReceived(self, message)
+    }
+
+    func ended(_ code: CloseCode) {
+        end(.closed(code))
+    }
+}
+
+/// The node of this process has stopped, or is about to.
+struct NodeStopped: Error, CustomStringConvertible {
+    var description: String { "the node of this process has stopped" }
+}

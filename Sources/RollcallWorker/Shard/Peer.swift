@@ -1,0 +1,62 @@
+// Who is at the other end of a session: a device behind a WebSocket, or one of this process.
+
+internal import RollcallModel
+
+/// The connection of a session.
+enum Peer {
+    case edge(EdgeConnection)
+    case local(LocalConnection)
+
+    var slot: Int32 {
+        switch self {
+        case .edge(let connection): connection.slot
+        case .local(let connection): connection.slot
+        }
+    }
+
+    static func === (left: Peer, right: Peer) -> Bool {
+        switch (left, right) {
+        case (.edge(let left), .edge(let right)): left === right
+        case (.local(let left), .local(let right)): left === right
+        case (.edge, .local), (.local, .edge): false
+        }
+    }
+
+    func tellWhenDrained() {
+        switch self {
+        case .edge(let connection): connection.tellWhenDrained()
+        case .local(let connection): connection.tellWhenDrained()
+        }
+    }
+
+    func close(_ code: CloseCode) {
+        switch self {
+        case .edge(let connection): connection.close(code)
+        case .local(let connection): connection.close(code)
+        }
+    }
+}
+
+/// A message on its way to its sessions: made a frame once, and only if one of them is behind a socket.
+struct Dispatch {
+    private let message: ServerMessage
+    private lazy var frame = ServerFrame(text: MessageCodec().json(of: message))
+
+    init(_ message: ServerMessage) {
+        self.message = message
+    }
+
+    /// - Parameter counting: see ``EdgeConnection/send(_:counting:)``.
+    mutating func send(to peer: Peer?, counting: Bool = true) {
+        switch peer {
+        case .edge(let connection): connection.send(frame, counting: counting)
+        case .local(let connection): connection.send(message)
+        case nil: break
+        }
+    }
+
+    /// The session is behind and will be sent something newer.
+    mutating func spare(_ peer: Peer?) {
+        if case .edge(let connection) = peer { connection.spare(frame) }
+    }
+}

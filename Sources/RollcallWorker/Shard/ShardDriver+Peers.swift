@@ -1,0 +1,113 @@
+// The sessions' side of a shard: connections as they come, speak and go, by whatever way.
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import NIOCore
+internal import RollcallCore
+internal import RollcallModel
+
+extension ShardDriver: EdgeShard {
+    func connected(_ connection: EdgeConnection) {
+        connection.slot = occupy(.edge(connection))
+    }
+
+    func received(_ text: ByteBuffer, on connection: EdgeConnection) {
+        guard let key = key(of: .edge(connection)) else { return }
+        after { shard, now in
+            do {
+                let request = try MessageCodec().request(from: .init(text.readableBytesView))
+                return shard.received(request, on: key, at: now)
+            } catch let error as MessageError {
+                return shard.received(error, on: key, at: now)
+            } catch {
+                return shard.receivedGarbage(on: key, at: now)
+            }
+        }
+    }
+
+    func fellBehind(_ connection: EdgeConnection) {
+        if let key = key(of: .edge(connection)) { shard.fellBehind(key) }
+    }
+
+    func drained(_ connection: EdgeConnection) {
+        drained(.edge(connection))
+    }
+
+    func disconnected(_ connection: EdgeConnection) {
+        disconnected(.edge(connection), silence: .nanoseconds((.now() - connection.lastByte).nanoseconds))
+    }
+}
+
+// This process's own.
+extension ShardDriver {
+    func connected(_ connection: LocalConnection) {
+        connection.slot = occupy(.local(connection))
+    }
+
+    func received(_ request: ClientRequest, on connection: LocalConnection) {
+        guard let key = key(of: .local(connection)) else { return }
+        after { $0.received(request, on: key, at: $1) }
+    }
+
+    func drained(_ connection: LocalConnection) {
+        drained(.local(connection))
+    }
+
+    func disconnected(_ connection: LocalConnection) {
+        disconnected(.local(connection), silence: .zero)
+    }
+}
+
+extension ShardDriver {
+    /// Who is connected in a slot of the shard.
+    struct Occupant {
+        let key: SessionKey
+        let peer: Peer
+    }
+
+    func peer(of key: SessionKey) -> Peer? {
+        guard occupants.indices.contains(Int(key.index)), let occupant = occupants[Int(key.index)],
+            occupant.key == key
+        else { return nil }
+        return occupant.peer
+    }
+
+    /// Who is at the other end, and on which of their devices.
+    func identity(of key: SessionKey, token: String, device: DeviceID?) throws(AuthenticationError) -> Identity {
+        switch peer(of: key) {
+        case .local(let connection):
+            Identity(user: connection.user, device: try Identity.device(device), expires: nil)
+        case .edge, nil:
+            try authenticator.authenticate(token: token, device: device)
+        }
+    }
+
+    private func occupy(_ peer: Peer) -> Int32 {
+        let key = shard.connected(at: now)
+        while occupants.count <= Int(key.index) { occupants.append(nil) }
+        occupants[Int(key.index)] = Occupant(key: key, peer: peer)
+        rearm()
+        return key.index
+    }
+
+    private func drained(_ peer: Peer) {
+        guard let key = key(of: peer) else { return }
+        after { $0.caughtUp(key, at: $1) }
+    }
+
+    private func disconnected(_ peer: Peer, silence: Duration) {
+        guard let key = key(of: peer) else { return }
+        occupants[Int(key.index)] = nil
+        after { $0.disconnected(key, silence: silence, at: $1) }
+    }
+
+    private func key(of peer: Peer) -> SessionKey? {
+        guard occupants.indices.contains(Int(peer.slot)), let occupant = occupants[Int(peer.slot)],
+            occupant.peer === peer
+        else { return nil }
+        return occupant.key
+    }
+}

@@ -1,0 +1,49 @@
+// The example of `Examples/Rooms`, run as the reader of it would.
+
+import Foundation
+import RollcallNode
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct ExampleTests {
+    private struct Room: Decodable {
+        var here: [String]
+        var typing: [String]
+    }
+
+    @Test("C5: an HTTP server with a node in it tells who is here and who is typing")
+    func rooms() async throws {
+        let redis = try await RedisServer()
+        let port = try freePort()
+        let server = try ChildProcess(
+            [Self.executable], environment: ["ROLLCALL_REDIS_URL": redis.url, "PORT": "\(port)"])
+        try await EmbeddedNode.with(redis) { node in
+            try await node.setMembers(["alice": "Alice", "bob": "Bob", "greeter": "The greeter"], of: "c42")
+            let alice = node.client(user: "alice", device: "phone")
+            alice.connect()
+            let input = alice.typingInput(in: "c42")
+            input.edited("Hello")
+            try await eventually("the server tells of Alice and of itself") {
+                let room = try? await ask(port)
+                return room?.here == ["Alice", "The greeter"] && room?.typing == ["Alice"]
+            }
+            server.signal(SIGTERM)
+            #expect(try await server.exitCode() == 0)
+        }
+    }
+
+    private static var executable: String {
+        let besideTests = Bundle.main.bundleURL.appending(path: "rooms").path
+        if FileManager.default.isExecutableFile(atPath: besideTests) { return besideTests }
+        return URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../.build/debug/rooms").path
+    }
+
+    private func ask(_ port: Int) async throws -> Room {
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)/rooms/c42"))
+        return try JSONDecoder().decode(Room.self, from: try await URLSession.shared.data(from: url).0)
+    }
+}
