@@ -9,6 +9,12 @@ extension RollcallClient {
         Updates(client: self) { $0.observeConversation(conversation, $1, $2) }
     }
 
+    /// Who belongs to a conversation, and who of them is here: the worker's list and everybody's presence, then every
+    /// change. While somebody observes it, the conversation is joined.
+    public func members(of conversation: ConversationID) -> Updates<Members> {
+        Updates(client: self) { $0.observeMembers(of: conversation, $1, $2) }
+    }
+
     /// A user's presence: the worker's snapshot, then every change. Until the snapshot nothing comes: the presence is
     /// unknown. While there is no connection, the last one stands.
     public func presence(of user: UserID) -> Updates<Presence> {

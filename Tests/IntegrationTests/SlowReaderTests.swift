@@ -81,7 +81,7 @@ struct SlowReaderTests {
                 switch message {
                 case .presence(let users, _): for user in users { statuses[user.user] = user.status }
                 case .typing(let typing): typists = typing.count
-                case .welcome, .removed, .pong, .ack, .error, .goodbye: break
+                case .welcome, .members, .removed, .pong, .ack, .error, .goodbye: break
                 }
             }
         }

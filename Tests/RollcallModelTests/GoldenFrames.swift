@@ -91,6 +91,13 @@ enum Golden {
             #"{"conversation":"c42","count":0,"type":"typing","users":[]}"#,
             .typing(.init(conversation: conversation("c42"), users: [], count: 0))
         ),
+        (
+            #"{"conversation":"c42","count":2001,"type":"members","users":[{"name":"Bob","user":"bob"},{"user":"x"}]}"#,
+            .members(
+                .init(
+                    conversation: conversation("c42"),
+                    users: [.init(user: user("bob"), name: "Bob"), .init(user: user("x"))], count: 2001))
+        ),
         (#"{"conversation":"c42","type":"removed"}"#, .removed(conversation("c42"))),
         (#"{"time":1753600000123,"type":"pong"}"#, .pong(time: time(1_753_600_000_123))),
         (#"{"id":3,"type":"ack"}"#, .ack(.integer(3))),

@@ -94,6 +94,25 @@ import Testing
         await watching.value
     }
 
+    @Test("P9: who belongs to a conversation, and who of them is here")
+    func members() async throws {
+        let redis = try await RedisServer()
+        try await EmbeddedNode.with(redis) { node in
+            try await node.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+            let alice = node.client(user: "alice", device: "phone")
+            alice.connect()
+            let one = try await alice.members(of: "c42").first("alice is here") { $0.groupCount.online == 1 }
+            #expect(one.groupCount.description == "1 of 2 online")
+            let bob = node.client(user: "bob", device: "phone")
+            bob.connect()
+            let two = try await alice.members(of: "c42").first("bob is here") { $0.groupCount.online == 2 }
+            #expect(two.people.map(\.name) == ["Alice", "Bob"])
+            try await node.setMember("carol", name: "Carol", of: "c42")
+            let three = try await alice.members(of: "c42").first("carol belongs") { $0.count == 3 }
+            #expect(three.groupCount.description == "2 of 3 online")
+        }
+    }
+
     @Test("C3: clients that are let go leave nothing at the node")
     func letGo() async throws {
         let redis = try await RedisServer()

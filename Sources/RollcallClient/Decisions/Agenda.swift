@@ -20,6 +20,8 @@ struct Agenda {
 
     var users = Wanted<UserID>()
     var conversations = Wanted<ConversationID>()
+    /// Of these conversations, those whose members are wanted too.
+    var gatherings = Wanted<ConversationID>()
     private var limits = ServerMessage.Limits.beforeWelcome
     private var state: DeviceState?
     private var signals: [Signal] = []
@@ -33,6 +35,7 @@ struct Agenda {
     var hasMore: Bool {
         state != nil || !signals.isEmpty || users.hasSurplus || conversations.hasSurplus
             || !gets.isEmpty && getRoom > 0
+            || gatherings.isDue(where: conversations.wasTold)
             || users.hasMissing && userRoom > 0 || conversations.hasMissing && conversationRoom > 0
     }
 
@@ -81,6 +84,7 @@ struct Agenda {
     mutating func connectionLost() {
         users.connectionLost()
         conversations.connectionLost()
+        gatherings.connectionLost()
         signals = []
         gets = []
         state = nil
@@ -97,15 +101,15 @@ struct Agenda {
             taken.append(ClientRequest(.state(state)))
             self.state = nil
         }
-        for conversation in conversations.takeSurplus(room()) { taken.append(ClientRequest(.leave(conversation))) }
+        for conversation in conversations.takeSurplus(room()) {
+            gatherings.refused(conversation)
+            taken.append(ClientRequest(.leave(conversation)))
+        }
         if room() > 0 {
             let given = users.takeSurplus(usersPerMessage)
             if !given.isEmpty { taken.append(ClientRequest(.unwatch(given))) }
         }
-        for conversation in conversations.takeMissing(max(0, min(room(), conversationRoom))) {
-            let id = ask(.join(conversation))
-            taken.append(ClientRequest(.join(conversation, presence: false), id: id))
-        }
+        takeJoins(count, into: &taken)
         takeSignals(room(), into: &taken)
         takeWatches(count, into: &taken)
         takeGets(count, into: &taken)
@@ -125,6 +129,22 @@ struct Agenda {
             }
         }
         signals = waiting
+    }
+
+    /// New conversations first, then those where only the wish for their members has changed.
+    private mutating func takeJoins(_ count: Int, into taken: inout [ClientRequest]) {
+        func room() -> Int { count - taken.count }
+        for conversation in conversations.takeMissing(max(0, min(room(), conversationRoom))) {
+            let presence = gatherings.wants(conversation)
+            if presence { gatherings.told(conversation) }
+            taken.append(ClientRequest(.join(conversation, presence: presence), id: ask(.join(conversation))))
+        }
+        for conversation in gatherings.takeMissing(room(), where: conversations.wasTold) {
+            taken.append(ClientRequest(.join(conversation, presence: true), id: ask(.join(conversation))))
+        }
+        for conversation in gatherings.takeSurplus(room(), where: conversations.wasTold) {
+            taken.append(ClientRequest(.join(conversation, presence: false), id: ask(.join(conversation))))
+        }
     }
 
     private mutating func takeWatches(_ count: Int, into taken: inout [ClientRequest]) {

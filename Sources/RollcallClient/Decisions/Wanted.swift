@@ -42,17 +42,28 @@ struct Wanted<Name: Hashable & Comparable> {
         missing = wanted
     }
 
+    /// Whether one of those is missing or surplus.
+    func isDue(where isReady: (Name) -> Bool) -> Bool {
+        missing.contains(where: isReady) || surplus.contains(where: isReady)
+    }
+
+    /// It was asked for beside something else.
+    mutating func told(_ name: Name) {
+        missing.remove(name)
+        told.insert(name)
+    }
+
     /// Up to `limit` names to ask for, smallest first, which count as told from now on.
-    mutating func takeMissing(_ limit: Int) -> [Name] {
-        let names = Array(missing.sorted().prefix(limit))
+    mutating func takeMissing(_ limit: Int, where isReady: (Name) -> Bool = { _ in true }) -> [Name] {
+        let names = Array(missing.filter(isReady).sorted().prefix(limit))
         missing.subtract(names)
         told.formUnion(names)
         return names
     }
 
     /// Up to `limit` names to give up.
-    mutating func takeSurplus(_ limit: Int) -> [Name] {
-        let names = Array(surplus.sorted().prefix(limit))
+    mutating func takeSurplus(_ limit: Int, where isReady: (Name) -> Bool = { _ in true }) -> [Name] {
+        let names = Array(surplus.filter(isReady).sorted().prefix(limit))
         surplus.subtract(names)
         told.subtract(names)
         return names

@@ -242,7 +242,7 @@ extension Connector: WireOwner {
             welcomed(welcome, on: wire)
         case .goodbye(let goodbye):
             reconnecting?.goodbyeReceived(goodbye)
-        case .presence, .typing, .removed, .pong, .ack, .error:
+        case .presence, .typing, .members, .removed, .pong, .ack, .error:
             owner.messageReceived(message)
         }
     }

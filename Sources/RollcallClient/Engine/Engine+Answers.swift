@@ -68,8 +68,7 @@ extension Engine {
             for user in users { agenda.users.refused(user) }
             report(RollcallError(error))
         case .join(let conversation):
-            agenda.conversations.refused(conversation)
-            rooms[conversation]?.refused(RollcallError(error))
+            refused(conversation, RollcallError(error))
         case .get(let fetch):
             error.retry ? askAgainLater(fetch) : endFetch(fetch)
         case .stop(let stop):
@@ -81,8 +80,13 @@ extension Engine {
     }
 
     func removed(from conversation: ConversationID) {
+        refused(conversation, RollcallError(.notAMember, "the user is no longer a member"))
+    }
+
+    private func refused(_ conversation: ConversationID, _ error: RollcallError) {
         agenda.conversations.refused(conversation)
-        rooms[conversation]?.refused(RollcallError(.notAMember, "the user is no longer a member"))
+        rooms[conversation]?.refused(error)
+        membersRefused(in: conversation, error)
     }
 
     private func getAnswered(_ id: MessageID) {

@@ -6,6 +6,7 @@ struct Observer {
     enum Subject {
         case users([UserID])
         case conversation(ConversationID)
+        case members(ConversationID)
         case connection
         case problems
     }
@@ -62,6 +63,8 @@ extension Engine {
         case .conversation(let conversation):
             rooms[conversation]?.topic.remove(observer)
             releaseRoom(conversation)
+        case .members(let conversation):
+            membersObserverGone(observer, from: conversation)
         case .connection:
             connection.remove(observer)
         case .problems:
@@ -82,23 +85,29 @@ extension Engine {
         guard let room = rooms[conversation], !isUsed(room) else { return }
         agenda.conversations.unwant(conversation)
         // While the worker still tells of it, what it tells is kept, for whoever comes before the leave has gone out.
-        if !agenda.conversations.wasTold(conversation) { rooms[conversation] = nil }
+        if !agenda.conversations.wasTold(conversation) { drop(conversation) }
         changed()
     }
 
     /// What was given up by this message, or in the same tick as it, is forgotten.
     func dropUnwanted(by message: ClientMessage) {
         switch message {
-        case .unwatch(let users): for user in users { presences[user] = nil }
-        case .leave(let conversation): rooms[conversation] = nil
+        case .unwatch(let users): for user in users where presences[user]?.isObserved == false { presences[user] = nil }
+        case .join(let conversation, presence: false): dropMembers(of: conversation)
+        case .leave(let conversation): drop(conversation)
         case .hello, .token, .state, .watch, .get, .join, .typing, .ping, .goodbye: break
         }
     }
 
     /// There is no worker to tell of anything: what nobody observes is forgotten at once.
     func dropUnwanted() {
+        for (conversation, room) in rooms { isUsed(room) ? dropMembers(of: conversation) : drop(conversation) }
         presences = presences.filter { $0.value.isObserved }
-        rooms = rooms.filter { isUsed($0.value) }
+    }
+
+    private func drop(_ conversation: ConversationID) {
+        dropMembers(of: conversation)
+        rooms[conversation] = nil
     }
 
     func nameLearnt(of user: UserID) {
@@ -106,7 +115,8 @@ extension Engine {
     }
 
     private func isUsed(_ room: Room) -> Bool {
-        room.topic.isObserved || fields.values.contains { $0.isPresent && $0.conversation == room.conversation }
+        room.topic.isObserved || room.gathering?.topic.isObserved == true
+            || fields.values.contains { $0.isPresent && $0.conversation == room.conversation }
     }
 
     private func want(_ user: UserID, _ observer: ObserverID, _ hear: @escaping (Presence) -> Void) {
@@ -115,14 +125,14 @@ extension Engine {
         changed()
     }
 
-    private func releaseUser(_ user: UserID) {
+    func releaseUser(_ user: UserID) {
         guard presences[user]?.isObserved == false else { return }
         agenda.users.unwant(user)
         if !agenda.users.wasTold(user) { presences[user] = nil }
         changed()
     }
 
-    private func begin<Element>(
+    func begin<Element>(
         _ observer: ObserverID, _ subject: Observer.Subject, _ stream: AsyncStream<Element>.Continuation
     ) -> Bool {
         if isClosed {

@@ -195,6 +195,7 @@ extension Engine: ConnectorOwner {
         switch message {
         case .presence(let presences, let id): presencesHeard(presences, answering: id)
         case .typing(let typing): rooms[typing.conversation]?.heard(typing, expiry: typingExpiry)
+        case .members(let members): membersHeard(members)
         case .removed(let conversation): removed(from: conversation)
         case .pong(let time): shared.withLockedValue { $0.clock.timeHeard(time, at: clock.now) }
         case .ack(let id): acknowledged(id)

@@ -6,6 +6,8 @@ import NIOCore
 final class Room {
     let conversation: ConversationID
     var topic = Topic<Typing>()
+    /// Its members, while somebody observes them, or the worker still tells of them.
+    var gathering: Gathering?
     private let names: NameBook
     private var picture: TypingPicture
     private let loop: any EventLoop
@@ -34,6 +36,7 @@ final class Room {
     }
 
     func nameLearnt(of user: UserID) {
+        gathering?.nameLearnt(of: user)
         if topic.latest != nil, picture.typing.typists.contains(where: { $0.user == user }) { show() }
     }
 

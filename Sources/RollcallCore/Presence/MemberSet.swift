@@ -2,13 +2,14 @@
 
 internal import RollcallModel
 
-/// The members of a conversation, once they have been read.
+/// The members of a conversation and their names, once they have been read.
 struct MemberSet: Hashable, Sendable {
     /// `nil` before the first read; empty where the conversation has no members set.
-    private(set) var users: Set<UserID>?
+    private(set) var names: [UserID: String]?
     private var readsUnderWay = 0
-    /// Changes heard while a read was under way, which may be older: the last one of each user counts.
-    private var heard: [UserID: Bool] = [:]
+    /// Changes heard while a read was under way, which may be older: the last one of each user counts. The value is
+    /// their name, or `nil` if they are no member any more.
+    private var heard: [UserID: String?] = [:]
 
     mutating func readBegan() {
         readsUnderWay += 1
@@ -16,31 +17,23 @@ struct MemberSet: Hashable, Sendable {
 
     /// Nobody watches the members any more, so that changes may be missed: the next who does reads them.
     mutating func forget() {
-        users = nil
+        names = nil
     }
 
     mutating func readFailed() {
         readEnded()
     }
 
-    mutating func snapshotRead(_ members: Set<UserID>) {
-        users = members
-        for (user, isMember) in heard { set(user, isMember: isMember) }
+    mutating func snapshotRead(_ members: [UserID: String]) {
+        names = members
+        for (user, name) in heard { names?[user] = name }
         readEnded()
     }
 
-    /// A member came or went.
-    ///
-    /// - Returns: whether that was news.
-    mutating func changed(_ user: UserID, isMember: Bool) -> Bool {
-        if readsUnderWay > 0 { heard[user] = isMember }
-        guard let users, users.contains(user) != isMember else { return false }
-        set(user, isMember: isMember)
-        return true
-    }
-
-    private mutating func set(_ user: UserID, isMember: Bool) {
-        if isMember { users?.insert(user) } else { users?.remove(user) }
+    /// A member came, changed name or, if `name` is `nil`, went.
+    mutating func changed(_ user: UserID, to name: String?) {
+        if readsUnderWay > 0 { heard[user] = .some(name) }
+        names?[user] = name
     }
 
     private mutating func readEnded() {

@@ -10,6 +10,7 @@ struct Backlog: Sendable {
     enum Subject: Hashable, Sendable {
         case user(WatchKey)
         case room(RoomKey)
+        case members(RoomKey)
     }
 
     struct Debt: Hashable, Sendable {

@@ -64,7 +64,7 @@ extension Shard {
         guard isRedisAvailable, let room = rooms[key], room.phase == .live else { return }
         for (index, waiting) in room.waiting.enumerated() where !waiting.isRead {
             rooms[key]?.waiting[index].isRead = true
-            let wantsMembers = waiting.withPresence && room.members.users == nil
+            let wantsMembers = waiting.withPresence && room.members.names == nil
             read(
                 RoomRead(
                     conversation: room.conversation, user: waiting.user, withTyping: false, withMembers: wantsMembers),
@@ -77,7 +77,7 @@ extension Shard {
         guard let room = rooms[key] else { return }
         let isReady = { (waiting: Room.Waiting) in
             room.phase == .live && waiting.user == user && waiting.isRead
-                && (!waiting.withPresence || room.members.users != nil)
+                && (!waiting.withPresence || room.members.names != nil)
         }
         rooms[key]?.waiting.removeAll(where: isReady)
         for index in (rooms[key]?.waiting ?? []).indices where rooms[key]?.waiting[index].user == user {
@@ -101,8 +101,14 @@ extension Shard {
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey
     ) {
         owe(.room(room), to: key)
-        guard presence, rooms[room]?.presenceSessions.contains(key) == false else { return promise(id, to: key) }
-        wait(in: room, presence: true, user: user, id: id, on: key)
+        let waits = rooms[room]?.waiting.contains { $0.session == key } == true
+        let watches = rooms[room]?.presenceSessions.contains(key) == true
+        guard !waits, watches || !presence else {
+            return wait(in: room, presence: presence, user: user, id: id, on: key)
+        }
+        if presence { oweMembers(of: room, to: key) } else { unwatchMembers(of: room, for: key) }
+        keepPromises(to: key)
+        promise(id, to: key)
     }
 
     private mutating func wait(
@@ -113,7 +119,7 @@ extension Shard {
             rooms[room]?.waiting.append(Room.Waiting(session: key, user: user, withPresence: presence, ids: ids))
             return readForWaiting(room)
         }
-        if presence { rooms[room]?.waiting[index].withPresence = true }
+        rooms[room]?.waiting[index].withPresence = presence
         guard let id else { return }
         guard rooms[room]?.waiting[index].ids.count ?? 0 < ShardSettings.waitingMessages else {
             return answerUnavailable(key, id: id)
@@ -138,11 +144,6 @@ extension Shard {
         // Typing ends by its expiry even if the join took longer.
         guard now < signal.came + settings.typing.expiry else { return acknowledge(signal.id, to: session) }
         typed(true, in: room.conversation, id: signal.id, on: session, at: signal.came)
-    }
-
-    private mutating func watchMembers(of key: RoomKey, for session: SessionKey) {
-        guard rooms[key]?.presenceSessions.insert(session).inserted == true else { return }
-        for member in (rooms[key]?.members.users ?? []).sorted() { addWatcher(session, of: member) }
     }
 
     private mutating func refuse(_ waiting: Room.Waiting, _ code: MessageError.Code, _ message: String) {

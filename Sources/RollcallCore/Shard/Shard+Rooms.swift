@@ -23,9 +23,7 @@ extension Shard {
         switch change {
         case .member(let user, let name):
             rooms[key]?.typists.renamed(user, to: name)
-            if rooms[key]?.members.changed(user, isMember: true) == true {
-                for session in rooms[key]?.presenceSessions.inOrder ?? [] { addWatcher(session, of: user) }
-            }
+            rooms[key]?.members.changed(user, to: name)
         case .removed(let user):
             rooms[key]?.typists.removed(user)
             refuseWaiting(user, in: key)
@@ -34,6 +32,7 @@ extension Shard {
             readRoomAgain(key)
         }
         roomChanged(key)
+        membersChanged(key)
         return take()
     }
 
@@ -43,7 +42,7 @@ extension Shard {
     ) -> [ShardAction] {
         guard rooms[key] != nil else { return [] }
         if read.withTyping { typistsRead(snapshot, in: key, at: now) }
-        if read.withMembers { membersRead(Set(snapshot.members.map { Array($0.keys) } ?? []), in: key) }
+        if read.withMembers { membersRead(snapshot.members ?? [:], in: key) }
         if snapshot.isMember {
             admitWaiting(read.user, to: key, at: now)
         } else {
@@ -71,9 +70,7 @@ extension Shard {
         rooms[room]?.sessions.removeAll { $0 == key }
         forgive(.room(room), to: key)
         rooms[room]?.waiting.removeAll { $0.session == key }
-        if rooms[room]?.presenceSessions.remove(key) != nil {
-            for member in rooms[room]?.members.users ?? [] { removeWatcher(key, of: member) }
-        }
+        unwatchMembers(of: room, for: key)
         closeIfDeserted(room)
     }
 
@@ -161,25 +158,17 @@ extension Shard {
         remindOfRepeat(key)
     }
 
-    private mutating func membersRead(_ members: Set<UserID>, in key: RoomKey) {
-        guard let room = rooms[key] else { return }
-        let before = room.members.users ?? []
+    private mutating func membersRead(_ members: [UserID: String], in key: RoomKey) {
         rooms[key]?.members.snapshotRead(members)
-        let members = rooms[key]?.members.users ?? []
-        let (come, gone) = (members.subtracting(before).sorted(), before.subtracting(members).sorted())
-        for session in room.presenceSessions.inOrder {
-            for member in come { addWatcher(session, of: member) }
-            for member in gone { removeWatcher(session, of: member) }
-        }
+        membersChanged(key)
     }
 
     /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership, but for
     /// a signal that overtook the news and found the user a member again: that is stopped.
     private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
         guard let room = rooms[key] else { return }
-        if rooms[key]?.members.changed(user, isMember: false) == true {
-            for session in room.presenceSessions.inOrder { removeWatcher(session, of: user) }
-        }
+        rooms[key]?.members.changed(user, to: nil)
+        membersChanged(key)
         let removed = room.sessions.filter { sessions[$0]?.user == user }
         guard !removed.isEmpty else { return }
         for session in removed {
@@ -196,9 +185,4 @@ extension Shard {
             depart(session, from: key)
         }
     }
-}
-
-extension Set<SessionKey> {
-    /// In the order of their slots, so that the same events have the same actions each time.
-    fileprivate var inOrder: [SessionKey] { sorted { $0.index < $1.index } }
 }

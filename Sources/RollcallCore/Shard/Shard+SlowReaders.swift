@@ -92,6 +92,7 @@ extension Shard {
         for debt in debts {
             switch debt.subject {
             case .room(let room): sendSnapshot(of: room, to: key)
+            case .members(let room): sendMembers(of: room, to: key)
             case .user(let user):
                 if let presence = watches[user]?.shown, isNews(presence, to: debt.seen) { presences.append(presence) }
             }
@@ -112,7 +113,7 @@ extension Shard {
     private func isKnown(_ subject: Backlog.Subject) -> Bool {
         switch subject {
         case .user(let user): watches[user]?.shown != nil
-        case .room: true
+        case .room, .members: true
         }
     }
 }

@@ -13,6 +13,7 @@ public struct Shard: Sendable {
         case session(SessionKey)
         case typing(SessionKey)
         case room(RoomKey)
+        case members(RoomKey)
         /// Under an incarnation that is not the first, everything is read again after one lease.
         case authoritativeRead
         /// Under such an incarnation sessions that say less than `active` are asserted after those that say it.
@@ -43,6 +44,7 @@ public struct Shard: Sendable {
     /// Stops that did not reach Redis; owed until their expiry, when the typing ends by itself.
     var owedStops: [TypingSignal] = []
     var changedRooms = ChangeQueue<Room>()
+    var changedMembers = ChangeQueue<Room>()
     var changedWatches = ChangeQueue<Watch>()
     /// What sessions are still to be shown, and those of them for whom that may go on when the tick ends.
     var backlogs: [SessionKey: Backlog] = [:]
@@ -111,6 +113,7 @@ public struct Shard: Sendable {
             case .session(let key): sessionDue(key, at: now)
             case .typing(let key): typingDue(key, at: now)
             case .room(let key): roomDue(key, at: now)
+            case .members(let key): membersChanged(key)
             case .authoritativeRead: settlingDue(at: now)
             case .assertTheRest: assertTheRest(at: now)
             }
@@ -122,6 +125,7 @@ public struct Shard: Sendable {
     /// While the shard ``hasMoreToTell``, the next tick ends soon: as soon as what this one says has been flushed.
     public mutating func tickEnded(at now: Instant) -> [ShardAction] {
         tellRooms(at: now)
+        tellMembers(at: now)
         tellWatchers()
         showBacklogs()
         askForReads(at: now)
@@ -130,7 +134,9 @@ public struct Shard: Sendable {
     }
 
     /// Whether more changed than one tick tells.
-    public var hasMoreToTell: Bool { !changedRooms.isEmpty || !changedWatches.isEmpty }
+    public var hasMoreToTell: Bool {
+        !changedRooms.isEmpty || !changedMembers.isEmpty || !changedWatches.isEmpty
+    }
 
     mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {
         guard let id, sessions[key]?.isConnected == true else { return }

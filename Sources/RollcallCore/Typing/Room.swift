@@ -39,6 +39,9 @@ public struct Room: Sendable {
     /// Sessions that watch the members too.
     var presenceSessions: Set<SessionKey> = []
     var members = MemberSet()
+    /// What these were last told of the members, and when; they watch whom it names. `nil` before there were any.
+    var toldMembers: ServerMessage.Members?
+    var lastToldMembers: Instant?
     var typists = TypistSet()
     /// What the joined were last told, and when.
     var told: [Typist] = []
@@ -52,6 +55,8 @@ public struct Room: Sendable {
     var topics: [Topic] { [.typing(conversation), .members(conversation)] }
     var isDeserted: Bool { sessions.isEmpty && waiting.isEmpty }
 
+    var shownMembers: [UserID] { toldMembers?.users.map(\.user) ?? [] }
+
     /// When the present set is to be told again although nothing changed, so that observers may distrust silence.
     func nextRepeat(after expiry: Duration) -> Instant? {
         told.isEmpty ? nil : lastTold.map { $0 + expiry }
@@ -61,6 +66,12 @@ public struct Room: Sendable {
     func mayTell(at now: Instant, settings: ShardSettings.Typing) -> Instant {
         guard max(typists.entries.count, told.count) > settings.names, let lastTold else { return now }
         return max(now, lastTold + settings.coalesce)
+    }
+
+    /// When a change of the members may be told: at once, or if they are many, once the last message is old enough.
+    func mayTellMembers(at now: Instant, settings: ShardSettings.Typing) -> Instant {
+        guard let lastToldMembers, members.names?.count ?? 0 > settings.names else { return now }
+        return max(now, lastToldMembers + settings.coalesce)
     }
 }
 

@@ -6,7 +6,7 @@ extension ServerMessage: Codable {
     }
 
     private enum Kind: String, Codable {
-        case welcome, presence, typing, removed, pong, ack, error, goodbye
+        case welcome, presence, typing, members, removed, pong, ack, error, goodbye
     }
 
     /// - Throws: `DecodingError` for an unknown type, which a client skips: a newer worker may say more.
@@ -19,6 +19,7 @@ extension ServerMessage: Codable {
                 try fields.decode([Presence].self, forKey: .users),
                 id: try fields.decodeIfPresent(MessageID.self, forKey: .id))
         case .typing: self = .typing(try Typing(from: decoder))
+        case .members: self = .members(try Members(from: decoder))
         case .removed: self = .removed(try fields.decode(ConversationID.self, forKey: .conversation))
         case .pong: self = .pong(time: try fields.decode(Timestamp.self, forKey: .time))
         case .ack: self = .ack(try fields.decode(MessageID.self, forKey: .id))
@@ -41,6 +42,9 @@ extension ServerMessage: Codable {
         case .typing(let typing):
             try type(.typing)
             try typing.encode(to: encoder)
+        case .members(let members):
+            try type(.members)
+            try members.encode(to: encoder)
         case .removed(let conversation):
             try type(.removed)
             try fields.encode(conversation, forKey: .conversation)

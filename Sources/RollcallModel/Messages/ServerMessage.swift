@@ -9,6 +9,8 @@ public enum ServerMessage: Hashable, Sendable {
     case presence([Presence], id: MessageID? = nil)
     /// The whole set of those who type in a conversation, but the receiver.
     case typing(Typing)
+    /// Who belongs to a conversation that the receiver joined with `presence`.
+    case members(Members)
     /// The receiver is no longer a member of this conversation.
     case removed(ConversationID)
     case pong(time: Timestamp)
@@ -96,6 +98,30 @@ public enum ServerMessage: Hashable, Sendable {
             self.conversation = conversation
             self.users = users
             self.count = count
+        }
+    }
+
+    public struct Members: Hashable, Sendable, Codable {
+        public var conversation: ConversationID
+        /// By their identifiers, at most ``Limits/watchedUsers`` of them: those whose presence the receiver is told.
+        public var users: [Member]
+        /// How many there are, named or not; 0 where no members are set.
+        public var count: Int
+
+        public init(conversation: ConversationID, users: [Member], count: Int) {
+            self.conversation = conversation
+            self.users = users
+            self.count = count
+        }
+    }
+
+    public struct Member: Hashable, Sendable, Codable {
+        public var user: UserID
+        public var name: String?
+
+        public init(user: UserID, name: String? = nil) {
+            self.user = user
+            self.name = name
         }
     }
 

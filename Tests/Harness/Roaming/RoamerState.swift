@@ -123,7 +123,7 @@ final class RoamerState {
         case .goodbye(let goodbye):
             diary.note(.goodbye(goodbye))
             farewell = goodbye
-        case .removed, .pong: break
+        case .members, .removed, .pong: break
         }
     }
 

@@ -118,7 +118,7 @@ final class Participant {
 
     private func take(_ message: ServerMessage, _ model: Model) -> [String] {
         switch message {
-        case .welcome, .pong: return []
+        case .welcome, .members, .pong: return []
         case .goodbye(let goodbye): return ["\(name) was told to go: \(goodbye.reason)"]
         case .ack(let id):
             guard case .some(.some(let code)) = pending.removeValue(forKey: id) else { return [] }

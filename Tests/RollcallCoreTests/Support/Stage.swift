@@ -359,7 +359,7 @@ extension [ServerMessage] {
             case .ack(let id): id
             case .error(let error): error.id
             case .presence(_, let id): id
-            case .welcome, .typing, .removed, .pong, .goodbye: nil
+            case .welcome, .typing, .members, .removed, .pong, .goodbye: nil
             }
         }
     }

@@ -6,71 +6,69 @@ import Testing
 @Suite struct MemberSetTests {
     private var members = MemberSet()
 
-    private mutating func read(_ users: Set<UserID>) {
+    private mutating func read(_ users: [UserID: String]) {
         members.readBegan()
         members.snapshotRead(users)
     }
 
-    @Test("nothing is known before the first read, and no change is news before it")
+    @Test("nothing is known before the first read, whatever is heard")
     mutating func unknown() {
-        let isNews = members.changed("alice", isMember: true)
-        #expect(members.users == nil && !isNews)
+        members.changed("alice", to: "Alice")
+        #expect(members.names == nil)
     }
 
-    @Test("a change is news once")
-    mutating func news() {
-        read(["alice"])
-        let news = [
-            members.changed("alice", isMember: true), members.changed("bob", isMember: true),
-            members.changed("bob", isMember: true), members.changed("alice", isMember: false),
-            members.changed("carol", isMember: false),
-        ]
-        #expect(news == [false, true, false, true, false])
-        #expect(members.users == ["bob"])
+    @Test("members come, change their names and go")
+    mutating func changes() {
+        read(["alice": "Alice"])
+        members.changed("bob", to: "Bob")
+        members.changed("bob", to: "Robert")
+        members.changed("alice", to: nil)
+        members.changed("carol", to: nil)
+        #expect(members.names == ["bob": "Robert"])
     }
 
     @Test("what is heard while a read is under way stands above it, the last word of each user")
     mutating func heardMeanwhile() {
         members.readBegan()
-        for (user, isMember) in [("alice", false), ("bob", true), ("carol", true), ("carol", false)] as [(UserID, Bool)]
+        for (user, name) in [("alice", nil), ("bob", "Bob"), ("carol", "Carol"), ("carol", nil)] as [(UserID, String?)]
         {
-            _ = members.changed(user, isMember: isMember)
+            members.changed(user, to: name)
         }
-        members.snapshotRead(["alice", "carol", "dave"])
-        #expect(members.users == ["bob", "dave"])
+        members.snapshotRead(["alice": "Alice", "carol": "Carol", "dave": "Dave"])
+        #expect(members.names == ["bob": "Bob", "dave": "Dave"])
     }
 
     @Test("what was heard is remembered until the last of overlapping reads is over, and no longer")
     mutating func overlapping() {
         members.readBegan()
         members.readBegan()
-        _ = members.changed("alice", isMember: false)
-        members.snapshotRead(["alice"])
-        #expect(members.users == [])
-        members.snapshotRead(["alice", "bob"])
-        #expect(members.users == ["bob"])
-        read(["alice"])
-        #expect(members.users == ["alice"])
+        members.changed("alice", to: nil)
+        members.snapshotRead(["alice": "Alice"])
+        #expect(members.names == [:])
+        members.snapshotRead(["alice": "Alice", "bob": "Bob"])
+        #expect(members.names == ["bob": "Bob"])
+        read(["alice": "Alice"])
+        #expect(members.names == ["alice": "Alice"])
     }
 
     @Test("a read that failed changes nothing, and ends the memory with it")
     mutating func failed() {
-        read(["alice"])
+        read(["alice": "Alice"])
         members.readBegan()
-        _ = members.changed("alice", isMember: false)
+        members.changed("alice", to: nil)
         members.readFailed()
-        #expect(members.users == [])
-        read(["alice"])
-        #expect(members.users == ["alice"])
+        #expect(members.names == [:])
+        read(["alice": "Alice"])
+        #expect(members.names == ["alice": "Alice"])
     }
 
     @Test("what is forgotten is unknown until it is read again")
     mutating func forgotten() {
-        read(["alice"])
+        read(["alice": "Alice"])
         members.forget()
-        let isNews = members.changed("bob", isMember: true)
-        #expect(members.users == nil && !isNews)
-        read(["carol"])
-        #expect(members.users == ["carol"])
+        members.changed("bob", to: "Bob")
+        #expect(members.names == nil)
+        read(["carol": "Carol"])
+        #expect(members.names == ["carol": "Carol"])
     }
 }

@@ -74,7 +74,7 @@ final class Checks {
             checkNotSelf(typing, edge)
             checkMembership(typing, edge)
             checkTyping(in: typing.conversation, for: edge)
-        case .welcome, .removed, .pong, .ack, .error, .goodbye: break
+        case .welcome, .members, .removed, .pong, .ack, .error, .goodbye: break
         }
     }
 

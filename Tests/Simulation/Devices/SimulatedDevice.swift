@@ -105,7 +105,7 @@ final class SimulatedDevice: ConnectionEnd {
             welcomed()
         case .removed(let conversation): joined.remove(conversation)
         case .goodbye(let goodbye): sentTo = goodbye.to
-        case .presence, .typing, .pong, .ack, .error: break
+        case .presence, .typing, .members, .pong, .ack, .error: break
         }
     }
 

@@ -51,7 +51,7 @@ struct View {
             if case .text(let text)? = error.id, let conversation = try? ConversationID(text) {
                 joined[conversation] = nil
             }
-        case .welcome, .presence, .pong, .ack, .error, .goodbye: break
+        case .welcome, .presence, .members, .pong, .ack, .error, .goodbye: break
         }
     }
 

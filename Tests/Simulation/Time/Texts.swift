@@ -62,6 +62,7 @@ extension ServerMessage {
         case .presence(let presences, _): presences.map(\.text).joined(separator: ", ")
         case .typing(let typing):
             "in \(typing.conversation) type \(typing.count): \(typing.users.map(\.user.text).joined(separator: " "))"
+        case .members(let members): "\(members.count) belong to \(members.conversation)"
         case .removed(let conversation): "removed from \(conversation)"
         case .pong: "pong"
         case .ack(let id): "ack \(id)"

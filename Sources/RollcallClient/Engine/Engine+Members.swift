@@ -1,0 +1,54 @@
+// Who belongs to a conversation: asked for with the join, while somebody observes it.
+
+extension Engine {
+    func observeMembers(
+        of conversation: ConversationID, _ observer: ObserverID, _ stream: AsyncStream<Members>.Continuation
+    ) {
+        guard begin(observer, .members(conversation), stream) else { return }
+        let room = room(conversation)
+        let gathering = room.gathering ?? Gathering(of: conversation, names: names, on: loop, by: clock)
+        room.gathering = gathering
+        agenda.gatherings.want(conversation)
+        gathering.topic.add(observer) { stream.yield($0) }
+    }
+
+    func membersObserverGone(_ observer: ObserverID, from conversation: ConversationID) {
+        guard let gathering = rooms[conversation]?.gathering else { return }
+        gathering.topic.remove(observer)
+        guard !gathering.topic.isObserved else { return }
+        agenda.gatherings.unwant(conversation)
+        // While the worker still tells of them, what it tells is kept, for whoever comes before it is told to stop.
+        if !agenda.gatherings.wasTold(conversation) { dropMembers(of: conversation) }
+        releaseRoom(conversation)
+        changed()
+    }
+
+    func membersHeard(_ message: ServerMessage.Members) {
+        guard let gathering = rooms[message.conversation]?.gathering else { return }
+        let (come, gone) = gathering.heard(message)
+        for user in gone { forget(user, for: gathering) }
+        for user in come {
+            presences[user, default: Topic()].add(gathering.observer) { [weak gathering] in gathering?.heard($0) }
+        }
+    }
+
+    func membersRefused(in conversation: ConversationID, _ error: RollcallError) {
+        agenda.gatherings.refused(conversation)
+        guard let gathering = rooms[conversation]?.gathering else { return }
+        for user in gathering.refused(error) { forget(user, for: gathering) }
+    }
+
+    /// Nobody observes the members any more, and the worker has been told, or there is none to tell.
+    func dropMembers(of conversation: ConversationID) {
+        guard let room = rooms[conversation], let gathering = room.gathering, !gathering.topic.isObserved else {
+            return
+        }
+        room.gathering = nil
+        for user in gathering.users { forget(user, for: gathering) }
+    }
+
+    private func forget(_ user: UserID, for gathering: Gathering) {
+        presences[user]?.remove(gathering.observer)
+        releaseUser(user)
+    }
+}

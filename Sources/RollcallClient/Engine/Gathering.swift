@@ -1,0 +1,60 @@
+// The members of one conversation, while somebody here observes them.
+
+import NIOCore
+
+/// What is shown of a conversation's members, at most once a tick. Used on the client's loop only.
+final class Gathering {
+    /// Observes the presence of everybody on the list.
+    let observer = ObserverID()
+    var topic = Topic<Members>()
+    private var picture: MembersPicture
+    private let names: NameBook
+    private let loop: any EventLoop
+    private let clock: SteadyClock
+    private var isDue = false
+    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in
+        picture.deadlinePassed(at: clock.now)
+        showSoon()
+    }
+
+    init(of conversation: ConversationID, names: NameBook, on loop: any EventLoop, by clock: SteadyClock) {
+        picture = MembersPicture(of: conversation)
+        self.names = names
+        self.loop = loop
+        self.clock = clock
+    }
+
+    var users: [UserID] { picture.users }
+
+    func heard(_ message: ServerMessage.Members) -> (come: [UserID], gone: [UserID]) {
+        defer { showSoon() }
+        return picture.heard(message, at: clock.now)
+    }
+
+    func heard(_ presence: Presence) {
+        picture.heard(presence)
+        showSoon()
+    }
+
+    func refused(_ error: RollcallError) -> [UserID] {
+        defer { showSoon() }
+        return picture.refused(error)
+    }
+
+    func nameLearnt(of user: UserID) {
+        if topic.latest?[user] != nil { showSoon() }
+    }
+
+    private func showSoon() {
+        alarm.set(picture.deadline)
+        guard !isDue else { return }
+        isDue = true
+        loop.assumeIsolated().execute { [weak self] in self?.show() }
+    }
+
+    private func show() {
+        isDue = false
+        if let members = picture.members(name: names.name(of:)) { topic.update(members) }
+        alarm.set(picture.deadline)
+    }
+}

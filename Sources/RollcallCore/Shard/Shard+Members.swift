@@ -1,0 +1,85 @@
+// Who belongs to a conversation, for the sessions that joined it with presence: they are told the members, and watch
+// each member that they were told of. Of a very large conversation they are told so many as a session may watch users.
+
+internal import RollcallModel
+
+extension Shard {
+    /// Has a session that is in the room follow its members, which are known.
+    mutating func watchMembers(of key: RoomKey, for session: SessionKey) {
+        let members = membersMessage(of: key)
+        if rooms[key]?.presenceSessions.isEmpty == true { rooms[key]?.toldMembers = members }
+        guard rooms[key]?.presenceSessions.insert(session).inserted == true else { return }
+        oweMembers(of: key, to: session)
+        for member in rooms[key]?.shownMembers ?? [] { addWatcher(session, of: member) }
+    }
+
+    /// The session asked for the members again, or for the first time: their presence follows the list, also that of
+    /// those whom it watches for another reason.
+    mutating func oweMembers(of key: RoomKey, to session: SessionKey) {
+        owe(.members(key), to: session)
+        for member in rooms[key]?.shownMembers ?? [] {
+            if let watch = watchKeys[member] { owe(.user(watch), to: session) }
+        }
+    }
+
+    mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
+        guard rooms[key]?.presenceSessions.remove(session) != nil else { return }
+        forgive(.members(key), to: session)
+        for member in rooms[key]?.shownMembers ?? [] { removeWatcher(session, of: member) }
+    }
+
+    mutating func membersChanged(_ key: RoomKey) {
+        changedMembers.insert(key)
+    }
+
+    /// Tells what changed of the members of each room: at once, or in a large one when the last message is old enough.
+    mutating func tellMembers(at now: Instant) {
+        for key in changedMembers.take(ShardSettings.tellBatch) {
+            guard let room = rooms[key], !room.presenceSessions.isEmpty else { continue }
+            let moment = room.mayTellMembers(at: now, settings: settings.typing)
+            if moment > now {
+                timers.remind(.members(key), at: moment)
+            } else {
+                tellMembers(of: key, at: now)
+            }
+        }
+    }
+
+    mutating func sendMembers(of key: RoomKey, to session: SessionKey) {
+        guard let members = rooms[key]?.toldMembers else { return }
+        actions.append(.sendSnapshot(.members(members), to: session))
+    }
+
+    /// The list goes out before the presence of those who are new on it, so that nobody hears of strangers.
+    private mutating func tellMembers(of key: RoomKey, at now: Instant) {
+        guard let room = rooms[key], let told = room.toldMembers, let members = membersMessage(of: key),
+            members != told
+        else { return }
+        rooms[key]?.toldMembers = members
+        rooms[key]?.lastToldMembers = now
+        let sessions = room.presenceSessions.inOrder
+        tell(.members(members), of: .members(key), to: sessions)
+        let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))
+        for session in sessions {
+            for member in after.subtracting(before).sorted() { meet(member, session) }
+            for member in before.subtracting(after).sorted() { removeWatcher(session, of: member) }
+        }
+    }
+
+    private mutating func meet(_ member: UserID, _ session: SessionKey) {
+        addWatcher(session, of: member)
+        if let watch = watchKeys[member] { owe(.user(watch), to: session) }
+    }
+
+    private func membersMessage(of key: RoomKey) -> ServerMessage.Members? {
+        guard let room = rooms[key], let names = room.members.names else { return nil }
+        let shown = names.keys.sorted().prefix(settings.limits.watchedUsers)
+        return ServerMessage.Members(
+            conversation: room.conversation, users: shown.map { .init(user: $0, name: names[$0]) }, count: names.count)
+    }
+}
+
+extension Set<SessionKey> {
+    /// In the order of their slots, so that the same events have the same actions each time.
+    var inOrder: [SessionKey] { sorted { $0.index < $1.index } }
+}

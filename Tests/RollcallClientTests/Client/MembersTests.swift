@@ -1,0 +1,125 @@
+// Who belongs to a conversation and who of them is here, over real sockets.
+
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct MembersTests {
+    /// A worker that lists alice, bob and carol to whoever joins with presence, and then tells of each.
+    private static func worker() async throws -> ScriptedWorker {
+        try await ScriptedWorker { request, connection in
+            if case .join("c42", presence: true) = request.message {
+                connection.send(.members("alice", "bob", "carol"))
+                connection.send(.presence([.of("alice", .online), .of("bob", .away)]))
+                connection.send(.presence([.of("carol", .online)]))
+            }
+            connection.behave(request)
+        }
+    }
+
+    @Test("P9: the members with their presence, whole from the first value on, and 2 of 3 online")
+    func members() async throws {
+        let worker = try await Self.worker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let members = Collected(client.members(of: "c42"))
+        try await members.latest("all are known") { $0.people.count == 3 }
+        let first = try #require(members.values.first)
+        #expect(first.people.map(\.presence?.status) == [.online, .away, .online])
+        #expect(first.groupCount.online == 2 && first.groupCount.total == 3)
+        let connection = try await worker.connection()
+        connection.send(.presence([.of("bob", .online)]))
+        try await members.latest("bob is online") { $0["bob"]?.presence?.status == .online }
+        connection.send(.members("alice", "bob", "carol", "dave", count: 2001))
+        try await members.latest("dave is listed, and unknown yet") { $0["dave"]?.presence == nil && $0.count == 2001 }
+        connection.send(.members("bob"))
+        try await members.latest("bob is left") { $0.people.map(\.user) == ["bob"] }
+        #expect(await client.inspect { $0.presences.keys.sorted() } == ["bob"])
+    }
+
+    @Test("P9: the members are asked for with the join, beside one, and no longer than somebody observes them")
+    func asking() async throws {
+        let worker = try await Self.worker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let typing = Collected(client.typing(in: "c42"))
+        let connection = try await worker.connection()
+        try await connection.hears(.join("c42", presence: false))
+        let members = Collected(client.members(of: "c42"))
+        let more = Collected(client.members(of: "c42"))
+        for observer in [members, more] { try await observer.latest("all are known") { $0.people.count == 3 } }
+        members.cancel()
+        more.cancel()
+        try await connection.hears(
+            .join("c42", presence: false), .join("c42", presence: true), .join("c42", presence: false))
+        #expect(await client.inspect { $0.presences.isEmpty })
+        typing.cancel()
+        try await connection.hears(.leave("c42"))
+        let alone = Collected(client.members(of: "c42"))
+        try await connection.hears(.leave("c42"), .join("c42", presence: true))
+        try await alone.latest("all are known") { $0.people.count == 3 }
+        #expect(connection.count { if case .join = $0 { true } else { false } } == 4)
+    }
+
+    @Test("P9: after a reconnect the members are asked for again, and nobody is forgotten meanwhile")
+    func reconnect() async throws {
+        let worker = try await Self.worker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let members = Collected(client.members(of: "c42"))
+        try await members.latest("all are known") { $0.people.count == 3 }
+        let before = members.values.count
+        try await worker.connection().drop()
+        try await worker.connection(1).hears(.join("c42", presence: true))
+        try await worker.connection(1).send(.presence([.of("carol", .offline, version: 2)]))
+        try await members.latest("carol has gone") { $0["carol"]?.presence?.status == .offline }
+        #expect(members.values.count == before + 1, "nothing else changed")
+    }
+
+    @Test("P9, T13: whoever is removed, or was never let in, sees nobody, and why")
+    func refused() async throws {
+        let worker = try await Self.worker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        let members = Collected(client.members(of: "c42"))
+        try await members.latest("all are known") { $0.people.count == 3 }
+        try await worker.connection().send(.removed("c42"))
+        try await members.latest("nobody is shown") { $0.people.isEmpty && $0.refusal?.code == .notAMember }
+        #expect(await client.inspect { $0.presences.isEmpty })
+    }
+
+    @Test("P9: the app's names come before the members'")
+    func names() async throws {
+        let worker = try await Self.worker()
+        let client = RollcallClient.phone(worker.url) { $0.names = { $0 == "bob" ? "Bobby" : nil } }
+        client.connect()
+        let members = Collected(client.members(of: "c42"))
+        try await members.latest("the name has come") { $0["bob"]?.name == "Bobby" && $0["carol"]?.name == "Carol" }
+    }
+
+    @Test("C3: members opened and closed leave nothing")
+    func leaks() async throws {
+        let worker = try await Self.worker()
+        let client = RollcallClient.phone(worker.url)
+        client.connect()
+        try await client.isConnected()
+        for _ in 0..<1000 {
+            let members = Collected(client.members(of: "c42"))
+            members.cancel()
+        }
+        try await eventually("nothing is left") {
+            await client.inspect { $0.rooms.isEmpty && $0.presences.isEmpty && $0.observers.isEmpty }
+        }
+    }
+}
+
+extension ServerMessage {
+    fileprivate static func members(_ users: UserID..., count: Int? = nil) -> Self {
+        members(
+            Members(
+                conversation: "c42", users: users.map { .init(user: $0, name: $0 == "carol" ? "Carol" : nil) },
+                count: count ?? users.count))
+    }
+}

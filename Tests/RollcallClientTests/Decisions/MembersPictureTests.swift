@@ -1,0 +1,51 @@
+// What an observer sees of a conversation's members, message by message.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct MembersPictureTests {
+    private let start = ContinuousClock.now
+
+    private func list(_ users: UserID...) -> ServerMessage.Members {
+        .init(conversation: "c42", users: users.map { .init(user: $0) }, count: users.count)
+    }
+
+    @Test("P9: the first picture waits until it is whole, but not for ever; later ones do not wait")
+    func whole() {
+        var picture = MembersPicture(of: "c42")
+        #expect(picture.members { _ in nil } == nil)
+        _ = picture.heard(list("a", "b"), at: start)
+        picture.heard(.of("a", .online))
+        #expect(picture.members { _ in nil } == nil)
+        #expect(picture.deadline == start + .seconds(1))
+        picture.deadlinePassed(at: start + .seconds(1))
+        #expect(picture.members { _ in nil }?.people.map(\.presence?.status) == [.online, nil])
+        #expect(picture.deadline == nil)
+        _ = picture.heard(list("a", "b", "c"), at: start)
+        #expect(picture.members { _ in nil }?.people.count == 3)
+    }
+
+    @Test("P9: who comes and who goes")
+    func comeAndGone() {
+        var picture = MembersPicture(of: "c42")
+        #expect(picture.heard(list("a", "b"), at: start) == (["a", "b"], []))
+        #expect(picture.heard(list("b", "c"), at: start) == (["c"], ["a"]))
+        #expect(picture.refused(RollcallError(.notAMember, "no")) == ["b", "c"])
+        #expect(picture.members { _ in nil }?.refusal?.code == .notAMember)
+        #expect(picture.heard(list("b"), at: start) == (["b"], []))
+    }
+
+    @Test("P9: a worker that counts fewer than it lists does no harm")
+    func wrongWorker() {
+        var picture = MembersPicture(of: "c42")
+        _ = picture.heard(.init(conversation: "c42", users: [.init(user: "a")], count: -1), at: start)
+        picture.heard(.of("a", .online))
+        #expect(picture.members { _ in nil }?.count == 1)
+    }
+}
+
+private func == (left: (come: [UserID], gone: [UserID]), right: ([UserID], [UserID])) -> Bool {
+    left.come == right.0 && left.gone == right.1
+}

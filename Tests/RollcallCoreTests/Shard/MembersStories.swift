@@ -1,0 +1,165 @@
+// Who belongs to a conversation, as those hear who joined it with presence.
+
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct MembersStories {
+    private func stage(_ members: [UserID: String]) -> Stage {
+        var stage = Stage()
+        stage.redis.setMembers(members, of: "c42")
+        return stage
+    }
+
+    @Test("P9: whoever joins with presence is told the members, and then who of them is here")
+    func snapshot() {
+        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.join("c42", presence: true), id: "j", on: bob)
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        let list = heard.firstIndex(of: .members("Alice", "Bob"))
+        let first = heard.firstIndex { if case .presence = $0 { true } else { false } }
+        #expect(list != nil && list! < first!)
+        #expect(Set(heard.statuses) == ["alice offline", "bob online"])
+        #expect(heard.last == .ack("j"))
+    }
+
+    @Test("P9: a member who comes, changes name or goes is told as the whole list, once a tick")
+    func changes() {
+        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let bob = stage.enter("bob")
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redis.setMember("carol", name: "Carol", of: "c42")
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        #expect(heard.first == .members("Alice", "Bob", "Carol"))
+        #expect(heard.statuses == ["carol offline"])
+        stage.forgetWhatWasSaid()
+        stage.redis.setMember("alice", name: "Alicia", of: "c42")
+        stage.settle()
+        stage.redis.removeMember("carol", of: "c42")
+        stage.settle()
+        #expect(
+            stage.heard(by: bob) == [
+                .members(["alice": "Alicia", "bob": "Bob", "carol": "Carol"]),
+                .members(["alice": "Alicia", "bob": "Bob"]),
+            ])
+        _ = stage.enter("carol")
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.isEmpty, "she is watched no more")
+    }
+
+    @Test("P9: a member watched for another reason is told of again, since the list is new")
+    func watchedBefore() {
+        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let bob = stage.enter("bob")
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        #expect(Set(stage.heard(by: bob).statuses) == ["alice offline", "bob online"])
+    }
+
+    @Test("P9: a join without presence ends it, one with presence begins it again, and the last word counts")
+    func wishes() {
+        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let bob = stage.enter("bob")
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.say(.join("c42", presence: false), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).lists.isEmpty)
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).lists == [.members("Alice", "Bob")])
+        stage.forgetWhatWasSaid()
+        stage.say(.join("c42", presence: false), id: "end", on: bob)
+        _ = stage.enter("alice")
+        stage.redis.setMember("carol", name: "Carol", of: "c42")
+        stage.settle()
+        let end = stage.heard(by: bob)
+        #expect(end.lists.isEmpty && end.statuses.isEmpty && end.contains(.ack("end")))
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        let again = stage.heard(by: bob)
+        #expect(again.lists == [.members("Alice", "Bob", "Carol")])
+        #expect(again.statuses.contains("alice online"))
+    }
+
+    @Test("P9: of a very large conversation so many are listed as may be watched; the count is exact")
+    func veryLarge() {
+        var settings = ShardSettings()
+        settings.limits.watchedUsers = 2
+        var stage = Stage(settings)
+        stage.redis.setMembers(["a": "A", "b": "B", "c": "C"], of: "c42")
+        let c = stage.enter("c")
+        stage.say(.join("c42", presence: true), on: c)
+        stage.settle()
+        let heard = stage.heard(by: c)
+        #expect(heard.lists == [.members(["a": "A", "b": "B"], count: 3)])
+        #expect(heard.statuses == ["a offline", "b offline"])
+        stage.forgetWhatWasSaid()
+        stage.redis.removeMember("a", of: "c42")
+        stage.settle()
+        let after = stage.heard(by: c)
+        #expect(after.lists == [.members(["b": "B", "c": "C"], count: 2)])
+        #expect(after.statuses == ["c online"])
+    }
+
+    @Test("P9: a conversation without members has none to tell of, until they are set")
+    func unmanaged() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.say(.join("c42", presence: true), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).lists == [.members([:])])
+        stage.redis.setMembers(["bob": "Bob"], of: "c42")
+        stage.settle()
+        #expect(stage.heard(by: bob).lists.last == .members("Bob"))
+    }
+
+    @Test("P9: a list of many that changes often is told at most once a coalescing period, as it is then")
+    func coalesced() {
+        let names = (0..<20).map { "m\($0)" }
+        var stage = stage(Dictionary(uniqueKeysWithValues: names.map { (try! UserID($0), $0) }))
+        let reader = stage.enter("m0")
+        stage.say(.join("c42", presence: true), on: reader)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for number in 1...9 {
+            stage.redis.setMember(try! UserID("x\(number)"), name: "X", of: "c42")
+            stage.settle()
+        }
+        #expect(stage.heard(by: reader).lists.count == 1)
+        stage.pass(.milliseconds(250))
+        let later = stage.heard(by: reader).lists
+        #expect(later.map(\.memberCount) == [29])
+    }
+}
+
+extension ServerMessage {
+    /// Members whose identifiers are their names in small letters.
+    fileprivate static func members(_ names: String...) -> Self {
+        members(Dictionary(uniqueKeysWithValues: names.map { (try! UserID($0.lowercased()), $0) }))
+    }
+
+    fileprivate static func members(_ names: [UserID: String], count: Int? = nil) -> Self {
+        let users = names.keys.sorted().map { Member(user: $0, name: names[$0]) }
+        return .members(Members(conversation: "c42", users: users, count: count ?? users.count))
+    }
+
+    fileprivate var memberCount: Int? {
+        if case .members(let members) = self { members.count } else { nil }
+    }
+}
+
+extension [ServerMessage] {
+    fileprivate var lists: [ServerMessage] { filter { $0.memberCount != nil } }
+}
