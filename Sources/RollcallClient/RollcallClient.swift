@@ -22,7 +22,8 @@ public final class RollcallClient: Sendable {
     ///   - url: where a worker, or a load balancer before several, listens, such as `wss://chat.example/v1/connect`. If
     ///     it is no such URL, the connection state says so (`invalid_url`).
     ///   - device: this device's name among the user's; `nil` where the token names it.
-    ///   - token: called for the first connection and whenever the worker says that the token has expired. What it
+    ///   - token: called for the first connection, some time before the token expires if it is a JWT that says when,
+    ///     and whenever the worker says that it has expired. What it
     ///     throws counts as weather, and it is asked again, unless it is a ``RollcallError`` that says otherwise.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),

@@ -7,6 +7,7 @@ internal import RollcallWorker
 
 /// One connection of a client to the node. Used on their loop only.
 final class LocalWire: Wire {
+    let mayDieSilently = false
     private let user: UserID
     private let loop: any EventLoop
     private weak var owner: (any WireOwner)?
@@ -66,7 +67,6 @@ final class LocalWire: Wire {
 extension LocalWire: LocalListener {
     func heard(_ message: ServerMessage) {
         guard !isOver else { return }
-        owner?.wireHeard(self)
         owner?.wireReceived(self, message)
     }
 

@@ -10,7 +10,13 @@ struct EmbeddedNode: Sendable {
     private let run: Task<Void, any Error>
 
     init(_ redis: RedisServer) async throws {
-        let node = try await RollcallNode(redis: redis.url)
+        var configuration = WorkerConfiguration()
+        configuration.redis.url = redis.url
+        try await self.init(configuration)
+    }
+
+    init(_ configuration: WorkerConfiguration) async throws {
+        let node = try await RollcallNode(configuration)
         self.node = node
         run = Task { try await node.run() }
         try await eventually("the node is ready") { node.isReady }
@@ -22,7 +28,14 @@ struct EmbeddedNode: Sendable {
     }
 
     static func with(_ redis: RedisServer, body: (RollcallNode) async throws -> Void) async throws {
-        let embedded = try await EmbeddedNode(redis)
+        try await with(EmbeddedNode(redis), body: body)
+    }
+
+    static func with(_ configuration: WorkerConfiguration, body: (RollcallNode) async throws -> Void) async throws {
+        try await with(EmbeddedNode(configuration), body: body)
+    }
+
+    private static func with(_ embedded: EmbeddedNode, body: (RollcallNode) async throws -> Void) async throws {
         let result: Result<Void, any Error>
         do { result = .success(try await body(embedded.node)) } catch { result = .failure(error) }
         try await embedded.stop()

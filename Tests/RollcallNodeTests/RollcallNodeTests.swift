@@ -94,6 +94,31 @@ import Testing
         await watching.value
     }
 
+    @Test("C5: no pings go over the wire within a process, and its silence worries nobody")
+    func silence() async throws {
+        let redis = try await RedisServer()
+        var configuration = WorkerConfiguration()
+        configuration.redis.url = redis.url
+        configuration.edge.ping = .milliseconds(100)
+        try await EmbeddedNode.with(configuration) { node in
+            var options = ClientOptions()
+            options.silenceSlack = .zero
+            let alice = node.client(user: "alice", device: "server", options: options)
+            alice.connect()
+            _ = try await alice.connection.first("connected") { $0.isConnected }
+            let before = alice.connectionState
+            let bob = node.client(user: "bob", device: "server")
+            bob.connect()
+            let input = bob.typingInput(in: "c42")
+            input.edited("Hm")
+            let typing = alice.typing(in: "c42")
+            _ = try await typing.first("bob types") { !$0.isEmpty }
+            _ = try await typing.first("bob has not gone on for three seconds") { $0.isEmpty }
+            #expect(alice.connectionState == before)
+            withExtendedLifetime(input) {}
+        }
+    }
+
     @Test("P9: who belongs to a conversation, and who of them is here")
     func members() async throws {
         let redis = try await RedisServer()

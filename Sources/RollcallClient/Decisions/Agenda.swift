@@ -9,6 +9,7 @@ struct Agenda {
         case join(ConversationID)
         case get(FetchID)
         case stop(StopID)
+        case token
     }
 
     private struct Signal {
@@ -24,6 +25,7 @@ struct Agenda {
     var gatherings = Wanted<ConversationID>()
     private var limits = ServerMessage.Limits.beforeWelcome
     private var state: DeviceState?
+    private var token: String?
     private var signals: [Signal] = []
     private var gets: [(fetch: FetchID, users: ArraySlice<UserID>)] = []
     private var unanswered: [MessageID: Subject] = [:]
@@ -33,7 +35,7 @@ struct Agenda {
 
     /// Whether something is left that may be sent.
     var hasMore: Bool {
-        state != nil || !signals.isEmpty || users.hasSurplus || conversations.hasSurplus
+        state != nil || token != nil || !signals.isEmpty || users.hasSurplus || conversations.hasSurplus
             || !gets.isEmpty && getRoom > 0
             || gatherings.isDue(where: conversations.wasTold)
             || users.hasMissing && userRoom > 0 || conversations.hasMissing && conversationRoom > 0
@@ -50,6 +52,10 @@ struct Agenda {
 
     mutating func stateChanged(to state: DeviceState) {
         self.state = state
+    }
+
+    mutating func tokenRefreshed(_ token: String) {
+        self.token = token
     }
 
     /// A later signal replaces an earlier one of its conversation that was not sent yet, unless that is awaited.
@@ -88,6 +94,7 @@ struct Agenda {
         signals = []
         gets = []
         state = nil
+        token = nil
         unanswered = [:]
         getting = [:]
     }
@@ -96,6 +103,10 @@ struct Agenda {
     mutating func take(_ count: Int) -> [ClientRequest] {
         var taken: [ClientRequest] = []
         func room() -> Int { count - taken.count }
+        if let token, room() > 0 {
+            taken.append(ClientRequest(.token(token), id: ask(.token)))
+            self.token = nil
+        }
         takeSignals(room(), into: &taken)
         if let state, room() > 0 {
             taken.append(ClientRequest(.state(state)))

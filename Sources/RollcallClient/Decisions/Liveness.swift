@@ -15,31 +15,38 @@ struct Liveness {
     /// A deadline noticed this much late means that this process did not run meanwhile.
     static let asleep = Duration.seconds(1)
 
-    private let silence: Duration
-    private(set) var deadline: ContinuousClock.Instant
+    /// `nil` where an end is always heard.
+    private let silence: Duration?
+    /// When to call ``deadlinePassed(at:)``.
+    private(set) var deadline: ContinuousClock.Instant?
     private var isAsking = false
 
     /// - Parameter ping: how often the worker pings.
     init(ping: Duration, slack: Duration, at now: ContinuousClock.Instant) {
         silence = ping * 2 + slack
-        deadline = now + silence
+        deadline = now + ping * 2 + slack
+    }
+
+    /// A connection whose end is always heard is not judged by its silence.
+    init() {
+        silence = nil
     }
 
     mutating func heard(at now: ContinuousClock.Instant) {
         isAsking = false
-        deadline = now + silence
+        deadline = silence.map { now + $0 }
     }
 
     /// There is reason to doubt: the app came back to the front, the network changed.
     mutating func doubted(at now: ContinuousClock.Instant) -> Judgement {
-        if isAsking { return .alive }
+        if isAsking || silence == nil { return .alive }
         isAsking = true
         deadline = now + Self.answerTime
         return .ask
     }
 
     mutating func deadlinePassed(at now: ContinuousClock.Instant) -> Judgement {
-        guard now >= deadline else { return .alive }
+        guard let deadline, now >= deadline else { return .alive }
         if now < deadline + Self.asleep { return .dead }
         isAsking = false
         return doubted(at: now)

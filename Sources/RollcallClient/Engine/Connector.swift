@@ -10,6 +10,10 @@ protocol ConnectorOwner: AnyObject {
     /// The hello is sent; more may follow at once.
     func connectionOpened()
     func welcomed(_ welcome: ServerMessage.Welcome)
+    /// The worker's time now; `nil` before the first welcome.
+    var serverTime: Timestamp? { get }
+    /// There is a fresh token for the session that stands.
+    func tokenRefreshed(_ token: String)
     func messageReceived(_ message: ServerMessage)
     /// A connection that had opened is gone.
     func connectionLost()
@@ -44,6 +48,8 @@ final class Connector {
     /// Tells the current attempt's token from one that comes too late.
     private var attempt = 0
     private var random = SystemRandomNumberGenerator()
+    private var refresh: Task<Void, Never>?
+    private lazy var refreshAlarm = Alarm(on: loop, by: clock) { [unowned self] in refreshToken() }
     private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in deadlinePassed() }
 
     /// - Parameter itinerary: `nil` where there is no URL, or one is none.
@@ -112,6 +118,7 @@ final class Connector {
         let wire = self.wire
         attempt += 1
         alarm.set(nil)
+        endRefresh()
         change(to: .closed, .closed)
         wire.map { $0.close(done) } ?? done()
     }
@@ -174,6 +181,7 @@ extension Connector {
         var held = Duration.zero
         if case .connected(_, _, let since) = stage { held = clock.now - since }
         alarm.set(nil)
+        endRefresh()
         guard let next = reconnecting?.ended(ending, held: held, using: &random) else { return }
         stage = .waiting
         if wasOpen { owner.connectionLost() }
@@ -255,12 +263,57 @@ extension Connector: WireOwner {
         guard case .greeting = stage else { return }
         reconnecting?.welcomed()
         let ping = Duration.milliseconds(min(max(welcome.ping, 100), 3_600_000))
-        let liveness = Liveness(ping: ping, slack: options.silenceSlack, at: clock.now)
+        let liveness =
+            wire.mayDieSilently ? Liveness(ping: ping, slack: options.silenceSlack, at: clock.now) : Liveness()
         alarm.set(nil)
         owner.welcomed(welcome)
         let session = Session(
             user: welcome.user, device: welcome.device, session: welcome.session, worker: welcome.worker)
         change(to: .connected(wire, liveness, since: clock.now), .connected(session))
         alarm.set(liveness.deadline)
+        planRefresh()
+    }
+}
+
+// A fresh token before the old one expires.
+extension Connector {
+    private func planRefresh() {
+        guard let life = token.flatMap(TokenLife.init), let now = owner.serverTime,
+            let pause = life.refresh(at: now, using: &random)
+        else { return }
+        refreshAlarm.set(clock.now + pause)
+    }
+
+    private func refreshToken() {
+        let connector = NIOLoopBound(self, eventLoop: loop)
+        refresh = Task { [fetchToken, attempt] in
+            let fresh = try? await fetchToken()
+            connector.eventLoop.execute { connector.value.refreshed(fresh, in: attempt) }
+        }
+    }
+
+    /// - Parameter fresh: `nil` if the app gave none; the old one is good for a while yet.
+    private func refreshed(_ fresh: String?, in attempt: Int) {
+        guard attempt == self.attempt, refresh != nil else { return }
+        refresh = nil
+        if let fresh, isFresher(fresh) {
+            token = fresh
+            owner.tokenRefreshed(fresh)
+            planRefresh()
+        } else {
+            refreshAlarm.set(clock.now + TokenLife.pause)
+        }
+    }
+
+    /// What does not say when it expires is taken as it is.
+    private func isFresher(_ fresh: String) -> Bool {
+        guard let new = TokenLife(of: fresh), let old = token.flatMap(TokenLife.init) else { return true }
+        return new.expires > old.expires
+    }
+
+    private func endRefresh() {
+        refreshAlarm.set(nil)
+        refresh?.cancel()
+        refresh = nil
     }
 }

@@ -57,7 +57,7 @@ extension Engine {
         if case .get = agenda.subject(of: id) { return }
         switch agenda.answered(id) {
         case .stop(let stop): endStop(stop, published: true)
-        case .get, .watch, .join, nil: break
+        case .get, .watch, .join, .token, nil: break
         }
     }
 
@@ -73,6 +73,8 @@ extension Engine {
             error.retry ? askAgainLater(fetch) : endFetch(fetch)
         case .stop(let stop):
             endStop(stop, published: false)
+        case .token:
+            break  // A worker that takes none ends the session when the old one expires; then a new one begins.
         case nil:
             // Typing that could not be published is weather; the field goes on signalling.
             if !error.retry { report(RollcallError(error)) }

@@ -31,6 +31,7 @@ final class Engine {
     var observers: [ObserverID: Observer] = [:]
     var fetches: [FetchID: FetchCall] = [:]
     var stops: [StopID: (Bool) -> Void] = [:]
+    var pauses: [PauseID: Pause] = [:]
     var connection = Topic<ConnectionState>(latest: .idle)
     var problems: [ObserverID: (RollcallError) -> Void] = [:]
     private var isBeyondLimits = false
@@ -107,6 +108,7 @@ final class Engine {
         names.close()
         for fetch in fetches.keys { endFetch(fetch) }
         endStops()
+        for pause in pauses.keys { endPause(pause) }
         let finishing = observers.values
         observers = [:]
         (presences, rooms, fields, problems) = ([:], [:], [:], [:])
@@ -176,6 +178,13 @@ extension Engine: ConnectorOwner {
         agenda.limitsLearnt(welcome.limits)
         budget.limitsLearnt(welcome.limits, at: clock.now)
         for field in fields.values { field.expiryLearnt(typingExpiry) }
+        changed()
+    }
+
+    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
+
+    func tokenRefreshed(_ token: String) {
+        agenda.tokenRefreshed(token)
         changed()
     }
 

@@ -19,6 +19,7 @@ final class WebSocketWire: Wire {
     /// How long an orderly end may take before it becomes a hard one.
     private static let closeTime = TimeAmount.seconds(2)
 
+    let mayDieSilently = true
     private let loop: any EventLoop
     private let codec = MessageCodec()
     private weak var owner: (any WireOwner)?

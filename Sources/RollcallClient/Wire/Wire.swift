@@ -5,6 +5,8 @@ package import NIOCore
 
 /// One connection to one worker, from the attempt at it to its end. Used on the client's event loop only.
 package protocol Wire: AnyObject {
+    /// Whether it may die without a word, as a network does, so that silence has to be judged.
+    var mayDieSilently: Bool { get }
     /// Takes one message, which ``flush()`` sends.
     func send(_ request: ClientRequest)
     func flush()

@@ -71,6 +71,15 @@ import Testing
         #expect(liveness.deadline == start + .seconds(624))
     }
 
+    @Test("a connection whose end is always heard is neither judged nor asked")
+    func alwaysHeard() {
+        var liveness = Liveness()
+        liveness.heard(at: start)
+        #expect(liveness.deadline == nil)
+        #expect(liveness.doubted(at: start) == .alive)
+        #expect(liveness.deadlinePassed(at: start + .seconds(3600)) == .alive)
+    }
+
     @Test("a doubt is asked once, however often it is raised")
     mutating func doubted() {
         #expect(liveness.doubted(at: start) == .ask)
