@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "RollcallBrowser", targets: ["RollcallBrowser"]),
         .library(name: "RollcallClient", targets: ["RollcallClient"]),
         .library(name: "RollcallNode", targets: ["RollcallNode"]),
+        .library(name: "RollcallTesting", targets: ["RollcallTesting"]),
         .library(name: "RollcallWorker", targets: ["RollcallWorker"]),
         .executable(name: "rollcall", targets: ["rollcall"]),
     ],
@@ -115,6 +116,17 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "RollcallTesting",
+            dependencies: [
+                "RollcallClient",
+                "RollcallModel",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -232,6 +244,11 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             exclude: ["Text/golden.json"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "RollcallTestingTests",
+            dependencies: ["RollcallTesting"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

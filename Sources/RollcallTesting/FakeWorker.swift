@@ -1,0 +1,169 @@
+// A worker for the tests of an app: real clients, real decisions, and nothing real beneath them. There is no network, no
+// Redis, and no time but what the test lets pass, so that the same test goes the same way each time.
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOEmbedded
+@_exported public import RollcallClient
+
+/// Everything that a ``RollcallClient`` speaks to, in the hands of a test.
+///
+///     @Test @MainActor func header() async {
+///         let worker = FakeWorker()
+///         let header = ChatHeader(worker.client(user: "alice"), conversation: "c42")    // the app's own
+///         let bob = worker.person("bob", name: "Bob")
+///         await bob.types(in: "c42")
+///         #expect(header.text == "Bob is typing…")
+///         await worker.drops()
+///         await worker.passes(.seconds(10))
+///         #expect(header.text == "")
+///     }
+///
+/// Each `await` returns when everything that follows at once has happened, an app's own tasks on the calling actor
+/// included. What takes time, such as debounce, inactivity or a reconnect, happens in ``passes(_:)``. Where an app's code
+/// runs elsewhere, ``until(_:)`` waits for it.
+public final class FakeWorker: Sendable {
+    let loop: NIOAsyncTestingEventLoop
+    private let world: NIOLoopBoundBox<World>
+    private let clock: SteadyClock
+    private let clients = NIOLockedValueBox<[Weak]>([])
+
+    private struct Weak: Sendable {
+        weak var client: RollcallClient?
+    }
+
+    /// - Parameter time: the worker's clock at the start.
+    public init(at time: Timestamp = Timestamp(milliseconds: 1_784_600_000_000)) {
+        let loop = NIOAsyncTestingEventLoop()
+        let start = ContinuousClock.now
+        clock = SteadyClock { start + .nanoseconds(loop.now.uptimeNanoseconds) }
+        world = NIOLoopBoundBox.makeBoxSendingValue(World(on: loop, at: time), eventLoop: loop)
+        self.loop = loop
+    }
+
+    /// A client of this worker, as the app under test makes it: it is not connected yet.
+    ///
+    /// - Parameter token: the app's own callback, where that is what the test is about; the worker takes every token.
+    public func client(
+        user: UserID, device: DeviceID = "device", options: ClientOptions = ClientOptions(),
+        token: (@Sendable () async throws -> String)? = nil
+    ) -> RollcallClient {
+        let client = RollcallClient(
+            device: device, options: options, token: token ?? { user.text }, on: loop, by: clock
+        ) { [world] _, loop, owner in
+            let wire = FakeWire(of: user, on: loop, owner: owner)
+            wire.connect(to: world.value)
+            return wire
+        }
+        clients.withLockedValue { $0.append(Weak(client: client)) }
+        return client
+    }
+
+    /// Somebody else, whom the test plays.
+    public func person(_ user: UserID, name: String? = nil) -> FakePerson {
+        FakePerson(user: user, name: name, worker: self)
+    }
+}
+
+// Time.
+extension FakeWorker {
+    /// Lets time pass, and happen whatever is due in it.
+    public nonisolated(nonsending) func passes(_ time: Duration) async {
+        await settles()
+        await loop.advanceTime(by: .nanoseconds(time.nanoseconds))
+        await settles()
+    }
+
+    /// Lets everything happen that needs no time. Every other call does so by itself; a test calls it after it has done
+    /// something to its app or its client.
+    public nonisolated(nonsending) func settles() async {
+        repeat {
+            for _ in 0..<Self.rounds {
+                await loop.run()
+                await Task.yield()
+            }
+        } while isAnyoneConnecting
+    }
+
+    /// Waits until the app has got so far, on whatever threads it does; lets no time pass for its clients.
+    ///
+    /// - Returns: whether it has, within ten real seconds.
+    public nonisolated(nonsending) func until(_ condition: () async -> Bool) async -> Bool {
+        let end = ContinuousClock.now + .seconds(10)
+        while await !condition() {
+            guard ContinuousClock.now < end else { return false }
+            await settles()
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return true
+    }
+
+    /// How often an app's tasks and the clients may answer each other without time passing.
+    private static let rounds = 8
+
+    /// A token comes by way of a task, which may be on its way elsewhere.
+    private var isAnyoneConnecting: Bool {
+        clients.withLockedValue { $0 }.contains { $0.client?.connectionState == .connecting }
+    }
+}
+
+// What happens to connections.
+extension FakeWorker {
+    /// Every connection is lost, as in a tunnel; the worker can be reached again at once.
+    public nonisolated(nonsending) func drops() async { await happens { $0.drop() } }
+
+    /// The worker goes: every connection is lost, and nobody gets a new one before ``comesBack()``.
+    public nonisolated(nonsending) func goesAway() async {
+        await happens {
+            $0.isReachable = false
+            $0.drop()
+        }
+    }
+
+    public nonisolated(nonsending) func comesBack() async { await happens { $0.isReachable = true } }
+
+    /// The worker closes every connection with this code.
+    public nonisolated(nonsending) func closes(_ code: CloseCode) async { await happens { $0.close(code) } }
+
+    /// Makes exactly these the conversation's members; nobody else may join it from now on.
+    public nonisolated(nonsending) func setMembers(_ members: [UserID: String], of conversation: ConversationID) async {
+        await happens { $0.setMembers(members, of: conversation) }
+    }
+}
+
+// What the worker knows of the clients.
+extension FakeWorker {
+    /// Everything that clients have said, in order.
+    public nonisolated(nonsending) func heard() async -> [ClientMessage] { await ask { $0.heard } }
+
+    /// Who types in a conversation, as somebody sees it who does not.
+    public nonisolated(nonsending) func typists(in conversation: ConversationID) async -> [UserID] {
+        await ask { $0.typists[conversation, default: []].map(\.user) }
+    }
+
+    /// A user's status, as others see it.
+    public nonisolated(nonsending) func status(of user: UserID) async -> PresenceStatus {
+        await ask { $0.presence(of: user).status }
+    }
+
+    nonisolated(nonsending) func happens(_ event: @escaping @Sendable (World) -> Void) async {
+        await settles()
+        await ask { event($0) }
+        await settles()
+    }
+
+    private nonisolated(nonsending) func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (World) -> Answer
+    ) async -> Answer {
+        await settles()
+        do {
+            return try await loop.executeInContext { [world] in question(world.value) }
+        } catch {
+            preconditionFailure("a question that throws nothing threw \(error)")
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

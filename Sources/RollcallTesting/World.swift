@@ -1,0 +1,184 @@
+// What a fake worker knows, and what it answers: the protocol as a worker keeps it, without anything that takes a Redis
+// or a second process.
+
+internal import NIOCore
+internal import RollcallClient
+
+/// Presence, typing, members and sessions. Used on the fake's loop only.
+final class World {
+    static let expiry: Int64 = 3000
+
+    let loop: any EventLoop
+    var isReachable = true
+    private let start: Timestamp
+    private(set) var heard: [ClientMessage] = []
+    private(set) var typists: [ConversationID: [Typist]] = [:]
+    private var presences: [UserID: Presence] = [:]
+    private var members: [ConversationID: [UserID: String]] = [:]
+    private var sessions: [FakeWire] = []
+    private var versions: Int64 = 0
+    private var repeats: [ConversationID: Scheduled<Void>] = [:]
+
+    init(on loop: any EventLoop, at time: Timestamp) {
+        self.loop = loop
+        start = time
+    }
+
+    var time: Timestamp { start.advanced(by: .nanoseconds(Int64(loop.now.uptimeNanoseconds))) }
+
+    func presence(of user: UserID) -> Presence {
+        presences[user] ?? Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0)
+    }
+
+    // MARK: What happens
+
+    func opened(_ session: FakeWire) {
+        sessions.append(session)
+    }
+
+    func drop() {
+        for session in sessions { ended(session, .lost(nil)) }
+    }
+
+    func close(_ code: CloseCode) {
+        for session in sessions { ended(session, .closed(code)) }
+    }
+
+    /// - Parameter ending: how its client learns of it; `nil` if that knows.
+    func ended(_ session: FakeWire, _ ending: Ending?) {
+        sessions.removeAll { $0 === session }
+        for conversation in session.joined.keys { typed(Typist(user: session.user), false, in: conversation) }
+        if let ending { session.end(ending) }
+    }
+
+    func became(_ status: PresenceStatus, _ user: UserID, lastSeen: Timestamp) {
+        versions += 1
+        let presence = Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: time, version: versions)
+        presences[user] = presence
+        for session in sessions where sees(user, session) { session.tell(.presence([presence])) }
+    }
+
+    func typed(_ typist: Typist, _ isTyping: Bool, in conversation: ConversationID) {
+        var typists = self.typists[conversation] ?? []
+        let index = typists.firstIndex { $0.user == typist.user }
+        guard isTyping != (index != nil) else { return }
+        if let index { typists.remove(at: index) } else { typists.append(named(typist, in: conversation)) }
+        self.typists[conversation] = typists
+        tellTyping(in: conversation)
+    }
+
+    func setMembers(_ members: [UserID: String], of conversation: ConversationID) {
+        self.members[conversation] = members
+        for session in sessions where session.joined[conversation] != nil {
+            if members[session.user] == nil {
+                session.joined[conversation] = nil
+                session.tell(.removed(conversation))
+            } else if session.joined[conversation] == true {
+                tellMembers(of: conversation, to: session)
+            }
+        }
+    }
+
+    // MARK: What clients say
+
+    func received(_ request: ClientRequest, from session: FakeWire) {
+        heard.append(request.message)
+        switch request.message {
+        case .hello(let hello): welcome(session, hello)
+        case .state(let state): became(state.status, session.user, lastSeen: time)
+        case .watch(let users):
+            session.watched.formUnion(users)
+            session.tell(.presence(users.map(presence)))
+        case .unwatch(let users): session.watched.subtract(users)
+        case .get(let users): return session.tell(.presence(users.map(presence), id: request.id))
+        case .join(let conversation, let presence):
+            guard join(conversation, presence, session, id: request.id) else { return }
+        case .leave(let conversation):
+            session.joined[conversation] = nil
+            typed(Typist(user: session.user), false, in: conversation)
+        case .typing(let conversation, let typing): typed(Typist(user: session.user), typing, in: conversation)
+        case .ping: session.tell(.pong(time: time))
+        case .token: break
+        case .goodbye:
+            became(.offline, session.user, lastSeen: time)
+            ended(session, .closed(.normal))
+        }
+        if let id = request.id { session.tell(.ack(id)) }
+    }
+
+    private func welcome(_ session: FakeWire, _ hello: ClientMessage.Hello) {
+        session.tell(
+            .welcome(
+                .init(
+                    user: session.user, device: hello.device ?? "device", session: "fake", worker: "fake", time: time,
+                    ping: 10_000, typing: .init(expiry: Self.expiry, throttle: 1000),
+                    limits: .init(
+                        watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
+                        messageBurst: 200))))
+        became(hello.state.status, session.user, lastSeen: time)
+    }
+
+    private func join(
+        _ conversation: ConversationID, _ presence: Bool, _ session: FakeWire, id: MessageID?
+    ) -> Bool {
+        if let members = members[conversation], members[session.user] == nil {
+            session.tell(.error(MessageError(code: .notAMember, id: id, message: "you are not a member")))
+            return false
+        }
+        session.joined[conversation] = presence
+        session.tell(typing(in: conversation, for: session))
+        if presence { tellMembers(of: conversation, to: session) }
+        return true
+    }
+
+    // MARK: Telling
+
+    private func sees(_ user: UserID, _ session: FakeWire) -> Bool {
+        session.watched.contains(user)
+            || session.joined.contains { $0.value && members[$0.key]?[user] != nil }
+    }
+
+    private func tellMembers(of conversation: ConversationID, to session: FakeWire) {
+        let names = members[conversation] ?? [:]
+        let users = names.keys.sorted()
+        session.tell(
+            .members(
+                .init(
+                    conversation: conversation, users: users.map { .init(user: $0, name: names[$0]) },
+                    count: users.count)))
+        if !users.isEmpty { session.tell(.presence(users.map(presence))) }
+    }
+
+    /// Tells who types, and again while it stays so, as a worker does for those who distrust silence.
+    private func tellTyping(in conversation: ConversationID) {
+        for session in sessions where session.joined[conversation] != nil {
+            session.tell(typing(in: conversation, for: session))
+        }
+        repeats.removeValue(forKey: conversation)?.cancel()
+        guard typists[conversation]?.isEmpty == false else { return }
+        repeats[conversation] = loop.assumeIsolated().scheduleTask(in: .milliseconds(Self.expiry)) {
+            [weak self] () -> Void in
+            self?.tellTyping(in: conversation)
+        }
+    }
+
+    private func typing(in conversation: ConversationID, for session: FakeWire) -> ServerMessage {
+        let others = typists[conversation, default: []].filter { $0.user != session.user }
+        return .typing(
+            .init(conversation: conversation, users: Array(others.prefix(10)), count: others.count))
+    }
+
+    private func named(_ typist: Typist, in conversation: ConversationID) -> Typist {
+        Typist(user: typist.user, name: typist.name ?? members[conversation]?[typist.user])
+    }
+}
+
+extension DeviceState {
+    fileprivate var status: PresenceStatus {
+        switch self {
+        case .active: .online
+        case .idle: .away
+        case .background: .offline
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// The fake as the tests of an app use it.
+
+import Observation
+import RollcallTesting
+import Testing
+
+/// An app's own view model, as any app might write it.
+@MainActor @Observable
+private final class ChatHeader {
+    private(set) var text = ""
+    private(set) var isOffline = false
+    @ObservationIgnored private var tasks: [Task<Void, Never>] = []
+
+    init(_ rollcall: RollcallClient) {
+        rollcall.connect()
+        tasks = [
+            Task { for await typing in rollcall.typing(in: "c42") { text = TypingText.english.text(for: typing) } },
+            Task { for await state in rollcall.connection { isOffline = !state.isConnected } },
+        ]
+    }
+
+    func close() { for task in tasks { task.cancel() } }
+}
+
+@Suite @MainActor struct FakeWorkerTests {
+    private let worker = FakeWorker()
+
+    @Test("an app's view model sees bob type, the connection drop, and what is true afterwards")
+    func header() async {
+        let header = ChatHeader(worker.client(user: "alice"))
+        defer { header.close() }
+        let (bob, carol) = (worker.person("bob", name: "Bob"), worker.person("carol", name: "Carol"))
+        await bob.types(in: "c42")
+        #expect(header.text == "Bob is typing…")
+        await carol.types(in: "c42")
+        #expect(header.text == "Bob and Carol are typing…")
+        await worker.goesAway()
+        #expect(header.isOffline)
+        await bob.stops(in: "c42")
+        await worker.comesBack()
+        await worker.passes(.seconds(5))
+        #expect(!header.isOffline)
+        #expect(header.text == "Carol is typing…")
+        await worker.passes(.seconds(3600))
+        #expect(header.text == "Carol is typing…", "a typing that goes on never expires")
+        await carol.stops(in: "c42")
+        #expect(header.text == "")
+    }
+
+    @Test("T2, T5: one's own typing as others see it, by the test's time")
+    func ownTyping() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let input = client.typingInput(in: "c42")
+        input.edited("H")
+        await worker.passes(.milliseconds(299))
+        #expect(await worker.typists(in: "c42").isEmpty)
+        await worker.passes(.milliseconds(1))
+        #expect(await worker.typists(in: "c42") == ["alice"])
+        await worker.passes(.milliseconds(2700))
+        #expect(await worker.typists(in: "c42").isEmpty, "no edit for three seconds")
+        input.edited("Hi")
+        await worker.settles()
+        #expect(await worker.typists(in: "c42") == ["alice"])
+        #expect(await input.sendConfirmed(by: worker))
+        #expect(await worker.typists(in: "c42").isEmpty)
+    }
+
+    @Test("T4: ten seconds at twelve keys a second are ten signals on the wire at most, and one stop")
+    func signals() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let input = client.typingInput(in: "c42")
+        for key in 0..<120 {
+            input.edited(String(repeating: "x", count: key + 1))
+            await worker.passes(.milliseconds(83))
+        }
+        input.send()
+        await worker.settles()
+        let signals = await worker.heard().compactMap { if case .typing(_, let typing) = $0 { typing } else { nil } }
+        #expect(signals.count { $0 } <= 10)
+        #expect(signals.count { !$0 } == 1 && signals.last == false)
+    }
+
+    @Test("T12: typing comes from the conversations that somebody observes, and no other")
+    func joinedOnly() async {
+        let header = ChatHeader(worker.client(user: "alice"))
+        defer { header.close() }
+        await worker.person("bob", name: "Bob").types(in: "elsewhere")
+        #expect(header.text == "")
+        let joined = await worker.heard().compactMap {
+            if case .join(let conversation, _) = $0 { conversation } else { nil }
+        }
+        #expect(joined == ["c42"])
+    }
+
+    @Test("T15: both sides of a conversation type at once; of three hundred each change is one value")
+    func many() async {
+        let (alice, bob) = (worker.client(user: "alice"), worker.client(user: "bob"))
+        let chats = [alice, bob].map { TypingModel(in: "c42", from: $0) }
+        for client in [alice, bob] { client.connect() }
+        for chat in chats { chat.draft = "Hello" }
+        await worker.passes(.seconds(1))
+        #expect(chats.map { $0.typing.typists.map(\.user) } == [["bob"], ["alice"]])
+        for number in 1...298 { await worker.person(try! UserID("p\(number)"), name: "P\(number)").types(in: "c42") }
+        #expect(chats.map(\.typing.count) == [299, 299], "all but oneself")
+    }
+
+    @Test("P1, P6: people come, idle and go, and are last seen when they were")
+    func people() async throws {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let bob = worker.person("bob")
+        await bob.comes()
+        #expect(await worker.status(of: "bob") == .online)
+        var presences = client.presence(of: "bob").makeAsyncIterator()
+        await worker.settles()
+        #expect(await presences.next()?.status == .online)
+        await bob.idles()
+        #expect(await presences.next()?.status == .away)
+        await bob.was(lastSeen: .seconds(120))
+        let gone = await presences.next()
+        #expect(LastSeenText.english.text(for: gone, at: try #require(client.serverTime)) == "2m ago")
+    }
+
+    @Test("two clients see each other, and a client that is closed is gone")
+    func twoClients() async {
+        let (alice, bob) = (worker.client(user: "alice"), worker.client(user: "bob"))
+        alice.connect()
+        bob.connect()
+        await worker.settles()
+        let model = PresenceModel(of: "bob", from: alice)
+        await worker.settles()
+        #expect(model.isOnline)
+        bob.close()
+        await worker.settles()
+        #expect(model.presence?.status == .offline)
+        #expect(await worker.heard().contains(.goodbye))
+    }
+
+    @Test("P9, T13: members are told, and whoever is none of them is refused")
+    func members() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        await worker.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        let group = MembersModel(of: "c42", from: client)
+        await worker.settles()
+        #expect(group.countText == "1 of 2 online")
+        await worker.person("bob").comes()
+        #expect(group.countText == "2 of 2 online")
+        await worker.setMembers(["bob": "Bob"], of: "c42")
+        #expect(group.members.refusal?.code == .notAMember)
+    }
+
+    @Test("C4: a worker that closes with a mistake ends the trying")
+    func closed() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        await worker.settles()
+        #expect(client.connectionState.isConnected)
+        await worker.closes(.sentAway)
+        await worker.passes(.seconds(60))
+        guard case .failed(let error) = client.connectionState else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == .sentAway)
+    }
+
+    @Test("what an app does elsewhere can be waited for")
+    func until() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let seen = Task.detached { await client.currentPresence(of: "bob")?.status }
+        let done = Task.detached { _ = await seen.value }
+        let heard = await worker.until { await worker.heard().contains(.get(["bob"])) }
+        await worker.settles()
+        #expect(heard)
+        await done.value
+        #expect(await seen.value == .offline)
+    }
+}
+
+extension TypingInput {
+    /// Waits for the confirmation while the worker lives.
+    @MainActor fileprivate func sendConfirmed(by worker: FakeWorker) async -> Bool {
+        async let confirmed = sendConfirmed()
+        await worker.settles()
+        return await confirmed
+    }
+}

@@ -1,0 +1,109 @@
+// The models that views observe, by a time that the test moves.
+
+import Observation
+import RollcallTesting
+import Testing
+
+@Suite @MainActor struct ModelTests {
+    private let worker = FakeWorker()
+    private let client: RollcallClient
+
+    init() {
+        client = worker.client(user: "alice")
+        client.connect()
+    }
+
+    @Test("C1, P7, P8: a person's dot and line follow them, and the time")
+    func presence() async {
+        let model = PresenceModel(of: "bob", from: client)
+        #expect(model.dot == .none && model.text == "")
+        let bob = worker.person("bob")
+        await bob.comes()
+        #expect(model.dot == .green && model.text == "Active now" && model.isOnline)
+        await bob.goes()
+        #expect(model.dot == .grey)
+        var lines: [String] = []
+        for pause in [Duration.seconds(59), .seconds(1), .seconds(240), .seconds(3300), .seconds(23 * 3600)] {
+            await worker.passes(pause)
+            lines.append(model.text)
+        }
+        #expect(lines == ["Active now", "1m ago", "Active recently", "Last seen today", "Last seen recently"])
+    }
+
+    @Test("C1, X6: the others' line, label and announcement; one's own draft")
+    func typing() async {
+        let model = TypingModel(in: "c42", from: client)
+        let bob = worker.person("bob", name: "Bob")
+        await bob.types(in: "c42")
+        #expect(model.text == "Bob is typing…" && model.label == "Bob is typing" && model.typing.count == 1)
+        #expect(model.announcement == "Bob is typing")
+        model.draft = "Hello"
+        await worker.passes(.seconds(1))
+        #expect(await worker.typists(in: "c42").contains("alice"))
+        model.sends()
+        await worker.settles()
+        #expect(model.draft == "")
+        #expect(await worker.typists(in: "c42") == ["bob"])
+        await bob.stops(in: "c42")
+        #expect(model.text == "" && model.announcement == "")
+    }
+
+    @Test("C1: a view that observes a model is told of each change")
+    func observed() async {
+        let model = TypingModel(in: "c42", from: client)
+        await worker.settles()
+        await confirmation { changed in
+            withObservationTracking {
+                _ = model.text
+            } onChange: {
+                changed()
+            }
+            await worker.person("bob", name: "Bob").types(in: "c42")
+        }
+    }
+
+    @Test("C2: the connection's state")
+    func connection() async {
+        let model = ConnectionModel(of: client)
+        await worker.settles()
+        #expect(model.isConnected)
+        await worker.goesAway()
+        #expect(!model.isConnected)
+        await worker.comesBack()
+        await worker.passes(.seconds(3))
+        #expect(model.isConnected)
+    }
+
+    @Test("C3, T7: models that are let go end what they observed, and one's typing, without being closed")
+    func letGo() async {
+        weak var gone: TypingModel?
+        do {
+            let typing = TypingModel(in: "c42", from: client)
+            let group = MembersModel(of: "c42", from: client)
+            let bob = PresenceModel(of: "bob", from: client)
+            gone = typing
+            typing.draft = "Hello"
+            await worker.passes(.seconds(1))
+            #expect(await worker.typists(in: "c42") == ["alice"])
+            withExtendedLifetime((group, bob)) {}
+        }
+        #expect(gone == nil)
+        await worker.settles()
+        #expect(await worker.typists(in: "c42").isEmpty)
+        let heard = await worker.heard()
+        #expect(heard.contains(.leave("c42")) && heard.contains(.unwatch(["bob"])))
+    }
+
+    @Test("C3: a model that waits for time to pass is let go at once, too")
+    func letGoWhileWaiting() async {
+        weak var gone: PresenceModel?
+        do {
+            let model = PresenceModel(of: "bob", from: client)
+            gone = model
+            await worker.person("bob").was(lastSeen: .seconds(90))
+            #expect(model.text == "1m ago")
+        }
+        await worker.settles()
+        #expect(gone == nil)
+    }
+}
