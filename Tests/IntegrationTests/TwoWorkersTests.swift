@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Two workers, one Redis")
 struct TwoWorkersTests {
-    @Test("typing shows on the other worker and goes with the stop")
+    @Test("T11: typing shows on the other worker and goes with the stop")
     func typingShowsAndGoes() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.client("alice", "phone", on: 0)
@@ -23,7 +23,7 @@ struct TwoWorkersTests {
         #expect(seen.all.count == 3, "each change once: \(seen.all)")
     }
 
-    @Test("typing goes three seconds after the last signal of a device that stays and says no more")
+    @Test("T11: typing goes three seconds after the last signal of a device that stays and says no more")
     func typingExpires() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.workers[0].device("alice", "phone")
@@ -38,7 +38,7 @@ struct TwoWorkersTests {
         #expect((.milliseconds(2900)...(.milliseconds(3600))).contains(gone - signalled), "\(gone - signalled)")
     }
 
-    @Test("typing goes within three seconds of the last signal when its worker is killed")
+    @Test("T7, T11: typing goes within three seconds of the last signal when its worker is killed")
     func typingEndsWithItsWorker() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.workers[0].device("alice", "phone")
@@ -55,7 +55,7 @@ struct TwoWorkersTests {
         #expect(try await deployment.redis.cli("EXISTS", "typing:{c42}:alice") == "0")
     }
 
-    @Test("one call fetches more users than a worker serves a session at once")
+    @Test("P6: one call fetches more users than a worker serves a session at once")
     func manyFetched() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["limits.watched_users": "100"])
         let users = try (0..<350).map { try UserID("u\($0)") }
@@ -64,7 +64,7 @@ struct TwoWorkersTests {
         #expect(found.count == users.count)
     }
 
-    @Test("nobody sees themselves typing, on whichever device and worker")
+    @Test("T13: nobody sees themselves typing, on whichever device and worker")
     func ownTypingIsNotShown() async throws {
         let deployment = try await Deployment(workers: 2)
         let phone = try await deployment.client("alice", "phone", on: 0)
@@ -85,7 +85,7 @@ struct TwoWorkersTests {
         #expect(own.all.allSatisfy { $0.count <= 1 }, "\(own.all)")
     }
 
-    @Test("a user is online while any device is, away while the best is idle, offline with the last")
+    @Test("P2: a user is online while any device is, away while the best is idle, offline with the last")
     func presenceOverTwoDevices() async throws {
         let deployment = try await Deployment(workers: 2)
         let bob = try await deployment.client("bob", "laptop", on: 1)
@@ -112,7 +112,7 @@ struct TwoWorkersTests {
         #expect(now.since(lastSeen) < .seconds(2))
     }
 
-    @Test("a goodbye counts at once, a lost connection after the grace, a return within it not at all")
+    @Test("P5: a goodbye counts at once, a lost connection after the grace, a return within it not at all")
     func graceAfterLoss() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["presence.grace": "2s", "worker.drain": "1s"])

@@ -99,7 +99,7 @@ import Testing
         try await typing.latest("bob is gone") { $0.isEmpty }
     }
 
-    @Test("C2, T16: a new connection is asked for everything at once, and observers see what differs")
+    @Test("T16, C2: a new connection is asked for everything at once, and observers see what differs")
     func reconnect() async throws {
         let isLater = NIOLockedValueBox(false)
         let worker = try await ScriptedWorker { request, connection in

@@ -1,5 +1,6 @@
 // One's own typing, from the field to the wire.
 
+import Dispatch
 import RollcallModel
 import TestSupport
 import Testing
@@ -149,6 +150,17 @@ import Testing
         now.edited("bb")
         #expect(second.count { $0 == .typing("c1", true) || $0 == .typing("c1", false) } == 0)
         #expect(second.messages.prefix(4).count { $0 == .typing("c2", true) } == 1)
+    }
+
+    @Test("T10: an edit waits on nothing: ten thousand return while the client's loop stands still")
+    func waitsOnNothing() async throws {
+        let connection = try await connected()
+        let input = client.typingInput(in: "c42")
+        let gate = DispatchSemaphore(value: 0)
+        client.engine.run { _ in gate.wait() }
+        for _ in 0..<10_000 { input.edited("Hello") }
+        gate.signal()
+        try await connection.hears(.join("c42", presence: false), .typing("c42", true))
     }
 
     @Test("P3: the device's state follows the app, and nothing is said twice")

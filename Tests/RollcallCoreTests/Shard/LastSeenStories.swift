@@ -16,7 +16,7 @@ import Testing
 
     private func lastSeen(_ stage: Stage) -> Timestamp? { stage.redis.record(of: "alice").lastSeen }
 
-    @Test("a connection that fell silent was lost when its last byte came")
+    @Test("P5: a connection that fell silent was lost when its last byte came")
     func silence() {
         var (stage, key) = alice()
         let lastByte = stage.redis.time.advanced(by: .seconds(-7))

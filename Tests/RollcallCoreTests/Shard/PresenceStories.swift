@@ -5,7 +5,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct PresenceStories {
-    @Test("a conversation joined with presence shows its members, those who come later too")
+    @Test("P9: a conversation joined with presence shows its members, those who come later too")
     func membersWatched() {
         var stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
@@ -39,7 +39,7 @@ import Testing
         #expect(Set(stage.heard(by: bob).statuses) == ["alice online", "bob online", "carol offline"])
     }
 
-    @Test("a watch gives the snapshot, its acknowledgement, then changes")
+    @Test("P1, P6: a watch gives the snapshot, of a user never seen too, its acknowledgement, then changes")
     func watch() {
         var stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))

@@ -44,7 +44,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"]])
     }
 
-    @Test("nobody sees themselves typing, on a second device neither")
+    @Test("T13: nobody sees themselves typing, on a second device neither")
     func ownTyping() {
         var (stage, alice, bob) = aliceAndBob()
         let laptop = stage.enter("alice", "laptop")
@@ -59,7 +59,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"]])
     }
 
-    @Test("signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
+    @Test("T3: signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
     func throttle() {
         var (stage, alice, bob) = aliceAndBob()
         for number in 0..<20 {
@@ -87,7 +87,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"], []])
     }
 
-    @Test("leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
+    @Test("T7: leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
     func ends(how: Int) {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -102,7 +102,8 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"], []])
     }
 
-    @Test("a set that stays is repeated after the expiry without a message, also one known from its snapshot alone")
+    @Test(
+        "T14: a set that stays is repeated after the expiry without a message, also one known from its snapshot alone")
     func repeats() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.leave("c"), on: bob)
@@ -180,7 +181,7 @@ import Testing
         #expect(stage.heard(by: bob).contains(.removed("c")))
     }
 
-    @Test("a member removed while typing vanishes, and hears that they are out")
+    @Test("T13: a member removed while typing vanishes, and hears that they are out")
     func removedMidTyping() {
         var stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
