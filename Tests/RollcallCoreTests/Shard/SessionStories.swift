@@ -104,6 +104,21 @@ import Testing
     }
 
     /// The session stayed open for ever: its connection was closed, and the edge says nothing of what the shard closes.
+    @Test("C2: a fresh token carries the session past the end of the old one, and its own end ends it")
+    func freshToken() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        let lives: [(Duration, MessageID)] = [(.seconds(10), "first"), (.seconds(20), "second")]
+        for (life, id) in lives {
+            stage.event { $0.authenticated(key, user: "alice", device: "phone", lifetime: life, id: id, at: $1) }
+        }
+        #expect(stage.heard(by: key).acks.suffix(2) == ["first", "second"])
+        stage.pass(.seconds(19))
+        #expect(stage.closed.isEmpty)
+        stage.pass(.seconds(2))
+        #expect(stage.closed == [key: .tokenExpired])
+    }
+
     @Test("a fresh token of another user ends the session, grace and all")
     func wrongToken() {
         var stage = Stage()
