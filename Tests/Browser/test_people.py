@@ -272,6 +272,20 @@ def test_t13_who_is_removed_sees_nobody(page, workers, redis, room):
     bob.sees("typing", "value.count === 0 && value.refusal?.code === 'not_a_member'")
 
 
+def test_p9_who_belongs_to_a_conversation_and_is_here(page, workers, room):
+    set_members(workers[0], room, room.alice, room.bob, room.carol)
+    alice = Person(page, "alice", workers[0].edge, room.alice, room)
+    bob = Person(page, "bob", workers[1].edge, room.bob, room)
+    alice.run("keep('members', client.members(arguments[0]))", room.name)
+    line = "(({ people, count }) => rollcall.groupCount(people.map((each) => each.presence), count).text)"
+    page.until("two are here", f"seen.members.length > 0 && {line}(seen.members.at(-1).value) === '2 of 3 online'")
+    assert page.run("return seen.members.at(-1).value.people[1].name") == room.bob.title()
+    bob.run("client.close()")
+    page.until("one is left", f"{line}(seen.members.at(-1).value) === '1 of 3 online'")
+    set_members(workers[1], room, room.alice, room.bob)
+    page.until("one has left for good", f"{line}(seen.members.at(-1).value) === '1 of 2 online'")
+
+
 def test_c2_a_worker_killed_under_the_page(page, worker, workers, room):
     """Fifty users watched through a worker that dies: no wrong state in between, and the truth soon after."""
     own = worker()
