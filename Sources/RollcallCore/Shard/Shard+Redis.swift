@@ -10,6 +10,7 @@ extension Shard {
         at now: Instant
     ) -> [ShardAction] {
         let lastBeat = lastHeartbeat.map { redisTime(at: $0) }
+        let former = Incarnation(name: workerName)
         self.incarnation = incarnation
         workerName = incarnation.name
         self.clock = clock
@@ -28,7 +29,7 @@ extension Shard {
             saidUnder = incarnation
         } else {
             settle(at: now)
-            saysLessFrom = saysLess(after: snapshot, at: now)
+            saysLessFrom = saysLess(after: former, snapshot, at: now)
             timers.remind(.assertTheRest, at: saysLessFrom)
         }
         return take()
@@ -113,12 +114,16 @@ extension Shard {
         }
     }
 
-    /// When what says less is said under a new incarnation. Redis may have forgotten what says more, so that comes first;
-    /// but where Redis knows the former lease still, it is in time: when that has passed, others judge.
-    private func saysLess(after snapshot: LeaseSnapshot, at now: Instant) -> Instant {
-        let inTurn = now + Patience.beforeSayingLess
-        guard let end = saidUnder.flatMap({ snapshot.leases[$0] }), end >= snapshot.time else { return inTurn }
-        return max(now, min(inTurn, clock.instant(of: end.advanced(by: .zero - ShardSettings.writing))))
+    /// When what says less is said under a new incarnation. Redis may have forgotten what says more, so that comes first.
+    /// But where Redis knows the lease still under which all was said, it is in time: when that has passed, others
+    /// judge. And where it knows the former lease, under which this waited already, it has forgotten nothing since.
+    private func saysLess(after former: Incarnation, _ snapshot: LeaseSnapshot, at now: Instant) -> Instant {
+        var turn = now + Patience.beforeSayingLess
+        if former != saidUnder, snapshot.leases[former] != nil { turn = min(turn, saysLessFrom) }
+        if let end = saidUnder.flatMap({ snapshot.leases[$0] }), end >= snapshot.time {
+            turn = min(turn, clock.instant(of: end.advanced(by: .zero - ShardSettings.writing)))
+        }
+        return max(now, turn)
     }
 
     private mutating func settle(at now: Instant) {

@@ -274,6 +274,22 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
     }
 
+    @Test("what says less does not wait anew after a further loss, where Redis has forgotten nothing since")
+    func waitsOnce() throws {
+        var stage = Stage()
+        _ = stage.enter("alice", state: .idle)
+        stage.settle()
+        stage.redisGoes()
+        stage.redisReturns()
+        stage.pass(.milliseconds(900))
+        let waiting = try #require(stage.incarnation)
+        stage.redisGoes()
+        stage.others[waiting] = stage.redis.time.advanced(by: .seconds(5))
+        stage.redisReturns()
+        stage.pass(.milliseconds(100))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
+    }
+
     private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {
         PresenceRecord(
             user: user, devices: ["tv": device(.active, of: w2, time)], lastSeen: time, updatedAt: time,
