@@ -14,12 +14,11 @@ extension TwinRedis {
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
-    /// Reads these users' records, and the standings of the incarnations that they name beyond `living`.
-    public func presence(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
+    /// Reads these users' records, and the standings of the incarnations that they name and that are not `known`.
+    public func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
         let records = users.map { record(of: $0) }
-        let unknown = records.reduce(into: Set()) { $0.formUnion($1.incarnations) }.subtracting(living)
-        return PresenceSnapshot(
-            records: records, standings: Dictionary(uniqueKeysWithValues: unknown.map { ($0, standing(of: $0)) }))
+        let strangers = known.strangers(in: records).map { ($0, standing(of: $0)) }
+        return PresenceSnapshot(records: records, standings: known.judged(Dictionary(uniqueKeysWithValues: strangers)))
     }
 
     /// One user's record as a read finds it.

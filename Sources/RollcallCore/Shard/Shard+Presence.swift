@@ -112,7 +112,7 @@ extension Shard {
     /// Asks Redis for what a `get` wants to know.
     mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         guard !isRedisAvailable else {
-            return actions.append(.getPresence(users, living: living(at: now), for: key, id: id))
+            return actions.append(.getPresence(users, known: known(at: now), for: key, id: id))
         }
         sessions[key]?.getting -= Session.weight(ofGetting: users)
         answerUnavailable(key, id: id)
@@ -177,16 +177,24 @@ extension Shard {
     /// The dead whose devices do not count in a record.
     ///
     /// After Redis was away, and until everybody has said again what they hold, the devices of those who have not yet
-    /// come back count; but whoever did not count before the outage does not come back.
+    /// come back count; but whoever did not count before the outage does not come back. Where it is not known who did, a
+    /// lease tells that had passed before it.
     private func masked(
         in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
     ) -> [Incarnation: WorkerStanding] {
         let named = record.incarnations
         let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
-        guard settles != nil, !isAuthoritative, let key = watchKeys[record.user], let watch = watches[key],
-            watch.presence != nil
-        else { return dead }
+        guard settles != nil, !isAuthoritative else { return dead }
+        guard let key = watchKeys[record.user], let watch = watches[key], watch.presence != nil else {
+            return dead.filter { passedBefore($0.value) }
+        }
         return dead.filter { watch.masked.contains($0.key) }
+    }
+
+    /// Whether a lease had passed before the outage in which every other one may have.
+    private func passedBefore(_ standing: WorkerStanding) -> Bool {
+        guard let end = standing.leaseEnd, let lastBeatBefore else { return false }
+        return end < lastBeatBefore
     }
 
     /// Whether a record that was there is gone although Redis lost nothing: an emptied one would not know the lease

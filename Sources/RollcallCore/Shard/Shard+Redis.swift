@@ -28,7 +28,7 @@ extension Shard {
         if isFirst {
             saidUnder = incarnation
         } else {
-            settle(at: now)
+            settle(since: lastBeat, at: now)
             saysLessFrom = saysLess(after: former, snapshot, at: now)
             timers.remind(.assertTheRest, at: saysLessFrom)
         }
@@ -42,11 +42,12 @@ extension Shard {
     public mutating func leaseRenewed(
         _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
+        let lastBeat = lastHeartbeat.map { redisTime(at: $0) }
         self.clock = clock
         writesUntil = until
         heartbeats += 1
         lastHeartbeat = now
-        if afterGap { settle(at: now) }
+        if afterGap { settle(since: lastBeat, at: now) }
         if leases.read(snapshot), settles == nil { usersToRead.formUnion(watchKeys.keys) }
         usersToRead.formUnion(failedReads)
         failedReads = []
@@ -126,8 +127,10 @@ extension Shard {
         return max(now, turn)
     }
 
-    private mutating func settle(at now: Instant) {
+    private mutating func settle(since lastBeat: Timestamp?, at now: Instant) {
         let judges = now + Patience.beforeJudging(lease: settings.lease)
+        // Over a further outage the first one counts: it is not settled yet who outlived that.
+        if settles == nil { lastBeatBefore = lastBeat }
         settles = judges
         timers.remind(.authoritativeRead, at: judges)
     }
@@ -150,15 +153,15 @@ extension Shard {
             watches[key]?.readBegan()
         }
         usersToRead = []
-        let living = living(at: now)
-        askForReads(of: ordinary, isAuthoritative: false, living: living)
-        askForReads(of: authoritative, isAuthoritative: true, living: living)
+        let known = known(at: now)
+        askForReads(of: ordinary, isAuthoritative: false, known: known)
+        askForReads(of: authoritative, isAuthoritative: true, known: known)
     }
 
-    private mutating func askForReads(of users: [UserID], isAuthoritative: Bool, living: Set<Incarnation>) {
+    private mutating func askForReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
         for start in stride(from: 0, to: users.count, by: ShardSettings.readBatch) {
             let batch = Array(users[start..<min(start + ShardSettings.readBatch, users.count)])
-            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, living: living))
+            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, known: known))
         }
     }
 

@@ -59,6 +59,8 @@ public struct Shard: Sendable {
     var lastHeartbeat: Instant?
     /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
     var settles: Instant?
+    /// The last heartbeat before that, by Redis time: whose lease had passed by then was dead.
+    var lastBeatBefore: Timestamp?
     /// From then on what says less is said under the latest incarnation.
     var saysLessFrom = Instant(nanoseconds: 0)
     /// The incarnation under which everything was said last.
@@ -83,12 +85,13 @@ public struct Shard: Sendable {
     /// Whether Redis is there and the worker may write.
     public var isRedisAvailable: Bool { incarnation != nil }
 
-    /// The incarnations that need not be looked up after a read.
+    /// The incarnations that need not be looked up after a read, and the worker's own.
     ///
     /// While heartbeats fail everybody's leases run out, of whom nobody may be dead: before the next heartbeat tells
     /// that there was a gap, those count whom the last one found living.
-    public func living(at now: Instant) -> Set<Incarnation> {
-        heartbeatsSucceed(at: now) ? leases.living(at: redisTime(at: now)) : leases.living
+    public func known(at now: Instant) -> KnownWorkers {
+        let living = heartbeatsSucceed(at: now) ? leases.living(at: redisTime(at: now)) : leases.living
+        return KnownWorkers(own: incarnation, living: living)
     }
 
     /// Whether no gap is known of that others might have, too.

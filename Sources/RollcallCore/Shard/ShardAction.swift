@@ -36,11 +36,11 @@ public enum ShardAction: Hashable, Sendable {
     case stopTyping(TypingSignal, for: SessionKey?, id: MessageID?)
 
     case readRoom(RoomRead, for: RoomKey)
-    /// A read of watched users, with the standings of whom it names and who is not among the `living`. An authoritative
-    /// one counts whatever its version.
-    case readPresence([UserID], isAuthoritative: Bool, living: Set<Incarnation>)
+    /// A read of watched users, with the standings of whom it names and who is not `known`. An authoritative one
+    /// counts whatever its version.
+    case readPresence([UserID], isAuthoritative: Bool, known: KnownWorkers)
     /// A client's `get`; ``Shard/gotPresence(_:of:for:id:)`` takes the answer.
-    case getPresence([UserID], living: Set<Incarnation>, for: SessionKey, id: MessageID?)
+    case getPresence([UserID], known: KnownWorkers, for: SessionKey, id: MessageID?)
     /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
     /// there is none.
     case audit([AuditedSession], of: Incarnation)

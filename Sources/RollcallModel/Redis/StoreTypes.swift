@@ -135,7 +135,7 @@ public enum TypingStopOutcome: String, Hashable, Sendable {
 public struct PresenceSnapshot: Hashable, Sendable {
     public var records: [PresenceRecord]
     /// What Redis knew, after the records were read, of the incarnations that they name and that the reader did not
-    /// know to be living.
+    /// know to be living, as far as they can be judged: see ``KnownWorkers/judged(_:)``.
     public var standings: [Incarnation: WorkerStanding]
 
     public init(records: [PresenceRecord], standings: [Incarnation: WorkerStanding] = [:]) {

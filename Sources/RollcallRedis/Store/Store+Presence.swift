@@ -16,14 +16,12 @@ extension Store {
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
 
-    /// Reads these users' records, and then the standing of each incarnation that they name and that is not among the
-    /// `living`. Pipelined: the records are not of one moment, but each is whole.
-    public func presence(
-        of users: [UserID], living: Set<Incarnation>, reply: @escaping Reply<PresenceSnapshot>
-    ) {
+    /// Reads these users' records, and then the standing of each incarnation that they name and that is not `known`.
+    /// Pipelined: the records are not of one moment, but each is whole.
+    public func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
         let gathering = Gathering<RedisValue>(users.count + 1) { result in
             switch result.flatMap({ Self.records(of: users, $0) }) {
-            case .success(let records): self.lookUp(records, living: living, reply: reply)
+            case .success(let records): self.lookUp(records, known: known, reply: reply)
             case .failure(let error): reply(.failure(error))
             }
         }
@@ -45,17 +43,17 @@ extension Store {
 
     /// After the records: an incarnation claims its lease before it writes any.
     private func lookUp(
-        _ records: [PresenceRecord], living: Set<Incarnation>, reply: @escaping Reply<PresenceSnapshot>
+        _ records: [PresenceRecord], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>
     ) {
-        let named = records.reduce(into: Set<Incarnation>()) { $0.formUnion($1.incarnations) }
-        let unknown = Array(named.subtracting(living))
-        let gathering = Gathering<WorkerStanding>(unknown.count) { result in
+        let strangers = known.strangers(in: records)
+        let gathering = Gathering<WorkerStanding>(strangers.count) { result in
             reply(
                 result.map {
-                    PresenceSnapshot(records: records, standings: Dictionary(uniqueKeysWithValues: zip(unknown, $0)))
+                    let standings = known.judged(Dictionary(uniqueKeysWithValues: zip(strangers, $0)))
+                    return PresenceSnapshot(records: records, standings: standings)
                 })
         }
-        for (index, incarnation) in unknown.enumerated() { standing(of: incarnation, reply: gathering.part(index)) }
+        for (index, stranger) in strangers.enumerated() { standing(of: stranger, reply: gathering.part(index)) }
     }
 
     /// Reads what stands of these sessions of an incarnation; writes nothing.

@@ -7,7 +7,7 @@ internal import RollcallRedis
 extension Node: NodeAccess {
     package func presence(of users: [UserID]) async throws -> [Presence] {
         let snapshot = try await ask { driver, reply in
-            driver.store.presence(of: users, living: driver.shard.living(at: driver.now), reply: reply)
+            driver.store.presence(of: users, known: driver.shard.known(at: driver.now), reply: reply)
         }
         return try await first { driver in
             driver.after { shard, _ in shard.metDead(in: snapshot) }

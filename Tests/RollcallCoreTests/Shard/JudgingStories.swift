@@ -32,6 +32,56 @@ import Testing
         #expect(stage.swept.isEmpty)
     }
 
+    @Test("nobody is dead to a Redis that was emptied unawares, of whom this worker had not heard before")
+    func unknownToAnEmptiedRedis() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.leasesAreLost = true
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
+        #expect(stage.swept.isEmpty)
+    }
+
+    @Test(
+        "who has written since Redis was emptied counts for whoever asks first, before its worker's lease is there again"
+    )
+    func writtenBeforeItsLease() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.redisGoes()
+        stage.redisReturns()
+        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+        stage.say(.watch(["alice"]), on: bob)
+        stage.pass(.seconds(6))
+        #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"], "whose lease never came")
+    }
+
+    @Test("after an outage in which every lease passed, those count for whoever asks first whose had not passed before")
+    func passedInTheOutage() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        let (w3, start) = (Incarnation(name: "w3.c"), stage.redis.time)
+        stage.redis.records = ["alice": elsewhere("alice", start), "dave": elsewhere("dave", start, of: w3)]
+        stage.others = [w2: start.advanced(by: .seconds(3)), w3: start.advanced(by: .seconds(1))]
+        stage.pass(.seconds(2))
+        stage.redisGoes()
+        stage.pass(.seconds(2))
+        stage.redisReturns()
+        stage.say(.watch(["alice", "dave"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online", "dave offline"])
+        stage.pass(.seconds(6))
+        #expect(stage.heard(by: bob).statuses == ["alice offline"])
+    }
+
     @Test("while heartbeats fail nobody is judged, though every lease runs out")
     func failingHeartbeats() {
         var stage = Stage()
@@ -290,9 +340,9 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
     }
 
-    private func elsewhere(_ user: UserID, _ time: Timestamp) -> PresenceRecord {
+    private func elsewhere(_ user: UserID, _ time: Timestamp, of worker: Incarnation = w2) -> PresenceRecord {
         PresenceRecord(
-            user: user, devices: ["tv": device(.active, of: w2, time)], lastSeen: time, updatedAt: time,
+            user: user, devices: ["tv": device(.active, of: worker, time)], lastSeen: time, updatedAt: time,
             version: time.milliseconds)
     }
 

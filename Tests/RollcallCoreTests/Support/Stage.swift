@@ -31,6 +31,8 @@ struct Stage {
     private(set) var swept: [DeadDevice] = []
     /// Other workers' leases, as each heartbeat reads them.
     var others: [Incarnation: Timestamp] = [:]
+    /// Whether Redis lost every lease and no heartbeat has told yet.
+    var leasesAreLost = false
 
     private var incarnations = 0
     private let lease = Duration.seconds(5)
@@ -112,6 +114,7 @@ struct Stage {
 
     mutating func redisReturns() {
         incarnations += 1
+        leasesAreLost = false
         let new = Incarnation(name: "w1.\(incarnations)")
         let isFirst = incarnations == 1
         incarnation = new
@@ -150,10 +153,10 @@ struct Stage {
         return LeaseSnapshot(held: true, time: redis.time, leases: leases)
     }
 
-    private mutating func snapshot(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
-        redis.leases = leases.leases
+    private mutating func snapshot(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
+        redis.leases = leasesAreLost ? [:] : leases.leases
         redis.beats = redis.leases.mapValues { $0.advanced(by: .zero - lease) }
-        return redis.presence(of: users, living: living)
+        return redis.presence(of: users, known: known)
     }
 
     /// Redis confirms, answers and publishes until all is quiet.
@@ -239,11 +242,11 @@ struct Stage {
             let snapshot = redis.room(
                 read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers)
             return { $0.roomRead(read, snapshot, for: key, at: $1) }
-        case .readPresence(let users, let isAuthoritative, let living):
-            let snapshot = snapshot(of: users, living: living)
+        case .readPresence(let users, let isAuthoritative, let known):
+            let snapshot = snapshot(of: users, known: known)
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .getPresence(let users, let living, let key, let id):
-            let snapshot = snapshot(of: users, living: living)
+        case .getPresence(let users, let known, let key, let id):
+            let snapshot = snapshot(of: users, known: known)
             return { shard, _ in shard.gotPresence(snapshot, of: users, for: key, id: id) }
         case .audit(let sessions, let incarnation):
             let found = redis.audit(sessions.map(\.name), of: incarnation)

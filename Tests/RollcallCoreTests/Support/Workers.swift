@@ -183,8 +183,8 @@ struct Workers {
         case .announceReplaced(let name, let previous):
             redis.announceReplaced(previous, user: name.user, device: name.device)
             return { _, _ in [] }
-        case .readPresence(let users, let isAuthoritative, let living):
-            let snapshot = redis.presence(of: users, living: living)
+        case .readPresence(let users, let isAuthoritative, let known):
+            let snapshot = redis.presence(of: users, known: known)
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
         case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
             .signalTyping, .stopTyping,

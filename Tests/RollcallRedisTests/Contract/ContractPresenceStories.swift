@@ -64,7 +64,7 @@ import Testing
         let older = Session("aa", age: .seconds(30))
         #expect(try await redis.write(older.says(.active, 1)).outcome == .replaced)
         #expect(try await redis.write(Session("bb", device: device("watch")).says(.active, 1)).previous == nil)
-        let record = try await redis.presence(of: [alice], living: []).records[0]
+        let record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
         #expect(Set(record.devices.keys) == [phone, device("watch")])
     }
 
@@ -86,10 +86,10 @@ import Testing
             PresenceRecord(user: alice, devices: devices, lastSeen: nil, updatedAt: time, version: 1))
 
         _ = try await redis.write(Session("aa").says(.active, 1))
-        var record = try await redis.presence(of: [alice], living: []).records[0]
+        var record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
         #expect(Set(record.devices.keys) == Set([phone, tablet] + (0..<32).map(named)))
         _ = try await redis.write(Session("aa").says(nil, 2))
-        record = try await redis.presence(of: [alice], living: []).records[0]
+        record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
         #expect(
             Set(record.devices.keys) == Set([phone, tablet] + (0..<31).map(named)), "by name where they went at once")
     }
@@ -101,7 +101,7 @@ import Testing
             _ = try await redis.write(session.says(.active, 1))
             _ = try await redis.write(session.says(nil, 2))
         }
-        let record = try await redis.presence(of: [alice], living: []).records[0]
+        let record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
         #expect(record.devices.count == 32 && record.devices[device("d99")] != nil)
     }
 
@@ -149,7 +149,7 @@ import Testing
         let gone = try await redis.write(Session("aa").says(nil, 1))
         try await redis.wait(until: gone.time.advanced(by: .milliseconds(102)))
         #expect(try await redis.keys().isEmpty)
-        let record = try await redis.presence(of: [alice], living: []).records[0]
+        let record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
         let time = try await redis.time().milliseconds
         #expect(record.devices.isEmpty && record.lastSeen == nil && record.updatedAt == nil)
         #expect((gone.time.milliseconds + 101..<time).contains(record.version), "older than any write")
@@ -162,12 +162,25 @@ import Testing
         _ = try await redis.write(Session("bb", device: tablet, worker: w2).says(.active, 1))
         _ = try await redis.write(Session("cc", user: bob, worker: w3).says(.active, 1))
         _ = try await redis.write(Session("cc", user: bob, worker: w3).says(nil, 2))
-        let snapshot = try await redis.presence(of: [alice, bob, user("carol")], living: [w1])
+        let snapshot = try await redis.presence(of: [alice, bob, user("carol")], known: KnownWorkers(living: [w1]))
         #expect(snapshot.records.map(\.user) == [alice, bob, user("carol")])
         #expect(Set(snapshot.standings.keys) == [w2], "w1 lives, and nobody depends on w3")
         #expect(snapshot.standings[w2]?.leaseEnd == beat.time.advanced(by: .seconds(5)))
         #expect(snapshot.standings[w2]?.beat == beat.time)
-        #expect(try await redis.presence(of: [alice], living: []).standings[w1]?.isDead == true)
+    }
+
+    @Test(arguments: Party.allCases) func whoIsNotThereIsDeadToAReaderWhoIs(party: Party) async throws {
+        let redis = try await party.open()
+        _ = try await redis.write(Session("aa", worker: w1).says(.active, 1))
+        let reader = KnownWorkers(own: w2)
+        #expect(try await redis.presence(of: [alice], known: KnownWorkers()).standings.isEmpty)
+        #expect(try await redis.presence(of: [alice], known: reader).standings.isEmpty, "it knows neither")
+        _ = try await redis.heartbeat(.begin(w2), lease: .seconds(5))
+        let standings = try await redis.presence(of: [alice], known: reader).standings
+        #expect(standings[w1]?.isDead == true && standings[w2]?.isDead == false)
+        #expect(try await redis.presence(of: [alice], known: KnownWorkers(own: w2, living: [w1])).standings.isEmpty)
+        let known = KnownWorkers(own: w2, living: [w2])
+        #expect(try await redis.presence(of: [alice], known: known).standings.keys.sorted { $0.name < $1.name } == [w1])
     }
 
     @Test(arguments: Party.allCases) func anAuditReadsRecordAndList(party: Party) async throws {

@@ -100,7 +100,7 @@ import Testing
                 PresenceRecord(
                     user: alice, devices: [phone: device], lastSeen: nil, updatedAt: time, version: 1))
             #expect(try await redis.sweep(aa, of: w1, lastBeat: beat, until: .never) == .swept)
-            return try await redis.presence(of: [alice], living: []).records[0].lastSeen
+            return try await redis.presence(of: [alice], known: KnownWorkers()).records[0].lastSeen
         }
         let (lost, beat) = (time.advanced(by: .seconds(-9)), time.advanced(by: .seconds(-6)))
         #expect(try await seen(.active, lost: nil, beat: beat) == beat)
@@ -125,7 +125,7 @@ import Testing
         #expect(try await redis.keys()["worker:{w1.aaaa}:sessions"]?.content.count == 2)
         #expect(try await redis.sweep(names, of: w1, until: .never))
         #expect(try await redis.keys()["worker:{w1.aaaa}:sessions"] == nil)
-        let records = try await redis.presence(of: [alice, bob], living: []).records
+        let records = try await redis.presence(of: [alice, bob], known: KnownWorkers()).records
         #expect(records.map { $0.devices[phone]?.state } == [nil, nil])
         #expect(records.map(\.lastSeen) == [ended.time, ended.time])
     }

@@ -107,7 +107,9 @@ extension RandomCalls {
     private mutating func reading() -> Call {
         let attempt = pick(attempts)
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: return .presence([alice, bob, user("carol")], living: Set([pick(workers), pick(workers)]))
+        case 0:
+            let known = KnownWorkers(own: pick(workers + [nil]), living: Set([pick(workers), pick(workers)]))
+            return .presence([alice, bob, user("carol")], known: known)
         case 1: return .audit([attempt.name, pick(attempts).name], of: pick(workers))
         case 2: return .members(pick(conversations))
         default:

@@ -68,8 +68,8 @@ final class RealRedis: StoreContract {
         try await store.call { $0.announceReplaced(previous, user: user, device: device, reply: $1) }
     }
 
-    func presence(of users: [UserID], living: Set<Incarnation>) async throws -> PresenceSnapshot {
-        try await store.call { $0.presence(of: users, living: living, reply: $1) }
+    func presence(of users: [UserID], known: KnownWorkers) async throws -> PresenceSnapshot {
+        try await store.call { $0.presence(of: users, known: known, reply: $1) }
     }
 
     func audit(_ names: [SessionName], of incarnation: Incarnation) async throws -> [DeviceStanding] {

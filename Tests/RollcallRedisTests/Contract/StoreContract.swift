@@ -23,7 +23,7 @@ protocol StoreContract: Sendable {
     func announceReplaced(
         _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
     ) async throws
-    func presence(of users: [UserID], living: Set<Incarnation>) async throws -> PresenceSnapshot
+    func presence(of users: [UserID], known: KnownWorkers) async throws -> PresenceSnapshot
     func audit(_ names: [SessionName], of incarnation: Incarnation) async throws -> [DeviceStanding]
 
     func signalTyping(_ signal: TypingSignal) async throws -> TypingOutcome

@@ -47,8 +47,8 @@ actor TwinUnderTest: StoreContract {
         twin.announceReplaced(previous, user: user, device: device)
     }
 
-    func presence(of users: [UserID], living: Set<Incarnation>) -> PresenceSnapshot {
-        twin.presence(of: users, living: living)
+    func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
+        twin.presence(of: users, known: known)
     }
 
     func audit(_ names: [SessionName], of incarnation: Incarnation) -> [DeviceStanding] {

@@ -61,7 +61,7 @@ extension StoreUnderTest {
     }
 
     func record(of user: UserID) async throws -> PresenceRecord {
-        let snapshot: PresenceSnapshot = try await call { $0.presence(of: [user], living: [], reply: $1) }
+        let snapshot: PresenceSnapshot = try await call { $0.presence(of: [user], known: KnownWorkers(), reply: $1) }
         return snapshot.records[0]
     }
 

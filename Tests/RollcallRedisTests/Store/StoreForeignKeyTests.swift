@@ -56,7 +56,9 @@ import Testing
         let store = try await holding("{workers}:w1.aaaa")
         try await store.command("ZADD", "{workers}", "\(Timestamp.never.milliseconds)", "w1.aaaa")
         try await store.write(Session("aa").says(.active, 1))
-        let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: [alice], living: [], reply: $1) }
+        let snapshot: PresenceSnapshot = try await store.call {
+            $0.presence(of: [alice], known: KnownWorkers(), reply: $1)
+        }
         #expect(snapshot.presences.map(\.status) == [.online])
         #expect(snapshot.standings[w1]?.beat == nil)
         let cards: [WorkerCard] = try await store.call { $0.cards(of: [w1], reply: $1) }

@@ -190,7 +190,9 @@ import Testing
         try await store.command("SET", "presence:{carol}", "no hash")
         let before = try await store.now()
         let users = [alice, bob, user("carol"), alice]
-        let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: users, living: [], reply: $1) }
+        let snapshot: PresenceSnapshot = try await store.call {
+            $0.presence(of: users, known: KnownWorkers(), reply: $1)
+        }
 
         try #require(snapshot.records.map(\.user) == users)
         #expect(snapshot.records[1].devices[phone]?.state == .active)
@@ -202,7 +204,7 @@ import Testing
 
     @Test func nobodyIsReadAtOnce() async throws {
         let store = try await StoreUnderTest()
-        let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: [], living: [], reply: $1) }
+        let snapshot: PresenceSnapshot = try await store.call { $0.presence(of: [], known: KnownWorkers(), reply: $1) }
         #expect(snapshot.records.isEmpty)
     }
 
@@ -219,7 +221,9 @@ import Testing
             }
         }
         let error = await #expect(throws: RedisError.self) {
-            let _: PresenceSnapshot = try await store.call { $0.presence(of: [alice, bob], living: [], reply: $1) }
+            let _: PresenceSnapshot = try await store.call {
+                $0.presence(of: [alice, bob], known: KnownWorkers(), reply: $1)
+            }
         }
         #expect(error?.retry == true)
     }

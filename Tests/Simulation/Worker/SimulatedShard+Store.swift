@@ -23,10 +23,10 @@ extension SimulatedShard {
         case .signalTyping(let signal, let key, let id): signalTyping(signal, for: key, id: id)
         case .stopTyping(let stop, let key, let id): stopTyping(stop, for: key, id: id)
         case .readRoom(let read, let key): readRoom(read, for: key)
-        case .readPresence(let users, let isAuthoritative, let living):
-            readPresence(users, isAuthoritative: isAuthoritative, living: living)
-        case .getPresence(let users, let living, let key, let id):
-            store.presence(of: users, living: living) { [self] result in
+        case .readPresence(let users, let isAuthoritative, let known):
+            readPresence(users, isAuthoritative: isAuthoritative, known: known)
+        case .getPresence(let users, let known, let key, let id):
+            store.presence(of: users, known: known) { [self] result in
                 after { shard, _ in shard.gotPresence(try? result.get(), of: users, for: key, id: id) }
             }
         case .audit(let sessions, let incarnation):
@@ -83,8 +83,8 @@ extension SimulatedShard {
         }
     }
 
-    private func readPresence(_ users: [UserID], isAuthoritative: Bool, living: Set<Incarnation>) {
-        store.presence(of: users, living: living) { [self] result in
+    private func readPresence(_ users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
+        store.presence(of: users, known: known) { [self] result in
             switch result {
             case .success(let snapshot):
                 after { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }

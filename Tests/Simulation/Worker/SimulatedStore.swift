@@ -63,19 +63,20 @@ struct SimulatedStore {
             }, reply: reply)
     }
 
-    /// Reads the records, and when they have come the standings of those whom they name and who are not among the
-    /// living.
-    func presence(of users: [UserID], living: Set<Incarnation>, reply: @escaping Reply<PresenceSnapshot>) {
+    /// Reads the records, and when they have come the standings of those whom they name and who are not known.
+    func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
         commands.send(.readPresence, { twin in users.map { twin.record(of: $0) } }) { result in
             guard case .success(let records) = result else { return reply(.failure(RedisFailure())) }
-            let unknown = records.reduce(into: Set()) { $0.formUnion($1.incarnations) }.subtracting(living)
-            guard !unknown.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }
-            lookUp(unknown) { reply($0.map { PresenceSnapshot(records: records, standings: $0) }) }
+            let strangers = known.strangers(in: records)
+            guard !strangers.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }
+            lookUp(strangers) { result in
+                reply(result.map { PresenceSnapshot(records: records, standings: known.judged($0)) })
+            }
         }
     }
 
     private func lookUp(
-        _ incarnations: Set<Incarnation>, reply: @escaping Reply<[Incarnation: WorkerStanding]>
+        _ incarnations: [Incarnation], reply: @escaping Reply<[Incarnation: WorkerStanding]>
     ) {
         commands.send(
             .standing,
