@@ -58,6 +58,7 @@ import Testing
 
     /// A later version's worker published a status that this one does not know. It was passed over, and the user stayed
     /// as they had been before.
+
     @Test("a published change that cannot be read leads to a read, which says what it comes to here")
     func unreadableChange() {
         var stage = Stage()
@@ -151,53 +152,10 @@ import Testing
         #expect(stage.heard(by: bob).acks == ["w"])
     }
 
-    @Test("over an emptied Redis a user who is still there never seems offline; one who is gone does, after a lease")
-    func emptied() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.redis.records["dave"] = elsewhere("dave", stage.redis.time)
-        stage.say(.watch(["alice", "dave"]), on: bob)
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.redisGoes()
-        stage.redis.records = [:]
-        stage.redisReturns()
-        stage.settle()
-        stage.pass(.seconds(2))
-        stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
-        stage.pass(.milliseconds(2900))
-        #expect(stage.heard(by: bob).statuses.isEmpty)
-        stage.pass(.seconds(1))
-        #expect(stage.heard(by: bob).statuses == ["dave offline"])
-    }
-
-    @Test("a read between the emptying of Redis and the next heartbeat shows nobody offline")
-    func emptiedUnawares() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.redis.records = [:]
-        stage.say(.get(["alice"]), id: "g", on: bob)
-        stage.subscriberGoes()
-        stage.settle()
-        stage.redisReturns()
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
-    }
-
     @Test("a record that was removed from a Redis that lost nothing else counts after the next heartbeat")
     func removed() {
         var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
+        let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
         stage.redis.records = [:]
         stage.subscriberGoes()
         stage.settle()
@@ -226,145 +184,6 @@ import Testing
         #expect(stage.heard(by: bob).statuses.last == "alice online")
     }
 
-    @Test("over an emptied Redis a user who is away never seems offline, though a device in the background came first")
-    func emptiedBesideBackground() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        _ = stage.enter("alice", "phone", state: .background)
-        _ = stage.enter("alice", "tablet", state: .idle)
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.redisGoes()
-        stage.redis.records = [:]
-        stage.redisReturns()
-        stage.pass(.seconds(2))
-        #expect(stage.heard(by: bob).statuses.isEmpty)
-        #expect(stage.redis.record(of: "alice").devices.count == 2)
-    }
-
-    @Test("a change that overtakes an authoritative read is not undone by it")
-    func overtakenRead() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.redisReturns()
-        stage.pass(.milliseconds(4900))
-        stage.pass(.milliseconds(200), answering: false)
-        let read = stage.reply(to: stage.asked.removeFirst())
-        let gone = elsewhere("alice", stage.redis.time, state: nil)
-        stage.redis.records["alice"] = gone
-        stage.redis.published = [.presence(gone.presence(past: [:]), devices: 0)]
-        stage.hear()
-        stage.event(read)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses.last == "alice offline")
-    }
-
-    @Test("nor one that is read anew, because dead workers are not swept yet")
-    func overtakenBesideTheDead() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        let gone = elsewhere("alice", stage.redis.time, state: nil)
-        stage.redis.records = ["alice": gone]
-        let dead = Incarnation(name: "w3.c")
-        stage.others = [
-            w2: stage.redis.time.advanced(by: .seconds(60)), dead: stage.redis.time.advanced(by: .seconds(3)),
-        ]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.redisReturns()
-        stage.pass(.milliseconds(4900))
-        stage.pass(.milliseconds(200), answering: false)
-        let read = stage.reply(to: stage.asked.removeFirst())
-        let here = elsewhere("alice", stage.redis.time)
-        stage.redis.records["alice"] = here
-        stage.redis.published = [.presence(here.presence(past: [:]), devices: 1)]
-        stage.hear()
-        stage.answer()
-        stage.event(read)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline", "alice online"])
-    }
-
-    @Test("an authoritative read that is answered after a further outage does not count")
-    func readBeforeOutage() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.redisReturns()
-        stage.pass(.milliseconds(4900))
-        stage.redis.records = [:]
-        stage.pass(.milliseconds(200), answering: false)
-        let read = stage.reply(to: stage.asked.removeFirst())
-        stage.redisReturns()
-        stage.event(read)
-        #expect(stage.heard(by: bob).statuses == ["alice online"])
-    }
-
-    @Test("an authoritative read that finds the channel lost is asked for again, and counts")
-    func authoritativeReadAcrossLoss() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        let old = stage.redis.time
-        stage.redis.records = ["alice": elsewhere("alice", old.advanced(by: .seconds(1)))]
-        stage.others = [w2: old.advanced(by: .seconds(60))]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        // Redis goes back to where Alice was not there.
-        stage.redisReturns()
-        stage.redis.records = ["alice": elsewhere("alice", old, state: nil)]
-        stage.pass(.milliseconds(4900))
-        stage.pass(.milliseconds(200), answering: false)
-        let read = stage.reply(to: stage.asked.removeFirst())
-        stage.subscriberGoes()
-        stage.event(read)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"])
-    }
-
-    @Test("a second new incarnation begins the lease of patience anew")
-    func patience() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        stage.forgetWhatWasSaid()
-        stage.redis.records = [:]
-        stage.redisReturns()
-        stage.pass(.seconds(3))
-        stage.redisReturns()
-        stage.pass(.seconds(4))
-        #expect(stage.heard(by: bob).statuses.isEmpty)
-        stage.pass(.seconds(2))
-        #expect(stage.heard(by: bob).statuses == ["alice offline"])
-    }
-
-    @Test("the devices of a dead worker stop counting when its lease has passed")
-    func masking() {
-        var stage = Stage()
-        let bob = stage.enter("bob")
-        stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
-        stage.others = [w2: stage.redis.time.advanced(by: .seconds(2))]
-        stage.heartbeat()
-        stage.say(.watch(["alice"]), on: bob)
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice online"])
-        let end = stage.redis.time.advanced(by: .seconds(2))
-        stage.pass(.milliseconds(900))
-        stage.redis.time = end.advanced(by: .milliseconds(1))
-        stage.heartbeat()
-        stage.settle()
-        #expect(stage.heard(by: bob).statuses == ["alice offline"])
-    }
-
     @Test("a read that failed is asked again by a heartbeat, not by every tick")
     func failedRead() {
         var stage = Stage()
@@ -379,13 +198,5 @@ import Testing
         guard case .readPresence(["alice"], false, _)? = stage.asked.first else {
             return #expect(Bool(false), "not asked again: \(stage.asked)")
         }
-    }
-
-    private func elsewhere(_ user: UserID, _ time: Timestamp, state: DeviceState? = .active) -> PresenceRecord {
-        let device = DeviceRecord(
-            state: state, incarnation: w2, began: time, session: SessionID(random: "x"), sequence: 1, since: time,
-            lost: nil)
-        return PresenceRecord(
-            user: user, devices: ["tv": device], lastSeen: time, updatedAt: time, version: time.milliseconds)
     }
 }

@@ -1,0 +1,94 @@
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+/// When a worker says again, after an outage, that somebody is less than active.
+@Suite struct SayingLessStories {
+    @Test("over an emptied Redis a user who is away never seems offline, though a device in the background came first")
+    func emptiedBesideBackground() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        _ = stage.enter("alice", "phone", state: .background)
+        _ = stage.enter("alice", "tablet", state: .idle)
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.pass(.seconds(2))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        #expect(stage.redis.record(of: "alice").devices.count == 2)
+    }
+
+    @Test("with a lease of one second, an idle user is not offline for want of patience")
+    func shortLease() {
+        var settings = ShardSettings()
+        settings.lease = .seconds(1)
+        var stage = Stage(settings)
+        let (bob, _) = (stage.enter("bob"), stage.enter("alice", state: .idle))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.pass(.seconds(5))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+    }
+
+    @Test("what says less waits a second after an outage, whatever replies come meanwhile; a change goes at once")
+    func saysLessLater() {
+        var stage = Stage()
+        let (phone, tablet) = (
+            stage.enter("alice", "phone", state: .idle), stage.enter("alice", "tablet", state: .background)
+        )
+        let laptop = stage.enter("alice", "laptop")
+        stage.settle()
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.event { $0.listed(phone, under: w1, at: $1) }
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop"])
+        stage.say(.state(.idle), on: tablet)
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop", "tablet"])
+        stage.pass(.milliseconds(1100))
+        #expect(stage.redis.record(of: "alice").devices.keys.sorted() == ["laptop", "phone", "tablet"])
+        _ = laptop
+    }
+
+    @Test("where Redis knows the former lease still, what says less is said before it passes")
+    func saysLessInTime() throws {
+        var stage = Stage()
+        _ = stage.enter("alice", state: .idle)
+        stage.settle()
+        let former = try #require(stage.incarnation)
+        stage.redisGoes()
+        stage.others[former] = stage.redis.time.advanced(by: .milliseconds(800))
+        stage.redisReturns()
+        stage.pass(.milliseconds(549))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == former)
+        stage.pass(.milliseconds(1))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
+    }
+
+    @Test("what says less does not wait anew after a further loss, where Redis has forgotten nothing since")
+    func waitsOnce() throws {
+        var stage = Stage()
+        _ = stage.enter("alice", state: .idle)
+        stage.settle()
+        stage.redisGoes()
+        stage.redisReturns()
+        stage.pass(.milliseconds(900))
+        let waiting = try #require(stage.incarnation)
+        stage.redisGoes()
+        stage.others[waiting] = stage.redis.time.advanced(by: .seconds(5))
+        stage.redisReturns()
+        stage.pass(.milliseconds(100))
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
+    }
+}
