@@ -191,10 +191,10 @@ extension Shard {
         return dead.filter { watch.masked.contains($0.key) }
     }
 
-    /// Whether a lease had passed before the outage in which every other one may have.
+    /// Whether a lease passed, and not in an outage in which every other one may have.
     private func passedBefore(_ standing: WorkerStanding) -> Bool {
-        guard let end = standing.leaseEnd, let lastBeatBefore else { return false }
-        return end < lastBeatBefore
+        guard let end = standing.leaseEnd else { return false }
+        return lastBeatBefore.map { end < $0 } ?? true
     }
 
     /// Whether a record that was there is gone although Redis lost nothing: an emptied one would not know the lease

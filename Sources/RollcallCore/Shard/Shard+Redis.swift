@@ -42,12 +42,11 @@ extension Shard {
     public mutating func leaseRenewed(
         _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
-        let lastBeat = lastHeartbeat.map { redisTime(at: $0) }
         self.clock = clock
         writesUntil = until
         heartbeats += 1
         lastHeartbeat = now
-        if afterGap { settle(since: lastBeat, at: now) }
+        if afterGap { settle(at: now) }
         if leases.read(snapshot), settles == nil { usersToRead.formUnion(watchKeys.keys) }
         usersToRead.formUnion(failedReads)
         failedReads = []
@@ -127,10 +126,10 @@ extension Shard {
         return max(now, turn)
     }
 
-    private mutating func settle(since lastBeat: Timestamp?, at now: Instant) {
+    private mutating func settle(since lastBeat: Timestamp? = nil, at now: Instant) {
         let judges = now + Patience.beforeJudging(lease: settings.lease)
         // Over a further outage the first one counts: it is not settled yet who outlived that.
-        if settles == nil { lastBeatBefore = lastBeat }
+        lastBeatBefore = settles == nil ? lastBeat : lastBeatBefore ?? lastBeat
         settles = judges
         timers.remind(.authoritativeRead, at: judges)
     }

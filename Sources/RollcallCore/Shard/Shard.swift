@@ -59,7 +59,8 @@ public struct Shard: Sendable {
     var lastHeartbeat: Instant?
     /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
     var settles: Instant?
-    /// The last heartbeat before that, by Redis time: whose lease had passed by then was dead.
+    /// The last heartbeat before the outage, by Redis time, if it lasted long enough for this worker's lease to be lost:
+    /// whose lease had passed by then was dead.
     var lastBeatBefore: Timestamp?
     /// From then on what says less is said under the latest incarnation.
     var saysLessFrom = Instant(nanoseconds: 0)
