@@ -49,12 +49,14 @@ extension RollcallClient {
     }
 
     /// A user's presence, once; `nil` if no answer came within `limit`, which is weather.
-    public func currentPresence(of user: UserID, within limit: Duration = .seconds(5)) async -> Presence? {
+    public nonisolated(nonsending) func currentPresence(of user: UserID, within limit: Duration = .seconds(5)) async
+        -> Presence?
+    {
         await currentPresence(of: CollectionOfOne(user), within: limit)[user]
     }
 
     /// The presence of many users, once. Those of whom no answer came within `limit` are absent.
-    public func currentPresence(
+    public nonisolated(nonsending) func currentPresence(
         of users: some Sequence<UserID>, within limit: Duration = .seconds(5)
     ) async -> [UserID: Presence] {
         if Task.isCancelled { return [:] }

@@ -92,7 +92,7 @@ public final class RollcallClient: Sendable {
     }
 
     /// ``close()``, and waits until the goodbye has gone out, for two seconds at most.
-    public func shutdown() async {
+    public nonisolated(nonsending) func shutdown() async {
         await withCheckedContinuation { done in
             engine.run { $0.close { done.resume() } }
         }
@@ -101,12 +101,24 @@ public final class RollcallClient: Sendable {
     /// Connects, stays connected until the task is cancelled or ``close()`` is called, and says goodbye.
     ///
     /// - Throws: the mistake because of which the client gave up.
-    public func run() async throws(RollcallError) {
+    public nonisolated(nonsending) func run() async throws(RollcallError) {
         connect()
         for await state in connection {
             if case .failed(let error) = state { throw error }
         }
         await shutdown()
+    }
+}
+
+// For tests.
+extension RollcallClient {
+    /// Whether the app was asked for something, a token or a name, and has not answered yet.
+    package nonisolated(nonsending) var isAwaitingItsApp: Bool {
+        get async {
+            await withCheckedContinuation { answer in
+                engine.run { answer.resume(returning: $0.connector.isAwaitingToken || $0.names.isAsking) }
+            }
+        }
     }
 }
 

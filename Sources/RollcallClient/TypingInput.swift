@@ -36,7 +36,7 @@ public final class TypingInput: Sendable {
     /// - Returns: false if that could not be made sure of within `limit`, for want of a connection perhaps; the typing
     ///   ends all the same. An app sends its message in either case.
     @discardableResult
-    public func sendConfirmed(within limit: Duration = .seconds(2)) async -> Bool {
+    public nonisolated(nonsending) func sendConfirmed(within limit: Duration = .seconds(2)) async -> Bool {
         let stop = StopID()
         return await withCheckedContinuation { confirmed in
             client.engine.run { [id] in

@@ -9,29 +9,51 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     let client: RollcallClient
-    let observe: @Sendable (Engine, ObserverID, AsyncStream<Element>.Continuation) -> Void
+    let observe: @Sendable (Engine, ObserverID, Mailbox<Element>) -> Void
 
     public func makeAsyncIterator() -> Iterator {
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
-        let observer = ObserverID()
-        let engine = client.engine
-        continuation.onTermination = { _ in engine.run { $0.observerGone(observer) } }
-        engine.run { [observe] in observe($0, observer, continuation) }
-        return Iterator(base: stream.makeAsyncIterator(), client: client)
+        let subscription = Subscription<Element>(of: client)
+        let (id, mailbox) = (subscription.id, subscription.mailbox)
+        client.engine.run { [observe] in observe($0, id, mailbox) }
+        return Iterator(subscription: subscription)
     }
 
     public struct Iterator: AsyncIteratorProtocol {
-        var base: AsyncStream<Element>.Iterator
-        /// An observed client lives: its owner's last mention of it may stand before the loop.
-        let client: RollcallClient
+        let subscription: Subscription<Element>
 
         public mutating func next() async -> Element? {
-            await base.next()
+            await next(isolation: nil)
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-            await base.next(isolation: actor)
+            await subscription.next(isolation: actor)
         }
+    }
+}
+
+/// What an iterator holds, and with which the observation ends.
+final class Subscription<Element: Sendable>: Sendable {
+    let id = ObserverID()
+    let mailbox = Mailbox<Element>()
+    /// An observed client lives: its owner's last mention of it may stand before the loop.
+    private let client: RollcallClient
+
+    init(of client: RollcallClient) {
+        self.client = client
+    }
+
+    deinit {
+        end()
+    }
+
+    func next(isolation actor: isolated (any Actor)?) async -> Element? {
+        await withTaskCancellationHandler(
+            operation: { await mailbox.next(isolation: actor) }, onCancel: { end() }, isolation: actor)
+    }
+
+    private func end() {
+        mailbox.finish()
+        client.engine.run { [id] in $0.observerGone(id) }
     }
 }
 

@@ -27,6 +27,8 @@ public final class FakeWorker: Sendable {
     private let world: NIOLoopBoundBox<World>
     private let clock: SteadyClock
     private let clients = NIOLockedValueBox<[Weak]>([])
+    /// The app was asked for something, and was waited for long enough.
+    private let isAppWaiting = NIOLockedValueBox(false)
 
     private struct Weak: Sendable {
         weak var client: RollcallClient?
@@ -76,13 +78,20 @@ extension FakeWorker {
 
     /// Lets everything happen that needs no time. Every other call does so by itself; a test calls it after it has done
     /// something to its app or its client.
+    ///
+    /// A token or a name that the app has been asked for is waited for, ten real seconds at most. Once it has not come
+    /// in that time, the app counts as waiting for the test, and ``until(_:)`` tells when it has answered.
     public nonisolated(nonsending) func settles() async {
-        repeat {
-            for _ in 0..<Self.rounds {
-                await loop.run()
-                await Task.yield()
-            }
-        } while isAnyoneConnecting
+        let end = ContinuousClock.now + (isAppWaiting.withLockedValue { $0 } ? .zero : Self.patience)
+        var isSettled = false
+        while !isSettled {
+            let wasAsked = await isAppAsked
+            for _ in 0..<Self.rounds { await everyoneTakesATurn() }
+            let isAsked = await isAppAsked
+            isSettled = !wasAsked && !isAsked || ContinuousClock.now > end
+            isAppWaiting.withLockedValue { $0 = isAsked && isSettled }
+            if isAsked && !isSettled { try? await Task.sleep(for: .milliseconds(5)) }
+        }
     }
 
     /// Waits until the app has got so far, on whatever threads it does; lets no time pass for its clients.
@@ -99,11 +108,25 @@ extension FakeWorker {
     }
 
     /// How often an app's tasks and the clients may answer each other without time passing.
-    private static let rounds = 8
+    private static let rounds = 16
+    /// How long an app may take over a token or a name before it counts as waiting for the test itself.
+    private static let patience = Duration.seconds(10)
 
-    /// A token comes by way of a task, which may be on its way elsewhere.
-    private var isAnyoneConnecting: Bool {
-        clients.withLockedValue { $0 }.contains { $0.client?.connectionState == .connecting }
+    /// The clients do what they can, and then whatever waits on the caller's actor gets its turn, all that the clients
+    /// have told it included: turns are taken in order, and what a client tells goes there directly.
+    private nonisolated(nonsending) func everyoneTakesATurn() async {
+        await loop.run()
+        await Task.yield()
+    }
+
+    /// What an app is asked for, it may go and find on any thread.
+    private nonisolated(nonsending) var isAppAsked: Bool {
+        get async {
+            for client in clients.withLockedValue({ $0.compactMap(\.client) }) where await client.isAwaitingItsApp {
+                return true
+            }
+            return false
+        }
     }
 }
 

@@ -84,6 +84,12 @@ final class Connector {
         }
     }
 
+    /// Whether the app was asked for a token and has not given one yet.
+    var isAwaitingToken: Bool {
+        if case .authenticating = stage { return true }
+        return refresh != nil
+    }
+
     func connect() {
         switch stage {
         case .idle, .failed, .waiting: begin()

@@ -2,14 +2,14 @@
 
 extension Engine {
     func observeMembers(
-        of conversation: ConversationID, _ observer: ObserverID, _ stream: AsyncStream<Members>.Continuation
+        of conversation: ConversationID, _ observer: ObserverID, _ mailbox: Mailbox<Members>
     ) {
-        guard begin(observer, .members(conversation), stream) else { return }
+        guard begin(observer, .members(conversation), mailbox) else { return }
         let room = room(conversation)
         let gathering = room.gathering ?? Gathering(of: conversation, names: names, on: loop, by: clock)
         room.gathering = gathering
         agenda.gatherings.want(conversation)
-        gathering.topic.add(observer) { stream.yield($0) }
+        gathering.topic.add(observer) { mailbox.put($0) }
     }
 
     func membersObserverGone(_ observer: ObserverID, from conversation: ConversationID) {

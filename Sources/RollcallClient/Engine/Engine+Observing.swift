@@ -18,38 +18,38 @@ struct Observer {
 
 extension Engine {
     func observeUser(
-        _ user: UserID, _ observer: ObserverID, _ stream: AsyncStream<Presence>.Continuation
+        _ user: UserID, _ observer: ObserverID, _ mailbox: Mailbox<Presence>
     ) {
-        guard begin(observer, .users([user]), stream) else { return }
-        want(user, observer) { stream.yield($0) }
+        guard begin(observer, .users([user]), mailbox) else { return }
+        want(user, observer) { mailbox.put($0) }
     }
 
     /// Tells once a tick, however many of the users changed in it.
     func observeUsers(
-        _ users: [UserID], _ observer: ObserverID, _ stream: AsyncStream<[UserID: Presence]>.Continuation
+        _ users: [UserID], _ observer: ObserverID, _ mailbox: Mailbox<[UserID: Presence]>
     ) {
-        guard begin(observer, .users(users), stream) else { return }
-        let group = PresenceGroup(on: loop) { stream.yield($0) }
+        guard begin(observer, .users(users), mailbox) else { return }
+        let group = PresenceGroup(on: loop) { mailbox.put($0) }
         for user in users { want(user, observer) { group.heard($0) } }
     }
 
     func observeConversation(
-        _ conversation: ConversationID, _ observer: ObserverID, _ stream: AsyncStream<Typing>.Continuation
+        _ conversation: ConversationID, _ observer: ObserverID, _ mailbox: Mailbox<Typing>
     ) {
-        guard begin(observer, .conversation(conversation), stream) else { return }
-        room(conversation).topic.add(observer) { stream.yield($0) }
+        guard begin(observer, .conversation(conversation), mailbox) else { return }
+        room(conversation).topic.add(observer) { mailbox.put($0) }
     }
 
-    func observeConnection(_ observer: ObserverID, _ stream: AsyncStream<ConnectionState>.Continuation) {
-        guard begin(observer, .connection, stream) else {
+    func observeConnection(_ observer: ObserverID, _ mailbox: Mailbox<ConnectionState>) {
+        guard begin(observer, .connection, mailbox) else {
             return
         }
-        connection.add(observer) { stream.yield($0) }
+        connection.add(observer) { mailbox.put($0) }
     }
 
-    func observeProblems(_ observer: ObserverID, _ stream: AsyncStream<RollcallError>.Continuation) {
-        guard begin(observer, .problems, stream) else { return }
-        problems[observer] = { stream.yield($0) }
+    func observeProblems(_ observer: ObserverID, _ mailbox: Mailbox<RollcallError>) {
+        guard begin(observer, .problems, mailbox) else { return }
+        problems[observer] = { mailbox.put($0) }
     }
 
     func observerGone(_ observer: ObserverID) {
@@ -133,13 +133,13 @@ extension Engine {
     }
 
     func begin<Element>(
-        _ observer: ObserverID, _ subject: Observer.Subject, _ stream: AsyncStream<Element>.Continuation
+        _ observer: ObserverID, _ subject: Observer.Subject, _ mailbox: Mailbox<Element>
     ) -> Bool {
         if isClosed {
-            stream.finish()
+            mailbox.finish()
             return false
         }
-        observers[observer] = Observer(subject: subject) { stream.finish() }
+        observers[observer] = Observer(subject: subject) { mailbox.finish() }
         return true
     }
 }

@@ -26,7 +26,7 @@ extension Engine {
 
 extension RollcallClient {
     /// Waits by the client's clock, until the task is cancelled or the client closed.
-    func pause(_ duration: Duration) async {
+    nonisolated(nonsending) func pause(_ duration: Duration) async {
         if Task.isCancelled { return }
         let id = PauseID()
         let engine = self.engine

@@ -25,6 +25,8 @@ final class NameBook {
         self.learnt = learnt
     }
 
+    var isAsking: Bool { !asking.isEmpty }
+
     /// The app's name, if it is known by now; if it is not, `learnt` is called once it is.
     func name(of user: UserID) -> String? {
         if let name = known[user] { return name }

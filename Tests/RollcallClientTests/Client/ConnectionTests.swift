@@ -201,7 +201,7 @@ import Testing
         connection.send(opcode: .continuation, Array(frame[10...]))
         try await typing.latest("bob types") { $0.count == 1 }
         #expect(worker.connections.count == 1)
-        #expect(connection.otherFrames == [[7]], "the ping was answered with its own data")
+        try await eventually("the ping is answered with its own data") { connection.otherFrames == [[7]] }
     }
 
     @Test("a worker that falls silent is left; one that only pings is not")

@@ -1,0 +1,42 @@
+// What stands between the client and one reader.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct MailboxTests {
+    private let mailbox = Mailbox<Int>()
+
+    @Test("C1: a slow reader gets the newest value, not all of them")
+    func newest() async {
+        for value in 1...1000 { mailbox.put(value) }
+        #expect(await mailbox.next(isolation: nil) == 1000)
+    }
+
+    @Test("a reader that waits gets what comes", .timeLimit(.minutes(1)))
+    func waits() async {
+        async let value = mailbox.next(isolation: nil)
+        try? await Task.sleep(for: .milliseconds(5))
+        mailbox.put(1)
+        #expect(await value == 1)
+    }
+
+    @Test("the last value can still be read after the end, and nothing after it", .timeLimit(.minutes(1)))
+    func last() async {
+        mailbox.put(1)
+        mailbox.finish()
+        mailbox.put(2)
+        #expect(await mailbox.next(isolation: nil) == 1)
+        #expect(await mailbox.next(isolation: nil) == nil)
+        #expect(await mailbox.next(isolation: nil) == nil)
+    }
+
+    @Test("C3: the end reaches a reader that waits", .timeLimit(.minutes(1)))
+    func end() async {
+        async let value = mailbox.next(isolation: nil)
+        try? await Task.sleep(for: .milliseconds(5))
+        mailbox.finish()
+        #expect(await value == nil)
+    }
+}

@@ -1,0 +1,79 @@
+// That a test of an app may look at what the app shows without waiting for it, however busy the machine is.
+
+import Foundation
+import RollcallTesting
+import Testing
+
+@Suite @MainActor struct SettlingTests {
+    private let worker = FakeWorker()
+
+    /// Keeps every thread of the global executor, so that whatever went by way of it would come late.
+    private func busy(_ body: () async -> Void) async {
+        let tasks = (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
+            Task.detached { _ = usleep(100_000) }
+        }
+        await body()
+        for task in tasks { await task.value }
+    }
+
+    @Test("what models and tasks of the main actor are told, they have seen, though all other threads are busy")
+    func mainActor() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let (chat, bob) = (TypingModel(in: "c42", from: client), PresenceModel(of: "bob", from: client))
+        var seen: [Int] = []
+        let task = Task { for await typing in client.typing(in: "c42") { seen.append(typing.count) } }
+        await worker.settles()
+        await busy {
+            await worker.person("bob", name: "Bob").types(in: "c42")
+            #expect(chat.text == "Bob is typing…")
+            #expect(seen == [0, 1])
+            await worker.person("bob").idles()
+            #expect(bob.dot == .amber)
+        }
+        task.cancel()
+    }
+
+    @Test("a test elsewhere than the main actor waits for its models")
+    nonisolated func elsewhere() async {
+        let worker = FakeWorker()
+        let client = worker.client(user: "alice")
+        client.connect()
+        let model = await TypingModel(in: "c42", from: client)
+        await worker.person("bob", name: "Bob").types(in: "c42")
+        #expect(await worker.until { await model.text == "Bob is typing…" })
+    }
+
+    @Test("an app's own token and names are waited for, on whatever threads they come")
+    func callbacks() async {
+        var options = ClientOptions()
+        options.names = { user in
+            try? await Task.sleep(for: .milliseconds(20))
+            return user == "bob" ? "Robert" : nil
+        }
+        let client = worker.client(user: "alice", options: options) {
+            try await Task.sleep(for: .milliseconds(20))
+            return "alice"
+        }
+        client.connect()
+        let model = TypingModel(in: "c42", from: client)
+        await worker.settles()
+        #expect(client.connectionState.isConnected)
+        await worker.person("bob", name: "Bob").types(in: "c42")
+        #expect(model.text == "Robert is typing…")
+    }
+
+    @Test("an app that is asked and does not answer does not hold up its test for ever")
+    func unanswered() async {
+        let client = worker.client(user: "alice") {
+            try await Task.sleep(for: .seconds(3600))
+            return "alice"
+        }
+        client.connect()
+        await worker.settles()
+        #expect(client.connectionState == .connecting)
+        let begun = ContinuousClock.now
+        await worker.passes(.seconds(3600))
+        #expect(ContinuousClock.now - begun < .seconds(5), "it is waited for once")
+    }
+}
