@@ -32,9 +32,16 @@ struct Liveness {
         silence = nil
     }
 
+    /// Something came. While an answer is awaited it is none: it may have been under way, or lain in this machine, since
+    /// before the connection died. But it may be what the answer has to wait behind.
     mutating func heard(at now: ContinuousClock.Instant) {
+        deadline = silence.map { now + (isAsking ? Self.answerTime : $0) }
+    }
+
+    /// What was asked for came.
+    mutating func answered(at now: ContinuousClock.Instant) {
         isAsking = false
-        deadline = silence.map { now + $0 }
+        heard(at: now)
     }
 
     /// There is reason to doubt: the app came back to the front, the network changed.

@@ -243,8 +243,12 @@ extension Connector: WireOwner {
     }
 
     func wireHeard(_ wire: any Wire) {
+        judge(wire) { $0.heard(at: clock.now) }
+    }
+
+    private func judge(_ wire: any Wire, _ event: (inout Liveness) -> Void) {
         guard case .connected(let current, var liveness, let since) = stage, wire === current else { return }
-        liveness.heard(at: clock.now)
+        event(&liveness)
         stage = .connected(wire, liveness, since: since)
         alarm.set(liveness.deadline)
     }
@@ -256,7 +260,10 @@ extension Connector: WireOwner {
             welcomed(welcome, on: wire)
         case .goodbye(let goodbye):
             reconnecting?.goodbyeReceived(goodbye)
-        case .presence, .typing, .members, .removed, .pong, .ack, .error:
+        case .pong:
+            judge(wire) { $0.answered(at: clock.now) }
+            owner.messageReceived(message)
+        case .presence, .typing, .members, .removed, .ack, .error:
             owner.messageReceived(message)
         }
     }

@@ -67,7 +67,7 @@ import Testing
         #expect(liveness.deadlinePassed(at: start + .seconds(600)) == .ask)
         #expect(liveness.deadlinePassed(at: start + .seconds(602)) == .alive)
         #expect(liveness.deadlinePassed(at: start + .seconds(603)) == .dead)
-        liveness.heard(at: start + .seconds(602))
+        liveness.answered(at: start + .seconds(602))
         #expect(liveness.deadline == start + .seconds(624))
     }
 
@@ -85,6 +85,17 @@ import Testing
         #expect(liveness.doubted(at: start) == .ask)
         #expect(liveness.doubted(at: start + .seconds(1)) == .alive)
         #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .dead)
+    }
+
+    @Test("what was under way before the doubt does not answer it, but the answer may have to wait behind it")
+    mutating func underWay() {
+        #expect(liveness.doubted(at: start) == .ask)
+        liveness.heard(at: start + .seconds(1))
+        #expect(liveness.doubted(at: start + .seconds(2)) == .alive, "it is still asked")
+        #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .alive)
+        #expect(liveness.deadlinePassed(at: start + .seconds(4)) == .dead)
+        liveness.answered(at: start + .seconds(4))
+        #expect(liveness.doubted(at: start + .seconds(5)) == .ask)
     }
 }
 
