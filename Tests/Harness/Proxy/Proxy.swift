@@ -67,6 +67,18 @@ public final class Proxy: Sendable {
         try await sprung.futureResult.get()
     }
 
+    /// Keeps what clients send from now on, for ``texts()``.
+    public func listen() async throws {
+        try await onLoop { $0.listen() }
+    }
+
+    /// What one client has said over its WebSocket since ``listen()`` was called, before it connected.
+    public func texts() async throws -> [String] {
+        try await onLoop { board in
+            board.heard.map { ClientFrames.texts(in: Array($0.readableBytesView)) } ?? []
+        }
+    }
+
     /// How many connections stand. One that has not said its name yet counts among all, and among no kind.
     public func connections(_ traffic: Traffic = .all) async throws -> Int {
         try await onLoop { $0.standing(traffic).count }

@@ -11,6 +11,8 @@ final class Switchboard {
     private let tellsTraffic: Bool
     private var weather: [Traffic: Weather] = [.commands: .clear, .subscribers: .clear]
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    /// All that clients have sent since somebody began to listen.
+    private(set) var heard: ByteBuffer?
     private var trap: (marker: ByteBufferView, sprung: EventLoopPromise<Void>)?
 
     init(on loop: any EventLoop, tellsTraffic: Bool) {
@@ -47,6 +49,10 @@ final class Switchboard {
         trap = (ByteBuffer(string: marker).readableBytesView, sprung)
     }
 
+    func listen() {
+        heard = heard ?? ByteBuffer()
+    }
+
     func standing(_ traffic: Traffic) -> [Tunnel] {
         tunnels.values.filter { $0.traffic.map { !$0.isDisjoint(with: traffic) } ?? (traffic == .all) }
     }
@@ -81,6 +87,7 @@ final class Switchboard {
     }
 
     private func overheard(_ tunnel: Tunnel, _ bytes: ByteBuffer) {
+        heard?.writeImmutableBuffer(bytes)
         guard let trap, bytes.readableBytesView.firstRange(of: trap.marker) != nil else { return }
         self.trap = nil
         tunnel.weather = .stalled

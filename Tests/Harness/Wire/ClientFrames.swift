@@ -32,6 +32,32 @@ enum ClientFrames {
         return [0x80 | opcode] + length + [0, 0, 0, 0] + payload
     }
 
+    /// The text messages of one client, each in one frame, behind its request for the upgrade.
+    static func texts(in bytes: [UInt8]) -> [String] {
+        guard let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return [] }
+        var rest = bytes[head.upperBound...]
+        var texts: [String] = []
+        while let (opcode, payload) = masked(&rest) {
+            if opcode == Opcode.text { texts.append(String(decoding: payload, as: UTF8.self)) }
+        }
+        return texts
+    }
+
+    /// Takes the first frame, if it is there to its end.
+    private static func masked(_ rest: inout ArraySlice<UInt8>) -> (opcode: UInt8, payload: [UInt8])? {
+        let bytes = Array(rest.prefix(14))
+        guard bytes.count >= 6 else { return nil }
+        let short = Int(bytes[1] & 0x7F)
+        let size = short == 127 ? 8 : short == 126 ? 2 : 0
+        guard bytes.count >= 6 + size else { return nil }
+        let length = size == 0 ? short : bytes[2..<(2 + size)].reduce(0) { $0 << 8 | Int($1) }
+        let mask = bytes[(2 + size)..<(6 + size)]
+        let payload = rest.dropFirst(6 + size).prefix(length)
+        guard payload.count == length else { return nil }
+        rest = rest.dropFirst(6 + size + length)
+        return (bytes[0] & 0x0F, payload.enumerated().map { $1 ^ mask[mask.startIndex + $0 % 4] })
+    }
+
     /// What a close frame says; `nil` if it says nothing.
     static func closeCode(of payload: [UInt8]) -> Int? {
         payload.count < 2 ? nil : Int(payload[0]) << 8 | Int(payload[1])

@@ -1,0 +1,92 @@
+// What ten seconds of typing cost everybody on the way: the wire of the one who types, Redis, and the wire of those who
+// look. Keys come as a quick typist strikes them, through a real client, real workers and a real Redis.
+
+import Foundation
+import Harness
+import RollcallClient
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite("Typing on the wire")
+struct TypingOnTheWireTests {
+    @Test("T4: ten seconds at twelve keys a second are ten signals at most, and one appearance, without flicker")
+    func tenSeconds() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let proxy = try await Proxy(to: deployment.workers[0].port)
+        try await proxy.listen()
+        let redis = try await Subscriber(deployment.redis, to: "typing:{c42}")
+        let wire = try await deployment.workers[1].device("bob", "phone")
+        try await wire.ask(.join("c42", presence: false))
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let seen = Observer(bob.typing(in: "c42"))
+        try await seen.sees(typing: [])
+
+        try await type(over: proxy)
+        try await seen.sees(typing: [])
+        try await eventually("the end of the typing is everywhere") {
+            let shown = try await wire.typing(in: "c42")
+            return try redis.typing().last == false && shown?.count == 0
+        }
+
+        let signals = try await proxy.texts().compactMap { text in
+            if case .typing(_, let typing) = try MessageCodec().request(from: Data(text.utf8)).message {
+                typing
+            } else {
+                nil as Bool?
+            }
+        }
+        let frames = wire.messages.filter { if case .typing = $0 { true } else { false } }
+        print(
+            """
+            T4, ten seconds at twelve keys a second: \(signals.count { $0 }) signals and \(signals.count { !$0 }) stop on \
+            the wire, \(try redis.typing().count) messages published in Redis, \(frames.count) frames at an observer, \
+            \(seen.all.count - 1) changes in its app
+            """)
+        #expect((9...10).contains(signals.count { $0 }))
+        #expect(signals.count { !$0 } == 1 && signals.last == false)
+        #expect(try redis.typing() == signals, "each signal is one message in Redis")
+        #expect(
+            (4...6).contains(frames.count), "the snapshot, the appearance, a repetition each three seconds, the end")
+        #expect(seen.all.map(\.count) == [0, 1, 0])
+    }
+
+    /// Alice types for ten seconds and sends.
+    private func type(over proxy: Proxy) async throws {
+        let alice = RollcallClient(url: "ws://127.0.0.1:\(proxy.port)/v1/connect", device: "phone") { "alice" }
+        alice.connect()
+        try await eventually("alice is connected") { alice.connectionState.isConnected }
+        let input = alice.typingInput(in: "c42")
+        let begin = ContinuousClock.now
+        var text = ""
+        for key in 0..<120 {
+            // The pace of the keys is what the test is about.
+            try await Task.sleep(until: begin + .seconds(10) * key / 120, clock: .continuous)
+            text += key % 6 == 5 ? " " : "x"
+            input.edited(text)
+        }
+        try await Task.sleep(until: begin + .seconds(10), clock: .continuous)
+        #expect(await input.sendConfirmed())
+    }
+}
+
+/// A third party that reads a channel of Redis.
+private struct Subscriber {
+    private struct Change: Decodable {
+        let typing: Bool
+    }
+
+    private let process: ChildProcess
+
+    init(_ redis: RedisServer, to channel: String) async throws {
+        let process = try ChildProcess(["redis-cli", "-p", "\(redis.port)", "SUBSCRIBE", channel])
+        try await eventually("it is subscribed") { process.output.contains("subscribe\n") }
+        self.process = process
+    }
+
+    /// Whether somebody was said to type, message by message.
+    func typing() throws -> [Bool] {
+        try process.output.split(separator: "\n").filter { $0.hasPrefix("{") }
+            .map { try JSONDecoder().decode(Change.self, from: Data($0.utf8)).typing }
+    }
+}
