@@ -1,10 +1,11 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench lint format clean
+.PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench bench-client memory leaks lint
+.PHONY: format clean
 
 SWIFT ?= swift
-SWIFT_SOURCES := Sources Tests Examples Package.swift
+SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
 SHELL_SCRIPTS := Tests/browser.sh Tests/consumer.sh Tests/hiredis-1x.sh Tests/interop.sh Tests/venv.sh scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
@@ -52,6 +53,21 @@ faults: setup ## put every promise to the test on real processes; takes ONLY=pat
 
 bench: setup ## measure typing from device to device, built for release
 	$(SWIFT) run $(FLAGS) -c release rollcall bench
+
+bench-client: ## measure what the client costs an app, in nanoseconds and allocations, built for release
+	$(SWIFT) run $(FLAGS) -c release client-bench
+
+memory: setup ## measure what views leave on the heap, and what observed people cost, built for release
+	$(SWIFT) build $(FLAGS) -c release --product rollcall
+	$(SWIFT) run $(FLAGS) -c release views
+
+# LeakSanitizer looks, at the end of the program, for what nothing points to any more.
+leaks: setup ## open and close views, and look for leaks; on Linux
+	@scripts/setup leaks
+	$(SWIFT) build $(FLAGS) --product rollcall
+	$(SWIFT) build $(FLAGS) --product views
+	LSAN_OPTIONS=suppressions=Tests/leaks.supp LD_PRELOAD=$$(ls /usr/lib/*/liblsan.so.0) \
+		.build/debug/views --rounds 3000 --people 100
 
 lint: ## check the formatting of Swift and the syntax of scripts
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

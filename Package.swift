@@ -287,6 +287,23 @@ let package = Package(
             path: "Tests/Faults",
             swiftSettings: swiftSettings
         ),
+        .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
+        .executableTarget(
+            name: "client-bench",
+            dependencies: ["CAllocations", "RollcallClient", "RollcallModel"],
+            path: "Benchmarks/Client",
+            swiftSettings: swiftSettings
+        ),
+        .target(name: "CHeap", path: "Tests/CHeap"),
+        .executableTarget(
+            name: "views",
+            dependencies: [
+                "CHeap", "Harness", "RollcallClient", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Views",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "FaultSuiteTests",
             dependencies: [
@@ -301,7 +318,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport",
-                "rollcall",
+                "rollcall", "views",
             ],
             swiftSettings: swiftSettings
         ),

@@ -4,11 +4,14 @@ internal import Foundation
 
 /// Where `rollcall` was built.
 public enum RollcallProgram {
-    public static var path: String {
-        let besideTests = Bundle.main.bundleURL.appending(path: "rollcall").path
+    public static var path: String { path(of: "rollcall") }
+
+    /// Where another program of the package was built.
+    public static func path(of name: String) -> String {
+        let besideTests = Bundle.main.bundleURL.appending(path: name).path
         if FileManager.default.isExecutableFile(atPath: besideTests) { return besideTests }
         // Elsewhere the tests run inside a program of the toolchain, not of the package.
         let package = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized
-        return package.appending(path: ".build/debug/rollcall").path
+        return package.appending(path: ".build/debug/\(name)").path
     }
 }
