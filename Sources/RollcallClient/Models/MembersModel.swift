@@ -11,10 +11,13 @@ public final class MembersModel {
     public let conversation: ConversationID
     public private(set) var members: Members
 
+    @ObservationIgnored private let language: Language
     @ObservationIgnored private var changes: Following?
 
-    public init(of conversation: ConversationID, from client: RollcallClient) {
+    /// A model of a conversation's members, which says how many are here in a language.
+    public init(of conversation: ConversationID, from client: RollcallClient, language: Language = .english) {
         self.conversation = conversation
+        self.language = language
         members = Members(conversation: conversation)
         changes = client.members(of: conversation).follow(for: self) { $0.members = $1 }
     }
@@ -22,5 +25,5 @@ public final class MembersModel {
     public var people: [Member] { members.people }
     public var count: GroupCount { members.groupCount }
     /// `3 of 5 online`; empty where no members are set, or known yet.
-    public var countText: String { members.count == 0 ? "" : count.description }
+    public var countText: String { members.count == 0 ? "" : count.text(in: language) }
 }
