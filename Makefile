@@ -1,12 +1,12 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench bench-client memory leaks lint
-.PHONY: format clean
+.PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench bench-client memory leaks docs
+.PHONY: lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
-SHELL_SCRIPTS := Tests/browser.sh Tests/consumer.sh Tests/hiredis-1x.sh Tests/interop.sh Tests/venv.sh scripts/setup scripts/make-secrets .ci/run
+SHELL_SCRIPTS := Tests/browser.sh Tests/consumer.sh Tests/hiredis-1x.sh Tests/interop.sh Tests/venv.sh scripts/document scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
@@ -68,6 +68,15 @@ leaks: setup ## open and close views, and look for leaks; on Linux
 	$(SWIFT) build $(FLAGS) --product views
 	LSAN_OPTIONS=suppressions=Tests/leaks.supp LD_PRELOAD=$$(ls /usr/lib/*/liblsan.so.0) \
 		.build/debug/views --rounds 3000 --people 100
+
+DOCS := .build/documentation
+
+# Needs no hiredis: what is documented is the client.
+docs: ## make the documentation of RollcallClient, and say where to read it
+	$(SWIFT) build $(FLAGS) --target RollcallClient
+	scripts/document $(DOCS)
+	@echo "Read it with: python3 -m http.server --directory $(DOCS) 8009"
+	@echo "at http://127.0.0.1:8009/documentation/rollcallclient and http://127.0.0.1:8009/tutorials/rollcall"
 
 lint: ## check the formatting of Swift and the syntax of scripts
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

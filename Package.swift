@@ -261,6 +261,32 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .target(
+            name: "Snippets",
+            path: "Tests/Snippets",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "snip",
+            dependencies: ["Snippets"],
+            path: "Tests/Snip",
+            swiftSettings: swiftSettings
+        ),
+        .plugin(
+            name: "SnippetsPlugin",
+            capability: .buildTool(),
+            dependencies: ["snip"],
+            path: "Tests/SnippetsPlugin"
+        ),
+        // With the settings of an app that has chosen none, since that is where the snippets go.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "RollcallClient", "RollcallNode", "RollcallTesting", "Snippets", "TestSupport",
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            plugins: ["SnippetsPlugin"]
+        ),
+        .target(
             name: "Harness",
             dependencies: [
                 "RollcallClient", "RollcallModel", "TestSupport",

@@ -18,13 +18,16 @@ import NIOPosix
 public final class RollcallClient: Sendable {
     let engine: EngineHandle
 
+    /// A client of the workers at one address.
+    ///
     /// - Parameters:
     ///   - url: where a worker, or a load balancer before several, listens, such as `wss://chat.example/v1/connect`. If
     ///     it is no such URL, the connection state says so (`invalid_url`).
     ///   - device: this device's name among the user's; `nil` where the token names it.
+    ///   - options: the choices of the app.
     ///   - token: called for the first connection, some time before the token expires if it is a JWT that says when,
-    ///     and whenever the worker says that it has expired. What it
-    ///     throws counts as weather, and it is asked again, unless it is a ``RollcallError`` that says otherwise.
+    ///     and whenever the worker says that it has expired. What it throws counts as weather, and it is asked again,
+    ///     unless it is a ``RollcallError`` that says otherwise.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -33,9 +36,8 @@ public final class RollcallClient: Sendable {
     }
 
     /// A client that knows several workers, where no load balancer stands before them: it takes them in an order that
-    /// it draws, and goes on to the next when one does not answer or a connection ends.
-    ///
-    /// - Parameter urls: where the workers listen; one at least.
+    /// it draws, and goes on to the next when one does not answer or a connection ends. There must be one at least; all
+    /// else is as with ``init(url:device:options:token:)``.
     public convenience init(
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String

@@ -13,8 +13,9 @@ public struct TypingSettings: Hashable, Sendable {
     public static let standard = TypingSettings(
         checkedDebounce: .milliseconds(300), throttle: .seconds(1), inactivity: .seconds(3))
 
-    /// - Parameter expiry: the workers' `typing.expiry`. Where a worker's turns out shorter, the client renews sooner
-    ///   than `throttle`.
+    /// Settings for workers whose `typing.expiry` is `expiry`. Where a worker's turns out shorter, the client renews sooner
+    /// than `throttle`.
+    ///
     /// - Throws: ``InvalidTypingSettings`` with every problem at once.
     public init(
         debounce: Duration = .milliseconds(300), throttle: Duration = .seconds(1), inactivity: Duration = .seconds(3),

@@ -14,7 +14,7 @@ internal import NIOEmbedded
 ///         let bob = worker.person("bob", name: "Bob")
 ///         await bob.types(in: "c42")
 ///         #expect(header.text == "Bob is typing…")
-///         await worker.drops()
+///         await worker.goesAway()
 ///         await worker.passes(.seconds(10))
 ///         #expect(header.text == "")
 ///     }

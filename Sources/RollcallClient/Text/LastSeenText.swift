@@ -21,9 +21,7 @@ public struct LastSeenText: Sendable {
         self.style = style
     }
 
-    /// The line; empty for a user who is unknown or was never seen.
-    ///
-    /// - Parameter now: ``RollcallClient/serverTime``.
+    /// The line at ``RollcallClient/serverTime``; empty for a user who is unknown or was never seen.
     public func text(for presence: Presence?, at now: Timestamp) -> String {
         guard let presence else { return "" }
         guard presence.status == .offline else { return language.words.lastSeen.now }

@@ -43,9 +43,8 @@ public struct TypingText: Sendable {
         self.language = language
     }
 
-    /// The line; empty if nobody types.
-    ///
-    /// - Parameter name: the app's name for a user; where it has none, the one from the conversation's members counts.
+    /// The line; empty if nobody types. Where the app has no name for a user, the one from the conversation's members
+    /// counts.
     public func text(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
         let sentence = language.text(for: sentence(for: typing, name: name), isolating: true)
         return sentence.isEmpty || dots == .none

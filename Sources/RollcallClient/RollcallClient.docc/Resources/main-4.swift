@@ -1,0 +1,12 @@
+import RollcallClient
+
+let rollcall = RollcallClient(url: CommandLine.arguments[1], device: "terminal") { "alice" }
+rollcall.connect()
+
+let bob = PresenceModel(of: "bob", from: rollcall)
+let chat = TypingModel(in: "c42", from: rollcall)
+
+while true {
+    print("bob (\(bob.dot))", chat.text.isEmpty ? bob.text : chat.text)
+    try await Task.sleep(for: .seconds(1))
+}

@@ -1,0 +1,14 @@
+import RollcallClient
+
+let rollcall = RollcallClient(url: CommandLine.arguments[1], device: "terminal") { "alice" }
+rollcall.connect()
+
+let bob = PresenceModel(of: "bob", from: rollcall)
+let chat = TypingModel(in: "c42", from: rollcall)
+
+while true {
+    print("bob (\(bob.dot))", chat.text.isEmpty ? bob.text : chat.text)
+    chat.draft += "!"
+    if chat.draft.count == 10 { chat.sends() }
+    try await Task.sleep(for: .seconds(1))
+}

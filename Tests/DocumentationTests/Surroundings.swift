@@ -1,0 +1,32 @@
+// What the snippets of the documentation take for granted: what any app has of its own.
+
+import RollcallClient
+
+/// A text field or a label.
+@MainActor final class TextView {
+    var text = ""
+    var accessibilityLabel = ""
+}
+
+@MainActor let field = TextView()
+@MainActor let label = TextView()
+@MainActor let lastSeen = TextView()
+@MainActor let count = TextView()
+@MainActor let dot = TextView()
+let rollcall = RollcallClient(url: "wss://chat.example/v1/connect", device: "iphone") { try await freshToken() }
+let presences: [Presence] = []
+let presence = Presence(user: "bob", status: .online, lastSeen: nil, updatedAt: nil, version: 0)
+let typing = Typing(conversation: "c42")
+let file = ""
+
+func freshToken() async throws -> String { "alice" }
+func lookUp() async throws -> String { "42" }
+
+/// Whom the app knows.
+actor Contacts {
+    func name(of user: UserID) -> String? { nil }
+}
+
+let contacts = Contacts()
+
+struct SignedOut: Error {}

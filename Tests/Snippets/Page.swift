@@ -1,0 +1,48 @@
+// A page is Markdown with fences of Swift, or a whole file of Swift, as the steps of a tutorial have it.
+
+/// The Swift of one page.
+package struct Page {
+    package let snippets: [Snippet]
+
+    /// - Throws: ``UnreadablePage`` for a fence that would go unseen.
+    package init(_ text: String, path: String) throws {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        snippets =
+            path.hasSuffix(".swift")
+            ? [Snippet(lines, path: path, line: 1)] : try Self.fences(in: lines, path: path)
+    }
+
+    /// The file to compile. Its snippets see one another's declarations, as a reader who goes from top to bottom.
+    package var code: String {
+        let imports = Set(snippets.flatMap(\.imports)).sorted().flatMap(\.code)
+        let head = ["// The Swift of a page of documentation.", ""] + imports + ["", "private struct Page {"]
+        return (head + snippets.flatMap(\.code) + ["}", ""]).joined(separator: "\n")
+    }
+
+    private static func fences(in lines: [String], path: String) throws -> [Snippet] {
+        var snippets: [Snippet] = []
+        var open: (first: Int, isSwift: Bool)?
+        for (index, line) in lines.enumerated() where line.drop(while: \.isWhitespace).hasPrefix("```") {
+            if let fence = open {
+                let inside = Array(lines[fence.first..<index])
+                if fence.isSwift { snippets.append(Snippet(inside, path: path, line: fence.first + 1)) }
+                open = nil
+            } else if line.contains("swift"), line != "```swift" {
+                throw UnreadablePage(path: path, line: index + 1, problem: "write ```swift, and nothing around it")
+            } else {
+                open = (index + 1, line == "```swift")
+            }
+        }
+        if let open { throw UnreadablePage(path: path, line: open.first, problem: "the fence is never closed") }
+        return snippets
+    }
+}
+
+/// What keeps a page's snippets from being found.
+package struct UnreadablePage: Error, CustomStringConvertible {
+    let path: String
+    let line: Int
+    let problem: String
+
+    package var description: String { "\(path):\(line): error: \(problem)" }
+}
