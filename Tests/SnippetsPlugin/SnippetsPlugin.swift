@@ -24,7 +24,8 @@ import PackagePlugin
                 at: root.appending(path: folder), includingPropertiesForKeys: nil)
             for case let file as URL in files ?? .init() where isPage(file) { pages.append(file) }
         }
-        return pages.sorted { $0.path < $1.path }
+        // An image may be built without the documentation.
+        return pages.filter { FileManager.default.fileExists(atPath: $0.path) }.sorted { $0.path < $1.path }
     }
 
     private func isPage(_ file: URL) -> Bool {
