@@ -1,10 +1,8 @@
 import RollcallClient
 
-var options = ClientOptions()
-options.names = { user in user.text }
-let rollcall = RollcallClient(url: CommandLine.arguments[1], device: "terminal", options: options) { "alice" }
+let rollcall = RollcallClient(url: CommandLine.arguments[1], device: "terminal") { "alice" }
 rollcall.connect()
 
 for await typing in rollcall.typing(in: "c42") {
-    print(TypingText.english.text(for: typing))
+    print(TypingText.english.text(for: typing) { user in user.text })
 }
