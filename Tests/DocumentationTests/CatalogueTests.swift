@@ -16,7 +16,7 @@ struct CatalogueTests {
         defer { try? FileManager.default.removeItem(at: output) }
         let script = Self.package.appending(path: "scripts/document").path
         let document = try ChildProcess(["sh", script, output.path] + Self.build)
-        let code = try await document.exitCode(within: .seconds(120))
+        let code = try await document.exitCode(within: .seconds(300))
         try await eventually("what it said is read") { document.outputEnded }
         #expect(code == 0, "\(document.output)\(document.errors)")
         #expect(FileManager.default.fileExists(atPath: output.appending(path: "index.html").path))

@@ -8,7 +8,7 @@ struct ChatHeader: View {
     var body: some View {
         VStack {
             HStack {
-                Circle().fill(color).frame(width: 10).accessibilityLabel(bob.dot.label())
+                Circle().fill(color).frame(width: 10, height: 10).accessibilityLabel(bob.dot.label())
                 Text("Bob")
             }
             Text(chat.text.isEmpty ? bob.text : chat.text)

@@ -6,9 +6,9 @@ struct Chat: View {
     @State private var bob: PresenceModel
     @State private var chat: TypingModel
     private let rollcall: RollcallClient
-    private let send: (String) async -> Void
+    private let send: @MainActor (String) async -> Void
 
-    init(from rollcall: RollcallClient, send: @escaping (String) async -> Void) {
+    init(from rollcall: RollcallClient, send: @escaping @MainActor (String) async -> Void) {
         _bob = State(initialValue: PresenceModel(of: "bob", from: rollcall))
         _chat = State(initialValue: TypingModel(in: "c42", from: rollcall))
         self.rollcall = rollcall
@@ -34,7 +34,7 @@ struct ChatHeader: View {
     var body: some View {
         VStack {
             HStack {
-                Circle().fill(color).frame(width: 10).accessibilityLabel(bob.dot.label())
+                Circle().fill(color).frame(width: 10, height: 10).accessibilityLabel(bob.dot.label())
                 Text("Bob")
             }
             Text(chat.text.isEmpty ? bob.text : chat.text)
