@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -117,3 +118,5 @@ class Dev(Process):
         super().__init__(
             [PROGRAM, "dev", "--json", "--port", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         self.ready = json.loads(self.child.stdout.readline())["ready"]
+        # The changes that follow are not of interest, but have to go somewhere.
+        threading.Thread(target=self.child.stdout.read, daemon=True).start()

@@ -8,9 +8,7 @@ import statistics
 import time
 import urllib.request
 
-from conftest import stopping
-from deployment import Dev, eventually
-from pages import Page
+from deployment import eventually
 
 # A person in a page: a client, what it sees of a conversation and of others, and an input.
 JOIN = """
@@ -465,36 +463,3 @@ def test_c3_views_opened_and_closed_leave_no_memory(page, workers, room):
     assert after - before < 1_000_000
     assert observing - after < 1_000_000
     assert page.run("return people.alice.client.connection.latest.status") == "connected"
-
-
-def test_the_demo_page_shows_typing_from_pane_to_pane(driver):
-    with stopping(Dev()) as dev:
-        page = Page(driver, dev.ready["page"])
-
-        def bob_sees(text):
-            page.until(
-                f"Bob sees {text}", "document.querySelectorAll('[data-part=typing]')[1].textContent === arguments[0]",
-                text)
-
-        def device_says(text):
-            page.until(
-                f"the device says {text}",
-                "document.querySelector('.device [data-part=status]').textContent.startsWith(arguments[0])", text)
-
-        page.until(
-            "two devices are connected",
-            "document.querySelectorAll('.device[data-connection=connected]').length === 2")
-        field = driver.find_element("css selector", ".composer input")
-        field.send_keys("Hello")
-        bob_sees("Alice is typing")
-        field.submit()
-        bob_sees("")
-        page.until("the message is there", "document.querySelectorAll('.messages .message').length === 2")
-        for action, status in (("drop", "No network"), ("kill", "Force-quit"), ("leave", "Signed out")):
-            page.run("document.querySelector(`.device [data-action=${arguments[0]}]`).click()", action)
-            device_says(status)
-            page.run("document.querySelector('.device [data-action=return]').click()")
-            device_says("In use")
-        page.run("document.querySelector('.device button[value=idle]').click()")
-        page.until("Bob sees her away", "document.querySelectorAll('.peer')[1].textContent.includes('Away')")
-        page.close()

@@ -17,7 +17,7 @@ struct DevTests {
         let page = try #require(URL(string: dev.ready.page))
         let (html, _) = try await URLSession.shared.data(from: page)
         #expect(String(decoding: html, as: UTF8.self).contains("<title>Rollcall</title>"))
-        for name in ["demo.js", "rollcall.js", "style.css", "icon.svg", "settings.json"] {
+        for name in ["demo.js", "rollcall.js", "styles/page.css", "icon.svg", "settings.json"] {
             let (_, response) = try await URLSession.shared.data(from: page.appending(path: name))
             #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(name)")
         }
@@ -50,6 +50,17 @@ struct DevTests {
         kill(part.pid(in: dev.ready), SIGKILL)
         #expect(try await dev.process.exitCode() == 69)
         #expect(dev.process.errors.contains("\(part.rawValue) was ended by signal 9"))
+        try await dev.expectNothingLeft()
+    }
+
+    @Test("goes on when its page crashes a part, starts it again, and ends in order", arguments: ["redis", "w2"])
+    func partsOfThePage(_ part: String) async throws {
+        let dev = try await Dev()
+        #expect(try await dev.post("parts/\(part)/crash") == 204)
+        #expect(try await dev.post("parts/\(part)/start") == 204)
+        #expect(dev.process.isRunning)
+        dev.process.signal(SIGTERM)
+        #expect(try await dev.process.exitCode() == 0)
         try await dev.expectNothingLeft()
     }
 
@@ -113,6 +124,16 @@ private struct Dev {
         let line = try #require(process.output.split(separator: "\n").first)
         ready = try #require(try JSONDecoder().decode([String: Ready].self, from: Data(line.utf8))["ready"])
         self.process = process
+    }
+
+    /// Asks as the page does.
+    func post(_ path: String) async throws -> Int? {
+        let page = try #require(URL(string: ready.page))
+        var request = URLRequest(url: page.appending(path: path))
+        request.httpMethod = "POST"
+        request.setValue(String(ready.page.dropLast()), forHTTPHeaderField: "Origin")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        return (response as? HTTPURLResponse)?.statusCode
     }
 
     /// The parts are gone, and so is what they wrote.

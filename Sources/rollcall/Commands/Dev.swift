@@ -6,7 +6,7 @@ struct Dev: AsyncParsableCommand {
         abstract: "Run a private Redis, two workers and a demo page.",
         discussion: """
             Needs redis-server and redis-cli, nothing else. Nothing is kept: Ctrl-C, the end of the terminal, or the \
-            crash of any part takes everything down.
+            crash of any part takes everything down. What the page itself crashes, it can start again.
             """)
 
     @Option(help: "The demo page's port; 0 picks a free one. By default 8000, or a free one if that is taken.")

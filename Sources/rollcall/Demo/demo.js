@@ -1,68 +1,100 @@
-// The demo page: two people side by side, and as many more as one adds or opens windows for.
+// The demo page: a chat on three devices, six who chat by themselves, and everything that can go wrong.
 
-import { Chat } from "./chat.js";
-import { Pane } from "./pane.js";
-import { make } from "./parts.js";
+import { Chat } from "./model/chat.js";
+import { Crowd } from "./model/crowd.js";
+import { BEGINS_TYPING, Device, ENDS_TYPING } from "./model/device.js";
+import { BOTS, CONVERSATIONS, nameOf } from "./model/people.js";
+import { Timeline } from "./model/timeline.js";
+import { languageSwitch, themeSwitch } from "./views/appearance.js";
+import { listCommands } from "./views/commands.js";
+import { Deployment } from "./views/deployment.js";
+import { Frame } from "./views/frame.js";
+import { Speaker } from "./views/speaker.js";
+import { Steps } from "./views/steps.js";
+import { Told } from "./views/told.js";
+import { language } from "./model/language.js";
+import { setText } from "./parts.js";
 
-const MORE_PEOPLE = ["carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"];
-
+const element = (id) => document.getElementById(id);
 const settings = await (await fetch("settings.json")).json();
-const { conversation, workers, redis } = settings;
-const asked = new URLSearchParams(location.search).get("people")?.split(",").filter(Boolean);
-const chat = new Chat(conversation);
-const panes = document.getElementById("panes");
 /** Tells the devices of this window from those of others. */
 const suffix = Math.random().toString(36).slice(2, 5);
-let nextWorker = Math.floor(Math.random() * workers.length);
+const edges = settings.workers.map(({ edge }) => edge);
+let nextEdge = 0;
+
+const chat = new Chat();
+const timeline = new Timeline();
+const crowd = new Crowd({ chat, urlsFor, suffix });
+const deployment = new Deployment(settings, element("deployment"));
+const speaker = new Speaker(element("announcement"));
+const devices = [["alice", "phone"], ["bob", "phone"], ["alice", "laptop"]]
+  .map(([user, kind]) => new Device({ user, kind, urls: urlsFor(), suffix, chat }));
+const frames = devices.map(addFrame);
+const steps = new Steps(element("steps"), [
+  { id: "type", words: "Type as Alice", target: () => frames[0].field },
+  { id: "drop", words: "Drop Bob’s network", target: () => frames[1].control("drop") },
+  { id: "crash", words: "Kill a worker", target: () => deployment.button(devices[0].worker ?? "w1") },
+  { id: "group", words: "Join the group of eight", target: () => element("group") },
+  { id: "language", words: "Read it in another language", target: () => element("language") },
+]);
 
 /** All workers, each device beginning with the next, so that neighbours are on different ones. */
 function urlsFor() {
-  const first = nextWorker++ % workers.length;
-  return [...workers.slice(first), ...workers.slice(0, first)].map(({ edge }) => edge);
+  const first = nextEdge++ % edges.length;
+  return [...edges.slice(first), ...edges.slice(0, first)];
 }
 
-function addPane(user) {
-  chat.add(user);
-  const pane = new Pane({ user, conversation, chat, urlsFor, suffix });
-  panes.append(pane.element);
-  return pane;
-}
-
-function addCommand(command, explanation) {
-  const item = make("li");
-  const copy = make("button", "Copy", "quiet");
-  copy.type = "button";
-  copy.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(command);
-    copy.textContent = "Copied";
-    setTimeout(() => { copy.textContent = "Copy"; }, 1_500);
+function addFrame(device) {
+  const frame = new Frame(device);
+  const { label, name } = device;
+  element("devices").append(frame.element);
+  speaker.add(device, frame.element);
+  frame.field.addEventListener("input", () => {
+    if (frame.field.value.trim()) timeline.continued(`${label}: typing`, name);
   });
-  item.append(make("code", command), copy, make("span", explanation, "quiet"));
-  document.getElementById("commands").append(item);
+  frame.controls.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
+  device.addEventListener("sends", () => timeline.acted(`${label}: message sent`));
+  device.addEventListener("told", ({ detail }) => told(label, detail));
+  device.addEventListener("changed", showDevices);
+  return frame;
 }
 
-/** Says so when devices look for a worker for longer than a reconnect takes. */
-function watchForTrouble() {
-  const trouble = document.getElementById("trouble");
-  let rounds = 0;
-  setInterval(() => {
-    rounds = document.querySelector('.device[data-connection="waiting"]') ? rounds + 1 : 0;
-    trouble.hidden = rounds < 3;
-  }, 1_000);
+/** A bot's own doing is no news: only what is told of bots wrongly is. */
+function told(who, { what, user, status, isOwn }) {
+  if (BOTS.includes(user) && (!status || (crowd.bot(user)?.meant ?? status) === status)) return;
+  timeline.told(who, { what: user ? `${nameOf(user)} ${what}` : what, status, isOwn });
+  if (what === ENDS_TYPING) timeline.over();
+  if (user === "alice" && what === BEGINS_TYPING) steps.done("type");
+  if (user === "bob" && status === "offline") steps.done("drop");
 }
 
-for (const user of asked ?? settings.people) addPane(user);
+function showConversation(name) {
+  for (const frame of frames) frame.show(CONVERSATIONS[name]);
+  for (const tab of element("conversations").children) tab.setAttribute("aria-pressed", String(tab.value === name));
+  element("crowd").hidden = name !== "group";
+  if (name !== "group") return;
+  crowd.play();
+  steps.done("group");
+}
 
-document.getElementById("add-person").addEventListener("click", () => {
-  const person = MORE_PEOPLE.find((each) => !chat.people.has(each)) ?? `guest${chat.people.size + 1}`;
-  addPane(person).element.scrollIntoView({ block: "nearest", behavior: "smooth" });
-});
-document.getElementById("new-window").href = location.pathname + location.search;
+function showDevices() { deployment.showDevices([...devices, ...crowd.bots].map(({ worker }) => worker)); }
 
-const cli = `redis-cli -p ${redis.port}`;
-addCommand(`${cli} PSUBSCRIBE 'typing:*' 'presence:*'`, "every change, as it is published");
-addCommand(`${cli} TTL 'typing:{${conversation}}:alice'`, "how long Alice's typing still lasts");
-addCommand(`${cli} HGETALL 'presence:{alice}'`, "Alice's presence, and her devices");
-addCommand(`${cli} ZRANGE '{workers}' 0 -1 WITHSCORES`, "the workers, and when their leases end");
+element("conversations").addEventListener("click", ({ target }) => target.value && showConversation(target.value));
+element("crowd").addEventListener("click", () => crowd.isPlaying ? crowd.pause() : crowd.play());
+crowd.addEventListener("changed", () => (
+  setText(element("crowd"), crowd.isPlaying ? "Pause the bots" : "Let the bots go on")));
+deployment.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
+deployment.addEventListener("done", ({ detail }) => detail.verb === "crash" && steps.done("crash"));
+language.addEventListener("changed", () => steps.done("language"));
+setInterval(showDevices, 1_000);
+// The devices are this window's: they go with it, and come back as new ones.
+addEventListener("pagehide", () => [...devices, ...crowd.bots].forEach(({ client }) => client.close()));
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
-watchForTrouble();
+new Told(timeline, element("told")).show();
+languageSwitch(element("language"));
+themeSwitch(element("theme"));
+listCommands(element("commands"), settings, CONVERSATIONS.direct.id);
+showConversation("direct");
+// One may type at once, but where that would bring up a keyboard on the screen.
+if (!matchMedia("(pointer: coarse)").matches) frames[0].field.focus({ preventScroll: true });

@@ -16,14 +16,10 @@ export function make(tag, text = "", className = "") {
   return element;
 }
 
-/** How a user's identifier reads as a name: `alice` is Alice. */
-export function nameOf(user) {
-  return user.charAt(0).toUpperCase() + user.slice(1);
+/** Sets a text only where it differs: an element that is left alone neither flickers nor is read out again. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
-/** A hue of a person's own, the same in every window. */
-export function hueOf(user) {
-  let hash = 7;
-  for (const character of user) hash = (hash * 31 + character.codePointAt(0)) % 360;
-  return hash;
-}
+/** `1,204 ms`. */
+export function milliseconds(duration) { return `${Math.max(0, Math.round(duration)).toLocaleString("en")} ms`; }

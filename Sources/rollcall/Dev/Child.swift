@@ -66,7 +66,7 @@ final class Child: Sendable {
         get async { await ended.value }
     }
 
-    /// Whether ``stop(patience:)`` was called: the end was wanted.
+    /// Whether ``stop(patience:)`` or ``crash()`` was called: the end was wanted.
     var wasStopped: Bool { state.withLock(\.wasStopped) }
 
     /// Asks the child to end, insists after `patience`, and waits until it is gone. Goes through under cancellation,
@@ -78,6 +78,13 @@ final class Child: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: insist)
         _ = await ending
         insist.cancel()
+    }
+
+    /// Ends the child as a crash would, and waits until it is gone.
+    func crash() async {
+        state.withLock { $0.wasStopped = true }
+        signal(SIGKILL)
+        _ = await ending
     }
 
     /// Says something to the child, if it still listens.

@@ -8,22 +8,29 @@ import Synchronization
 
 /// What the page needs to know, as `settings.json`.
 struct DemoSettings: Sendable, Encodable {
-    var conversation = "c42"
-    var people = ["alice", "bob"]
     let redis: PrivateRedis
     let workers: [DevWorker]
+    /// The parts that were crashed and not yet started again.
+    var down: [String] = []
 }
 
 /// The page's server. It listens before anything else starts, since the workers must know which page may connect.
 final class DemoServer: Sendable {
-    private let settings = Mutex<DemoSettings?>(nil)
+    private let stage = Mutex<Stage?>(nil)
+
+    private struct Stage {
+        let settings: DemoSettings
+        let parts: [String: any Crashable]
+    }
 
     /// Tried first, where no other was asked for.
     static let preferredPort = 8000
 
     /// From now on the page works.
-    func show(_ settings: DemoSettings) {
-        self.settings.withLock { $0 = settings }
+    ///
+    /// - Parameter parts: what it may crash and start again, by the names under which it asks for that.
+    func show(_ settings: DemoSettings, parts: [String: any Crashable]) {
+        stage.withLock { $0 = Stage(settings: settings, parts: parts) }
     }
 
     /// Serves the page while `work` lasts, which is told the port.
@@ -68,7 +75,10 @@ final class DemoServer: Sendable {
 
     private func application(port: Int, listening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
         let router = Router()
-        router.get("settings.json") { _, _ in try self.answer() }
+        router.add(middleware: OwnPageOnly())
+        router.get("settings.json") { _, _ in try await self.settings() }
+        router.post("parts/:part/crash") { _, context in try await self.act(context) { await $0.crash() } }
+        router.post("parts/:part/start") { _, context in try await self.act(context) { try await $0.start() } }
         for file in DemoFile.all {
             router.get(RouterPath(file.path)) { _, _ in file.response }
         }
@@ -81,9 +91,26 @@ final class DemoServer: Sendable {
             logger: logger)
     }
 
-    private func answer() throws -> Response {
-        guard let settings = settings.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
+    private func settings() async throws -> Response {
+        guard let stage = stage.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
+        var settings = stage.settings
+        for (name, part) in stage.parts where await !part.isUp { settings.down.append(name) }
         return DemoFile.response(try JSONEncoder().encode(settings), type: "application/json")
+    }
+
+    /// - Returns: 204 once it is done, 404 where there is no such part, and 503 with the reason where it could not be.
+    private func act(
+        _ context: some RequestContext, _ action: (any Crashable) async throws -> Void
+    ) async throws -> Response {
+        let name = try context.parameters.require("part")
+        guard let part = stage.withLock({ $0?.parts[name] }) else { return Response(status: .notFound) }
+        do {
+            try await action(part)
+            return Response(status: .noContent)
+        } catch {
+            let reason = ByteBuffer(string: "\(error)")
+            return Response(status: .serviceUnavailable, body: ResponseBody(byteBuffer: reason))
+        }
     }
 }
 

@@ -16,11 +16,13 @@ struct DevSession: Sendable {
         let page = DemoServer()
         try await page.during(port: port) { port in
             let origins = ["http://127.0.0.1:\(port)", "http://localhost:\(port)"]
-            try await PrivateRedis.during { redis in
-                try await DevWorker.during(id: "w1", redis: redis, origins: origins) { first in
-                    try await DevWorker.during(id: "w2", redis: redis, origins: origins) { second in
-                        page.show(DemoSettings(redis: redis, workers: [first, second]))
-                        try await LiveView(redis: redis, asJSON: asJSON).run {
+            try await PrivateRedis.during { redis, redisPart in
+                try await DevWorker.during(id: "w1", redis: redis, origins: origins) { first, firstPart in
+                    try await DevWorker.during(id: "w2", redis: redis, origins: origins) { second, secondPart in
+                        page.show(
+                            DemoSettings(redis: redis, workers: [first, second]),
+                            parts: ["redis": redisPart, first.id: firstPart, second.id: secondPart])
+                        try await LiveView(redis: redisPart, asJSON: asJSON).run {
                             try ready(Ready(page: origins[0] + "/", redis: redis, workers: [first, second]))
                         }
                     }

@@ -36,22 +36,36 @@ struct DevWorker: Sendable, Encodable {
     ///   - overrides: further `key=value` pairs of its configuration.
     static func during<Result: Sendable>(
         id: String, redis: PrivateRedis, origins: [String], overrides: [String] = [],
-        _ work: @escaping @Sendable (DevWorker) async throws -> Result
+        _ work: @escaping @Sendable (DevWorker, Part<DevWorker>) async throws -> Result
     ) async throws -> Result {
         let settings = [
-            "redis.url=redis://127.0.0.1:\(redis.port)", "worker.id=\(id)", "worker.drain=0s", "edge.port=0",
-            "admin.port=0", "auth.mode=insecure", "edge.origins=\(origins.joined(separator: ","))", "log.level=warning",
+            "redis.url=redis://127.0.0.1:\(redis.port)", "worker.id=\(id)", "worker.drain=0s", "auth.mode=insecure",
+            "edge.origins=\(origins.joined(separator: ","))", "log.level=warning",
         ]
+        return try await Part { last in
+            try await start(id: id, settings: settings + ports(like: last) + overrides)
+        }.during(work)
+    }
+
+    /// Clients know where a worker listens, so the next one in its place listens there too.
+    private static func ports(like last: DevWorker?) -> [String] {
+        [("edge.port", last?.edge), ("admin.port", last?.admin)].map { key, url in
+            "\(key)=\(url.flatMap(URL.init(string:))?.port ?? 0)"
+        }
+    }
+
+    private static func start(id: String, settings: [String]) async throws -> Part<DevWorker>.Life {
         let child = try Child(
             "worker \(id)", program: Program.own,
-            arguments: ["worker", "--exit-on-stdin-end"] + (settings + overrides).flatMap { ["--set", $0] },
+            arguments: ["worker", "--exit-on-stdin-end"] + settings.flatMap { ["--set", $0] },
             errors: { Output.log("\(id) | \($0)") })
-        return try await child.during {
-            for await line in child.lines {
-                if let worker = DevWorker(id: id, pid: child.pid, readyLine: line) { return try await work(worker) }
+        for await line in child.lines {
+            if let worker = DevWorker(id: id, pid: child.pid, readyLine: line) {
+                return Part.Life(child: child, running: worker)
             }
-            try Task.checkCancellation()
-            throw PartEnded(name: child.name, ending: await child.ending)
         }
+        await child.stop()
+        try Task.checkCancellation()
+        throw PartEnded(name: child.name, ending: await child.ending)
     }
 }

@@ -5,15 +5,34 @@ import Foundation
 
 /// The changes in the terminal.
 struct LiveView: Sendable {
-    let redis: PrivateRedis
+    let redis: Part<PrivateRedis>
     let asJSON: Bool
 
     static let patterns = ["typing:*", "presence:*", "members:*"]
 
-    /// Shows changes until cancelled.
+    /// How often it looks for a Redis that is away.
+    private static let lookout = Duration.milliseconds(50)
+
+    /// Shows changes until cancelled, of one Redis after another.
     ///
     /// - Parameter subscribed: called once nothing more can be missed.
     func run(subscribed: @escaping @Sendable () throws -> Void) async throws {
+        var announcement: (@Sendable () throws -> Void)? = subscribed
+        while true {
+            if let life = await redis.life {
+                do {
+                    try await watch(life.running, subscribed: announcement)
+                } catch is PartEnded where life.child.wasStopped {
+                    announcement = nil
+                }
+            }
+            try await Task.sleep(for: Self.lookout)
+        }
+    }
+
+    private func watch(
+        _ redis: PrivateRedis, subscribed: (@Sendable () throws -> Void)?
+    ) async throws {
         let child = try Child(
             "redis-cli", program: Program.find("redis-cli"),
             arguments: ["-h", "127.0.0.1", "-p", "\(redis.port)", "PSUBSCRIBE"] + Self.patterns)
@@ -24,8 +43,11 @@ struct LiveView: Sendable {
                 if line == "pmessage" || line == "psubscribe" { push = [] }
                 push.append(line)
                 if push.count == 4, push[0] == "pmessage" { try show(channel: push[2], payload: push[3]) }
-                if push == ["psubscribe", Self.patterns.last, "\(Self.patterns.count)"] { try subscribed() }
+                if push == ["psubscribe", Self.patterns.last, "\(Self.patterns.count)"] { try subscribed?() }
             }
+            try Task.checkCancellation()
+            // Its output ends a moment before the process does, which is what says why.
+            try await child.endingAsWanted()
         }
     }
 

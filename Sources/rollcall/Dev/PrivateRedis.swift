@@ -12,14 +12,15 @@ struct PrivateRedis: Sendable, Encodable {
 
     /// Starts a server, does `work` with it, and takes it down with its folder.
     static func during<Result: Sendable>(
-        _ work: @escaping @Sendable (PrivateRedis) async throws -> Result
+        _ work: @escaping @Sendable (PrivateRedis, Part<PrivateRedis>) async throws -> Result
     ) async throws -> Result {
         let program = try Program.find("redis-server")
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-dev-\(UUID().uuidString)")
         let watcher = try await watch(folder)
         do {
-            let (server, port) = try await start(program, in: folder, watchedBy: watcher)
-            let result = try await server.during { try await work(PrivateRedis(port: port, pid: server.pid)) }
+            let result = try await Part { last in
+                try await start(program, on: ports(like: last), in: folder, watchedBy: watcher)
+            }.during(work)
             await dismiss(watcher)
             return result
         } catch {
@@ -28,10 +29,14 @@ struct PrivateRedis: Sendable, Encodable {
         }
     }
 
+    /// Workers look for Redis where they found it.
+    private static func ports(like last: PrivateRedis?) -> [Int] {
+        last.map { [$0.port] } ?? [preferredPort] + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
+    }
+
     private static func start(
-        _ program: URL, in folder: URL, watchedBy watcher: Child
-    ) async throws -> (Child, port: Int) {
-        let ports = [preferredPort] + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
+        _ program: URL, on ports: [Int], in folder: URL, watchedBy watcher: Child
+    ) async throws -> Part<PrivateRedis>.Life {
         var output: [String] = []
         for port in ports {
             let server = try Child(
@@ -43,7 +48,9 @@ struct PrivateRedis: Sendable, Encodable {
             watcher.say("\(server.pid)")
             output = []
             for await line in server.lines {
-                if line.contains("Ready to accept connections") { return (server, port) }
+                if line.contains("Ready to accept connections") {
+                    return Part.Life(child: server, running: PrivateRedis(port: port, pid: server.pid))
+                }
                 output.append(line)
             }
             await server.stop()

@@ -1,0 +1,20 @@
+// How long people take.
+
+/** A time of chance, in milliseconds. */
+export function between(least, most) { return least + Math.random() * (most - least); }
+
+/** Waits, or throws the signal's reason once it is aborted. */
+export function pause(duration, signal) {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, duration);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

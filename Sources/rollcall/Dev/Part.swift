@@ -1,0 +1,97 @@
+// A part of `rollcall dev` that the demo page may crash and start again, so that one sees what the others notice of it.
+// Only an end that nobody asked for still ends everything.
+
+/// What can be crashed and started again.
+protocol Crashable: Sendable {
+    /// Whether its process runs and is ready.
+    var isUp: Bool { get async }
+    /// Ends the process as `kill -9` does. Without effect while none runs.
+    func crash() async
+    /// Starts a process in place of one that was crashed. Without effect while one runs or starts.
+    func start() async throws
+}
+
+/// One place in the deployment, in which one process after another lives.
+actor Part<Running: Sendable>: Crashable {
+    struct Life: Sendable {
+        let child: Child
+        let running: Running
+    }
+
+    private enum State {
+        case down
+        case starting(done: Eventual<Void>)
+        case up(Life)
+        /// The scope is left: nothing starts any more.
+        case over
+    }
+
+    private var state = State.down
+    private var last: Running?
+    private let begin: @Sendable (_ last: Running?) async throws -> Life
+    private nonisolated let lives = AsyncStream<Child>.makeStream()
+
+    /// - Parameter begin: starts a process and waits until it is ready; is told what ran here before, whose ports the
+    ///   new one is to take.
+    init(_ begin: @escaping @Sendable (_ last: Running?) async throws -> Life) {
+        self.begin = begin
+    }
+
+    /// Starts the part, does `work`, and stops whichever process there is then.
+    ///
+    /// - Throws: ``PartEnded`` if a process ends without having been asked to, once `work` has been cancelled and is
+    ///   done; else what `work` throws.
+    func during<Result: Sendable>(
+        _ work: @escaping @Sendable (Running, Part) async throws -> Result
+    ) async throws -> Result {
+        let first = try await begin(nil)
+        became(first)
+        return try await supervised {
+            try await work(first.running, self)
+        } by: {
+            for await child in self.lives.stream { try await child.endingAsWanted() }
+        } end: {
+            await self.stop()
+        }
+    }
+
+    var isUp: Bool { life != nil }
+
+    /// The process that runs, if one does.
+    var life: Life? {
+        if case .up(let life) = state { life } else { nil }
+    }
+
+    func crash() async {
+        guard let life else { return }
+        state = .down
+        await life.child.crash()
+    }
+
+    func start() async throws {
+        guard case .down = state else { return }
+        let done = Eventual<Void>()
+        state = .starting(done: done)
+        defer { done.settle(()) }
+        do {
+            became(try await begin(last))
+        } catch {
+            state = .down
+            throw error
+        }
+    }
+
+    private func became(_ life: Life) {
+        state = .up(life)
+        last = life.running
+        lives.continuation.yield(life.child)
+    }
+
+    private func stop() async {
+        if case .starting(let done) = state { await done.value }
+        let life = life
+        state = .over
+        lives.continuation.finish()
+        await life?.child.stop()
+    }
+}
