@@ -130,12 +130,18 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "RollcallTerminal",
+            dependencies: ["RollcallClient"],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "rollcall",
             dependencies: [
                 "RollcallBrowser",
                 "RollcallClient",
                 "RollcallModel",
+                "RollcallTerminal",
                 "RollcallWorker",
                 "Spawning",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -249,6 +255,11 @@ let package = Package(
         .testTarget(
             name: "RollcallTestingTests",
             dependencies: ["RollcallTesting"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "RollcallTerminalTests",
+            dependencies: ["RollcallTerminal", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

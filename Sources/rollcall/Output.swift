@@ -1,6 +1,7 @@
 // Results go to standard output, a line at a time and at once; everything else to standard error.
 
 import Foundation
+import RollcallTerminal
 
 /// The two streams that a command writes to.
 enum Output {
@@ -15,7 +16,12 @@ enum Output {
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try line(String(decoding: encoder.encode(value), as: UTF8.self))
+        try line(Shown.json(String(decoding: encoder.encode(value), as: UTF8.self)))
+    }
+
+    /// Writes bytes as they are.
+    static func raw(_ text: String) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
     /// Writes a note for the person at the terminal.

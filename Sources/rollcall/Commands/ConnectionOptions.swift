@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import RollcallClient
+import RollcallTerminal
 import UnixSignals
 
 /// How a command reaches the workers, and as whom.
@@ -26,27 +27,39 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
+    /// How the connection is told of.
+    var text: ConnectionText { ConnectionText(url: url, saysName: user != nil) }
+
     /// Connects, does `work`, and says goodbye: when the work is done, at Ctrl-C, or because of a mistake.
     ///
-    /// - Parameter state: what others see of this device.
+    /// - Parameters:
+    ///   - state: what others see of this device.
+    ///   - note: takes what there is to tell of the connection while the work goes on.
     func withClient(
-        _ state: DeviceState, _ work: @escaping @Sendable (RollcallClient) async throws -> Void
+        _ state: DeviceState, note: @escaping @Sendable (String) -> Void = Output.log,
+        _ work: @escaping @Sendable (RollcallClient) async throws -> Void
     ) async throws {
         let client = try makeClient()
         client.setState(state)
         client.connect()
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit)
         let result = await Result {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await work(client) }
                 group.addTask { for await _ in signals { return } }
-                group.addTask { try await Self.report(client) }
+                group.addTask { [text] in try await Self.report(client, text, note) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         }
         await client.shutdown()
-        try result.get()
+        do {
+            try result.get()
+        } catch let mistake as RollcallError {
+            // Told once the terminal is the person's own again.
+            Output.log(text.sentence(for: .failed(mistake)) ?? mistake.message)
+            throw ExitCode.cannotServe
+        }
     }
 
     private func makeClient() throws -> RollcallClient {
@@ -62,19 +75,18 @@ struct ConnectionOptions: ParsableArguments {
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Says how the connection stands; weather is waited out.
+    /// Says how the connection stands, each state once; weather is waited out.
     ///
-    /// - Throws: the exit code, where the client has given up.
-    private static func report(_ client: RollcallClient) async throws {
+    /// - Throws: the mistake because of which the client has given up.
+    private static func report(
+        _ client: RollcallClient, _ text: ConnectionText, _ note: (String) -> Void
+    ) async throws {
+        var told: String?
         for await state in client.connection {
-            switch state {
-            case .idle, .connecting, .closed: break
-            case .connected(let session): Output.log("connected to \(session.worker) as \(session.user)")
-            case .waiting(_, let reason): Output.log("not connected: \(reason.message); trying again")
-            case .failed(let error):
-                Output.log("given up: \(error)")
-                throw ExitCode.cannotServe
-            }
+            if case .failed(let error) = state { throw error }
+            guard let sentence = text.sentence(for: state), sentence != told else { continue }
+            note(sentence)
+            told = sentence
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import RollcallClient
+import RollcallTerminal
 
 /// `rollcall status`: the presence of some users, once.
 struct Status: AsyncParsableCommand {
@@ -11,17 +12,24 @@ struct Status: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    @OptionGroup
+    var language: LanguageOption
+
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
     func run() async throws {
-        try await connection.withClient(.background) { [users, json] client in
+        try await connection.withClient(.background) { [users, json, language] client in
             let presences = await client.currentPresence(of: users)
             let known = users.compactMap { presences[$0] }
             if json {
                 try Output.json(["users": known])
             } else {
-                for presence in known { try Output.line(presence.line(at: client.serverTime)) }
+                let wording = Wording(in: language.language)
+                for presence in known {
+                    let person = Person(user: presence.user, presence: presence)
+                    try Output.line(person.line(in: wording, at: client.serverTime))
+                }
             }
             guard known.count == users.count else {
                 Output.log(

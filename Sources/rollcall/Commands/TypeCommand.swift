@@ -1,33 +1,74 @@
 import ArgumentParser
+import Foundation
 import RollcallClient
+import RollcallTerminal
+import RollcallWorker
 
 /// `rollcall type`: be someone typing, for others to see.
 struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "type", abstract: "Be someone typing in a conversation, until Ctrl-C.")
+        commandName: "type", abstract: "Be someone typing in a conversation.",
+        discussion: """
+            On a terminal, a field to type in, with the others' typing above it. Nothing of the text leaves this \
+            machine: Rollcall carries that somebody types, not what. --script types by itself, as a file says: one of \
+            type, paste, erase, send, wait, pace, background, foreground, idle, leave, enter, repeat a line.
+            """)
 
     @Argument(help: "Where to type.")
     var conversation: ConversationID
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("Stop after this long.", valueName: "duration"))
+    @Option(help: "Do what this file says; - is standard input.", completion: .file())
+    var script: String?
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("Type for this long.", valueName: "duration"))
     var duration: Duration?
+
+    @OptionGroup
+    var language: LanguageOption
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    /// Between two letters; any pause well below the client's inactivity does.
-    private static let pause = Duration.milliseconds(200)
+    func validate() throws {
+        if script != nil, duration != nil { throw ValidationError("--script and --for exclude each other") }
+    }
 
     func run() async throws {
-        try await connection.withClient(.active) { [conversation, duration] client in
-            let input = client.typingInput(in: conversation)
-            for await state in client.connection where state.isConnected { break }
-            let end = duration.map { ContinuousClock.now + $0 }
-            while end.map({ ContinuousClock.now < $0 }) ?? true {
-                input.edited("still composing")
-                try await Task.sleep(for: Self.pause)
-            }
-            await input.sendConfirmed()
+        if let duration { return try await perform(.endless, for: duration) }
+        let canDraw = TerminalDevice.kind.canDraw
+        if let script {
+            let script = try read(script)
+            return canDraw && TerminalDevice.isInForeground ? try await show(script) : try await perform(script)
+        }
+        guard canDraw, TerminalDevice.hasKeyboard else {
+            throw ValidationError(
+                "there is no terminal to type in; let --script FILE or --for 5s type")
+        }
+        try await connection.withClient(.active, note: { _ in }) { try await session($0).compose() }
+    }
+
+    private func show(_ script: Script) async throws {
+        try await connection.withClient(.active, note: { _ in }) { try await session($0).show(script) }
+    }
+
+    private func perform(_ script: Script, for limit: Duration? = nil) async throws {
+        try await connection.withClient(.active) { try await session($0).perform(script, for: limit) }
+    }
+
+    private func session(_ client: RollcallClient) -> TypeSession {
+        TypeSession(client, in: conversation, language.language, connection.text)
+    }
+
+    private func read(_ file: String) throws -> Script {
+        let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
+        guard let text = try? handle?.readToEnd() ?? Data() else {
+            throw ValidationError("the script \(file) cannot be read")
+        }
+        do {
+            return try Script(String(decoding: text, as: UTF8.self), duration: DurationText.duration)
+        } catch {
+            Output.log(error.description(of: file == "-" ? "script" : file))
+            throw ExitCode.validationFailure
         }
     }
 }

@@ -1,20 +1,28 @@
 import ArgumentParser
 import RollcallClient
+import RollcallTerminal
 
 /// `rollcall watch`: who types in some conversations and who is here, live in the terminal.
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Watch conversations and users, live.",
-        discussion: "The present state comes first, then every change. To others the watching device is offline.")
+        discussion: """
+            A conversation is shown with who types in it and, if it has members, with them. On a terminal the view is \
+            drawn over in place, until q or Ctrl-C; elsewhere the present state comes first, then every change, a line \
+            each. To others the watching device is offline.
+            """)
 
     @Argument(help: "Users whose presence to watch.")
     var users: [UserID] = []
 
-    @Option(name: .shortAndLong, help: "A conversation in which to watch who types. May be repeated.")
+    @Option(name: .shortAndLong, help: "A conversation to watch. May be repeated.")
     var conversation: [ConversationID] = []
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
+
+    @OptionGroup
+    var language: LanguageOption
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
@@ -24,53 +32,26 @@ struct Watch: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await connection.withClient(.background) { [users, conversation, json] client in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for conversation in conversation {
-                    group.addTask { try await Self.watch(conversation, through: client, asJSON: json) }
-                }
-                for user in users {
-                    group.addTask { try await Self.watch(user, through: client, asJSON: json) }
-                }
-                try await group.waitForAll()
-            }
+        if json {
+            try await connection.withClient(.background, note: { _ in }) { try await lines(asJSON: true, $0) }
+        } else if TerminalDevice.kind.canDraw, TerminalDevice.isInForeground {
+            try await connection.withClient(.background, note: { _ in }) { try await live($0) }
+        } else {
+            try await connection.withClient(.background) { try await lines(asJSON: false, $0) }
         }
     }
 
-    private static func watch(
-        _ conversation: ConversationID, through client: RollcallClient, asJSON: Bool
-    ) async throws {
-        for await typing in client.typing(in: conversation) {
-            if asJSON {
-                let line = ServerMessage.Typing(
-                    conversation: conversation, users: typing.typists, count: typing.count)
-                try Output.json(["typing": line])
-            } else {
-                // A terminal knows nobody's name but those that the members have; who has none goes by identifier.
-                let text = TypingText.english.text(for: typing) { user in
-                    typing.typists.first { $0.user == user }?.name ?? user.text
-                }
-                try Output.line("\(conversation)  \(text.isEmpty ? "nobody is typing" : text)")
-            }
-        }
+    private var watched: Watched { Watched(conversations: conversation, users: users) }
+
+    private func live(_ client: RollcallClient) async throws {
+        let layout = WatchScreen(in: language.language, connection: connection.text)
+        try await WatchSession(watched: watched, layout: layout, client: client).run()
     }
 
-    private static func watch(_ user: UserID, through client: RollcallClient, asJSON: Bool) async throws {
-        for await presence in client.presence(of: user) {
-            if asJSON {
-                try Output.json(["presence": presence])
-            } else {
-                try Output.line(presence.line(at: client.serverTime))
-            }
+    private func lines(asJSON: Bool, _ client: RollcallClient) async throws {
+        let printer = NewsPrinter(client, in: language.language, asJSON: asJSON)
+        try await client.follow(conversations: watched.conversations, users: watched.users) {
+            try await printer.changed($0)
         }
-    }
-}
-
-extension Presence {
-    /// The user's state as a line for the terminal.
-    func line(at now: Timestamp?) -> String {
-        guard status == .offline else { return "\(user)  \(status.rawValue)" }
-        guard let lastSeen, let now else { return "\(user)  offline, never seen" }
-        return "\(user)  offline, last seen \(now.since(lastSeen).components.seconds) s ago"
     }
 }

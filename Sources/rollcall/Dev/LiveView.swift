@@ -2,6 +2,7 @@
 // becomes a line.
 
 import Foundation
+import RollcallTerminal
 
 /// The changes in the terminal.
 struct LiveView: Sendable {
@@ -53,10 +54,10 @@ struct LiveView: Sendable {
 
     private func show(channel: String, payload: String) throws {
         if asJSON {
-            try Output.line("{\"channel\":\(try quoted(channel)),\"message\":\(payload)}")
+            try Output.line(Shown.json("{\"channel\":\(try quoted(channel)),\"message\":\(payload)}"))
         } else if let change = Change(payload) {
             let name = channel.padding(toLength: max(channel.count, 22), withPad: " ", startingAt: 0)
-            try Output.line("\(Self.clock(change.at))  \(name)  \(change.sentence)")
+            try Output.line(Shown.text("\(Self.clock(change.at))  \(name)  \(change.sentence)"))
         }
     }
 

@@ -1,0 +1,65 @@
+// The field of `rollcall type`, with what the others do above it. A terminal of few rows goes without what is needed least.
+
+package import RollcallClient
+
+/// Lays out a composition.
+package struct ComposeScreen: Sendable {
+    package let wording: Wording
+    package let connection: ConnectionText
+    /// What the keys do, where there is a keyboard.
+    package let hint: String
+
+    package static let keys = "Enter sends · Esc clears · Ctrl-C leaves"
+    private static let prompt = "› "
+
+    package init(in language: Language, connection: ConnectionText, hint: String = keys) {
+        wording = Wording(in: language)
+        self.connection = connection
+        self.hint = hint
+    }
+
+    package func screen(of composition: Composition, on size: Size) -> Screen {
+        // In the order of the screen, each with the number of rows from which on it is shown.
+        let all = [
+            (line: header(composition), from: 3), (line: sent(composition), from: 4),
+            (line: typing(composition), from: 2),
+            (line: field(composition, size), from: 1), (line: Line(), from: 6),
+            (line: Line(Span(hint, .faint)), from: 5),
+        ]
+        let shown = all.filter { $0.from <= max(1, size.rows) }
+        return Screen(
+            lines: shown.map { $0.from == 1 ? $0.line : Self.shortened($0.line, size) },
+            cursor: shown.firstIndex { $0.from == 1 }.map { Screen.Cursor(line: $0, span: 2) })
+    }
+
+    private func header(_ composition: Composition) -> Line {
+        let name = Shown.name(composition.conversation.text) ?? "?"
+        let state = connection.sentence(for: composition.connection) ?? "connecting"
+        let style: Style = composition.connection.isConnected ? .faint : .warning
+        return Line(Span(name, .strong), Span("  "), Span(composition.aside ?? Shown.text(state), style))
+    }
+
+    private func sent(_ composition: Composition) -> Line {
+        Line(Span(composition.sent.map { "sent: \($0)" } ?? "", .faint))
+    }
+
+    private func typing(_ composition: Composition) -> Line {
+        if let refusal = composition.typing.refusal { return Line(Span("not shown: \(refusal.message)", .warning)) }
+        return Line(Span(wording.typing(composition.typing)))
+    }
+
+    private func field(_ composition: Composition, _ size: Size) -> Line {
+        let window = composition.field.window(of: size.columns - Cells.width(of: Self.prompt))
+        return Line(Span(Self.prompt, .strong), Span(window.before), Span(window.after))
+    }
+
+    private static func shortened(_ line: Line, _ size: Size) -> Line {
+        var room = size.columns
+        let spans = line.spans.map { span in
+            let text = Cells.shortened(span.text, to: room)
+            room -= Cells.width(of: text)
+            return Span(text, span.style)
+        }
+        return Line(spans: spans)
+    }
+}

@@ -1,0 +1,47 @@
+// The words of a script, and what people write in their place.
+
+/// What a line of a script begins with.
+enum ScriptWord: String, CaseIterable, CustomStringConvertible {
+    case type, paste, erase, send, wait, pace, background, foreground, idle, leave, enter, `repeat`
+
+    var description: String { rawValue }
+
+    /// The step of a word that stands alone.
+    var step: Script.Step? {
+        switch self {
+        case .send: .send
+        case .background: .background
+        case .foreground: .foreground
+        case .idle: .idle
+        case .leave: .leave
+        case .enter: .enter
+        case .type, .paste, .erase, .wait, .pace, .repeat: nil
+        }
+    }
+
+    /// The word that somebody had in mind: another for the same, or one mistyped.
+    static func meant(by word: String) -> ScriptWord? {
+        let word = word.lowercased()
+        if let exact = ScriptWord(rawValue: word) ?? others[word] { return exact }
+        return allCases.first { distance(word, $0.rawValue) == 1 }
+    }
+
+    private static let others: [String: ScriptWord] = [
+        "active": .foreground, "away": .idle, "clear": .erase, "delete": .erase, "hide": .background, "join": .enter,
+        "loop": .repeat, "pause": .wait, "return": .enter, "say": .type, "show": .foreground, "sleep": .wait,
+        "speed": .pace, "write": .type,
+    ]
+
+    /// How many letters to add, to take away, to change or to swap with the next, as far as it is at most one; else 2.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        if left == right { return 0 }
+        let common = zip(left, right).prefix { $0 == $1 }.count
+        let (left, right) = (Array(left.dropFirst(common)), Array(right.dropFirst(common)))
+        let isOne =
+            left.dropFirst().elementsEqual(right) || left.elementsEqual(right.dropFirst())
+            || left.dropFirst().elementsEqual(right.dropFirst())
+            || (left.prefix(2).elementsEqual(right.prefix(2).reversed())
+                && left.dropFirst(2).elementsEqual(right.dropFirst(2)))
+        return isOne ? 1 : 2
+    }
+}

@@ -1,0 +1,31 @@
+// News as a line to read.
+
+package import RollcallClient
+
+extension News {
+    /// The line; `nil` for what is told on standard error.
+    ///
+    /// - Parameter now: the worker's time.
+    package func line(in wording: Wording, at now: Timestamp?) -> String? {
+        switch self {
+        case .connection: nil
+        case .typing(let typing): Shown.text("\(typing.conversation)  \(Self.sentence(for: typing, in: wording))")
+        case .members(let members): Shown.text("\(members.conversation)  \(wording.count(of: members))")
+        case .presence(let person): person.line(in: wording, at: now)
+        }
+    }
+
+    private static func sentence(for typing: Typing, in wording: Wording) -> String {
+        if let refusal = typing.refusal { return "not shown: \(refusal.message)" }
+        let text = wording.typing(typing)
+        return text.isEmpty ? "nobody is typing" : text
+    }
+}
+
+extension Person {
+    /// How somebody is, as a line.
+    package func line(in wording: Wording, at now: Timestamp?) -> String {
+        let state = [wording.state(of: self), wording.lastSeen(of: self, at: now)].filter { !$0.isEmpty }
+        return "\(fullTitle)  \(state.joined(separator: " · "))"
+    }
+}

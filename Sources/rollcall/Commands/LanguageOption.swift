@@ -1,0 +1,24 @@
+import ArgumentParser
+import RollcallClient
+import RollcallTerminal
+
+/// In which language the texts of others are told.
+struct LanguageOption: ParsableArguments {
+    @Option(
+        name: .customLong("language"),
+        help: ArgumentHelp(
+            "The language of what people read, such as de or pt-BR; by default the environment's (LC_ALL, LANG).",
+            valueName: "language"),
+        transform: Self.language)
+    var chosen: Language?
+
+    var language: Language { chosen ?? .current }
+
+    private static func language(named name: String) throws -> Language {
+        do {
+            return try Language(named: name)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+}

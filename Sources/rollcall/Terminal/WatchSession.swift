@@ -1,0 +1,52 @@
+// `rollcall watch` on a terminal that can be drawn on.
+
+import RollcallClient
+import RollcallTerminal
+
+/// A live view of conversations and users.
+struct WatchSession: Sendable {
+    let watched: Watched
+    let layout: WatchScreen
+    let client: RollcallClient
+
+    /// Shows it until somebody leaves.
+    func run() async throws {
+        let show = { @Sendable [layout, client] (watched: Watched, size: Size) in
+            layout.screen(of: watched, at: client.serverTime, on: size)
+        }
+        try await LiveScreen.show(watched, layOut: show) { screen in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await follow(on: screen) }
+                group.addTask { try await keepTime(on: screen) }
+                group.addTask { try await heedKeys(on: screen) }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+    }
+
+    private func follow(on screen: LiveScreen<Watched>) async throws {
+        try await client.follow(conversations: watched.conversations, users: watched.users) { change in
+            try await screen.change { $0.changed(change) }
+        }
+    }
+
+    /// When somebody was last seen is told by the second.
+    private func keepTime(on screen: LiveScreen<Watched>) async throws {
+        while true {
+            try await Task.sleep(for: .seconds(1))
+            try await screen.update()
+        }
+    }
+
+    /// Returns when somebody leaves; without a keyboard, never.
+    private func heedKeys(on screen: LiveScreen<Watched>) async throws {
+        guard TerminalDevice.hasKeyboard else { return try await Task.sleep(for: .seconds(Int64.max / 2)) }
+        let keyboard = Keyboard()
+        var decoder = KeyDecoder()
+        while let keys = await keyboard.keys(&decoder) {
+            if keys.contains(where: { [.leave, .text("q"), .text("Q")].contains($0) }) { return }
+            if keys.contains(.redraw) { try await screen.redraw() }
+        }
+    }
+}

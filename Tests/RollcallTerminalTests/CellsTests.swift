@@ -1,0 +1,26 @@
+import RollcallTerminal
+import Testing
+
+@Suite("Widths in cells")
+struct CellsTests {
+    @Test(
+        "a character takes as many cells as the terminal that draws it widest gives it",
+        arguments: [
+            ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("ｱ", 1), ("Ａ", 2), ("한", 2), ("👍", 2), ("👍🏽", 4), ("🇩🇪", 2),
+            ("❤", 1), ("❤️", 2), ("\u{200B}", 0), ("ש", 1), ("\u{1F468}\u{200D}\u{1F469}", 4),
+        ] as [(String, Int)])
+    func characters(text: String, width: Int) {
+        #expect(Cells.width(of: text) == width)
+    }
+
+    @Test("a text is cut between characters, and says so")
+    func shortened() {
+        #expect(Cells.shortened("Alice", to: 5) == "Alice")
+        #expect(Cells.shortened("Alice", to: 4) == "Ali…")
+        #expect(Cells.shortened("日本語", to: 4) == "日…")
+        #expect(Cells.shortened("日本語", to: 5) == "日本…")
+        #expect(Cells.shortened("e\u{301}e\u{301}e\u{301}", to: 2) == "e\u{301}…")
+        #expect(Cells.shortened("Alice", to: 1) == "…")
+        #expect(Cells.shortened("Alice", to: 0) == "")
+    }
+}

@@ -1,0 +1,24 @@
+import RollcallTerminal
+import Testing
+
+@Suite("Text of others")
+struct ShownTests {
+    @Test("no control character of a name reaches a terminal, of whichever set")
+    func controls() {
+        for value in (0..<0xA0 as Range<UInt32>) {
+            guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory == .control else { continue }
+            for shown in [Shown.text("a\(scalar)b"), Shown.name("a\(scalar)b") ?? "", Shown.json("\"a\(scalar)b\"")] {
+                #expect(!shown.unicodeScalars.contains { $0.properties.generalCategory == .control })
+            }
+        }
+        #expect(Shown.text("\u{1B}]0;owned\u{7}\u{9B}2J\u{7F}") == "␛]0;owned␇\u{FFFD}2J␡")
+        #expect(Shown.json("\"\u{9B}2J\"") == #""\u009b2J""#)
+    }
+
+    @Test("a name is one line, and turns nothing round")
+    func names() {
+        #expect(Shown.name(" Alice \u{202E} B  C\u{2067} ") == "Alice B C")
+        #expect(Shown.name("Zoë 👩‍👩‍👧") == "Zoë 👩‍👩‍👧")
+        for nothing in ["", "  ", "\u{202E}", "\u{200B}"] { #expect(Shown.name(nothing) == nil) }
+    }
+}
