@@ -1,12 +1,12 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-hiredis simulate faults bench bench-client memory leaks docs
-.PHONY: lint format clean
+.PHONY: help setup run test test-browser test-client test-hiredis test-terminal simulate faults bench bench-client memory
+.PHONY: leaks docs lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
-SHELL_SCRIPTS := Tests/browser.sh Tests/consumer.sh Tests/hiredis-1x.sh Tests/interop.sh Tests/venv.sh scripts/document scripts/setup scripts/make-secrets .ci/run
+SHELL_SCRIPTS := $(wildcard Tests/*.sh) scripts/document scripts/setup scripts/make-secrets .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
@@ -33,6 +33,11 @@ test-browser: setup ## try the module for browsers in headless Chromium; takes O
 	@scripts/setup test
 	$(SWIFT) build $(FLAGS) --product rollcall
 	Tests/browser.sh $(if $(ONLY),-k '$(ONLY)')
+
+test-terminal: setup ## try watch and type on a pseudo terminal; takes ONLY=expression
+	@scripts/setup test
+	$(SWIFT) build $(FLAGS) --product rollcall
+	Tests/terminal.sh $(if $(ONLY),-k '$(ONLY)')
 
 test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
 	Tests/hiredis-1x.sh

@@ -259,7 +259,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RollcallTerminalTests",
-            dependencies: ["RollcallTerminal", "TestSupport"],
+            dependencies: ["RollcallClient", "RollcallTerminal", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

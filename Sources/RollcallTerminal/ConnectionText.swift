@@ -18,14 +18,14 @@ package struct ConnectionText: Hashable, Sendable {
     package func sentence(for state: ConnectionState) -> String? {
         switch state {
         case .idle, .connecting, .closed: nil
-        case .connected(let session): "connected to \(session.worker) as \(session.user)"
+        case .connected(let session): Shown.text("connected to \(session.worker) as \(session.user)")
         case .waiting(_, let reason): told("not connected: \(reason.message); trying again", reason)
         case .failed(let error): told("given up: \(error.message)", error)
         }
     }
 
     private func told(_ news: String, _ error: RollcallError) -> String {
-        advice(on: error).map { "\(news). \($0)" } ?? news
+        Shown.text(advice(on: error).map { "\(news). \($0)" } ?? news)
     }
 
     private func advice(on error: RollcallError) -> String? {

@@ -54,8 +54,11 @@ package struct WatchScreen: Sendable {
         return Line(Span(Cells.shortened("  " + wording.typing(typing), to: size.columns)))
     }
 
-    /// As many lines as there are rows; the last one then says how many more there are.
+    /// As many lines as there are rows: at first without those that only keep parts apart, and if need be with a last
+    /// one that says how many more there are.
     private static func fitting(_ lines: [Line], on size: Size) -> [Line] {
+        guard lines.count > size.rows else { return lines }
+        let lines = lines.filter { $0 != Line() }
         guard lines.count > size.rows else { return lines }
         let shown = max(0, size.rows - 1)
         let rest = "… \(lines.count - shown) more lines; a taller window shows them"

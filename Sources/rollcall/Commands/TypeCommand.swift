@@ -34,7 +34,7 @@ struct TypeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let duration { return try await perform(.endless, for: duration) }
+        if let duration { return try await type(for: duration) }
         let canDraw = TerminalDevice.kind.canDraw
         if let script {
             let script = try read(script)
@@ -51,8 +51,12 @@ struct TypeCommand: AsyncParsableCommand {
         try await connection.withClient(.active, note: { _ in }) { try await session($0).show(script) }
     }
 
-    private func perform(_ script: Script, for limit: Duration? = nil) async throws {
-        try await connection.withClient(.active) { try await session($0).perform(script, for: limit) }
+    private func perform(_ script: Script) async throws {
+        try await connection.withClient(.active) { try await session($0).perform(script) }
+    }
+
+    private func type(for duration: Duration) async throws {
+        try await connection.withClient(.active) { try await session($0).type(for: duration) }
     }
 
     private func session(_ client: RollcallClient) -> TypeSession {
@@ -61,7 +65,7 @@ struct TypeCommand: AsyncParsableCommand {
 
     private func read(_ file: String) throws -> Script {
         let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let text = try? handle?.readToEnd() ?? Data() else {
+        guard let handle, let text = try? handle.readToEnd() ?? Data() else {
             throw ValidationError("the script \(file) cannot be read")
         }
         do {

@@ -35,8 +35,8 @@ final class Keyboard: Sendable {
 
     private func next(within milliseconds: Int32) async -> Event {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { read in
-                queue.async { [self] in read.resume(returning: wait(milliseconds)) }
+            await withCheckedContinuation { event in
+                queue.async { [self] in event.resume(returning: wait(milliseconds)) }
             }
         } onCancel: {
             try? wakeUp.fileHandleForWriting.write(contentsOf: Data([0]))
@@ -51,12 +51,12 @@ final class Keyboard: Sendable {
         let ready = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         if ready < 0 { return errno == EINTR ? .bytes([]) : .end }
         if ready == 0 { return .silence }
-        return descriptors[1].revents != 0 ? .end : read()
+        return descriptors[1].revents != 0 ? .end : taken()
     }
 
-    private func read() -> Event {
+    private func taken() -> Event {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = Foundation.read(STDIN_FILENO, &buffer, buffer.count)
+        let count = read(STDIN_FILENO, &buffer, buffer.count)
         if count > 0 { return .bytes(Array(buffer.prefix(count))) }
         // In the background nothing can be read; that we stop then, the screen sees to.
         let isElsewhere = count < 0 && errno == EIO && !TerminalDevice.isInForeground

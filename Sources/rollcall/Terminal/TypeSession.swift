@@ -45,22 +45,31 @@ struct TypeSession: Sendable {
     }
 
     /// A script without a screen: what it does, and what the others do, a line each.
-    ///
-    /// - Parameter limit: how long at most; `nil`: to the script's end.
-    func perform(_ script: Script, for limit: Duration?) async throws {
+    func perform(_ script: Script) async throws {
         try await during({
             let printer = NewsPrinter(client, in: language)
             try await client.follow(conversations: [input.conversation], withMembers: false) {
                 try await printer.changed($0)
             }
         }) {
-            var composition = Composition(in: input.conversation)
-            try await play(script, for: limit) { deed in
-                guard case .press(let key) = deed else { return }
-                let effect = composition.pressed(key)
-                take(effect)
-                if effect == .sent { try Output.line("sent: \(Shown.text(composition.sent ?? ""))") }
-            }
+            try await type(script) { try Output.line("sent: \(Shown.text($0))") }
+        }
+    }
+
+    /// Types for as long, and says nothing.
+    func type(for limit: Duration) async throws {
+        try await type(.endless, for: limit) { _ in }
+    }
+
+    private func type(
+        _ script: Script, for limit: Duration? = nil, _ sent: (String) throws -> Void
+    ) async throws {
+        var composition = Composition(in: input.conversation)
+        try await play(script, for: limit) { deed in
+            guard case .press(let key) = deed else { return }
+            let effect = composition.pressed(key)
+            take(effect)
+            if effect == .sent, let text = composition.sent { try sent(text) }
         }
     }
 

@@ -41,7 +41,7 @@ struct WatchSession: Sendable {
 
     /// Returns when somebody leaves; without a keyboard, never.
     private func heedKeys(on screen: LiveScreen<Watched>) async throws {
-        guard TerminalDevice.hasKeyboard else { return try await Task.sleep(for: .seconds(Int64.max / 2)) }
+        while !TerminalDevice.hasKeyboard { try await Task.sleep(for: .seconds(3600)) }
         let keyboard = Keyboard()
         var decoder = KeyDecoder()
         while let keys = await keyboard.keys(&decoder) {

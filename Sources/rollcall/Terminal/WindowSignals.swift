@@ -23,13 +23,13 @@ enum WindowSignal: Sendable, CaseIterable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: WindowSignal.self, bufferingPolicy: .bufferingNewest(16))
         let queue = DispatchQueue(label: "rollcall.terminal.signals")
-        let sources = allCases.map { signal in
+        let sources = allCases.map { event in
             #if canImport(Darwin)
                 // Dispatch hears of a signal beside its action, not in place of it.
-                if signal == .suspended { Foundation.signal(SIGTSTP, SIG_IGN) }
+                if event == .suspended { signal(SIGTSTP, SIG_IGN) }
             #endif
-            let source = DispatchSource.makeSignalSource(signal: signal.number, queue: queue)
-            source.setEventHandler { continuation.yield(signal) }
+            let source = DispatchSource.makeSignalSource(signal: event.number, queue: queue)
+            source.setEventHandler { continuation.yield(event) }
             source.resume()
             return source
         }
