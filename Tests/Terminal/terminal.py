@@ -21,7 +21,9 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         self.bytes = b""
         self.code = None
-        environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
+        # Whoever runs the tests may want no colours, and speak any language.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LANGUAGE")}
+        environment = {**inherited, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
         # The near end stays open here too: only while somebody has it can its settings be asked for.
         self.master, self.slave = os.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
