@@ -23,4 +23,11 @@ struct CellsTests {
         #expect(Cells.shortened("Alice", to: 1) == "…")
         #expect(Cells.shortened("Alice", to: 0) == "")
     }
+
+    @Test("a sentence is broken between words")
+    func wrapped() {
+        #expect(Cells.wrapped("start a worker, or two", to: 9) == ["start a", "worker,", "or two"])
+        #expect(Cells.wrapped("ws://127.0.0.1 it is", to: 6) == ["ws://…", "it is"])
+        #expect(Cells.wrapped("", to: 6) == [])
+    }
 }

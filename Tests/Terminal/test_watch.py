@@ -47,10 +47,12 @@ def test_every_way_out_puts_the_terminal_right(room, terminal, end):
 
 def test_a_worker_that_is_not_there_is_told_of_and_waited_for(terminal, room):
     url = "ws://127.0.0.1:9/v1/connect"
-    watch = terminal("watch", "--as", room.bob, "--url", url, room.alice, columns=200)
-    watch.shows("not connected", url, "rollcall dev", "--url")
-    watch.types(CTRL_C)
-    assert watch.ends() == 0
+    watch = terminal("watch", "--as", room.bob, "--url", url, room.alice)
+    field = terminal("type", room.name, "--as", room.bob, "--url", url)
+    for one in (watch, field):
+        one.shows("not connected", url, "rollcall dev", "--url")
+        one.types(CTRL_C)
+        assert one.ends() == 0
 
 
 def test_a_wrong_token_is_told_of_on_the_persons_own_screen(terminal, room, worker, tmp_path):

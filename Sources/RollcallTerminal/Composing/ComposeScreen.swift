@@ -20,12 +20,14 @@ package struct ComposeScreen: Sendable {
 
     package func screen(of composition: Composition, on size: Size) -> Screen {
         // In the order of the screen, each with the number of rows from which on it is shown.
-        let all = [
+        var all = [
             (line: header(composition), from: 3), (line: sent(composition), from: 4),
             (line: typing(composition), from: 2),
             (line: field(composition, size), from: 1), (line: Line(), from: 6),
             (line: Line(Span(hint, .faint)), from: 5),
         ]
+        // What is wrong, whole: it says what to do.
+        for (number, line) in problem(composition, size).enumerated() { all.append((line, from: 7 + number)) }
         let shown = all.filter { $0.from <= max(1, size.rows) }
         return Screen(
             lines: shown.map { $0.from == 1 ? $0.line : Self.shortened($0.line, size) },
@@ -37,6 +39,13 @@ package struct ComposeScreen: Sendable {
         let state = connection.sentence(for: composition.connection) ?? "connecting"
         let style: Style = composition.connection.isConnected ? .faint : .warning
         return Line(Span(name, .strong), Span("  "), Span(composition.aside ?? Shown.text(state), style))
+    }
+
+    private func problem(_ composition: Composition, _ size: Size) -> [Line] {
+        guard !composition.connection.isConnected, let state = connection.sentence(for: composition.connection) else {
+            return []
+        }
+        return [Line()] + Cells.wrapped(state, to: size.columns).map { Line(Span($0, .warning)) }
     }
 
     private func sent(_ composition: Composition) -> Line {

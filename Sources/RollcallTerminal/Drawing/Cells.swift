@@ -22,6 +22,19 @@ package enum Cells {
         return width < 1 ? "" : prefix(of: text, fitting: width - 1) + "…"
     }
 
+    /// The text in lines that fit a width, broken between words; a longer word is cut.
+    package static func wrapped(_ text: String, to width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let line = lines.last, Self.width(of: line) + 1 + Self.width(of: word) <= width {
+                lines[lines.count - 1] = "\(line) \(word)"
+            } else {
+                lines.append(shortened(String(word), to: width))
+            }
+        }
+        return lines
+    }
+
     /// As many of the first characters as have room.
     package static func prefix(of text: String, fitting width: Int) -> String {
         String(fitting(text, width))

@@ -17,7 +17,7 @@ package struct WatchScreen: Sendable {
         let table = PeopleTable(
             wording, at: now, people: watched.people + watched.conversations.flatMap(watched.people(of:)),
             columns: size.columns)
-        var lines = [header(watched, size), Line()]
+        var lines = header(watched, size) + [Line()]
         for conversation in watched.conversations {
             lines += part(of: conversation, in: watched, table, size)
         }
@@ -26,10 +26,13 @@ package struct WatchScreen: Sendable {
         return Screen(lines: Self.fitting(lines, on: size))
     }
 
-    private func header(_ watched: Watched, _ size: Size) -> Line {
+    /// What is wrong is told whole: it says what to do.
+    private func header(_ watched: Watched, _ size: Size) -> [Line] {
         let state = connection.sentence(for: watched.connection) ?? "connecting"
-        let style: Style = watched.connection.isConnected ? .faint : .warning
-        return Line(Span(Cells.shortened(Shown.text(state), to: size.columns), style))
+        guard !watched.connection.isConnected else {
+            return [Line(Span(Cells.shortened(state, to: size.columns), .faint))]
+        }
+        return Cells.wrapped(state, to: size.columns).map { Line(Span($0, .warning)) }
     }
 
     private func part(of conversation: ConversationID, in watched: Watched, _ table: PeopleTable, _ size: Size)
