@@ -26,6 +26,8 @@ public final class FakeWorker: Sendable {
     let loop: NIOAsyncTestingEventLoop
     private let world: NIOLoopBoundBox<World>
     private let clock: SteadyClock
+    /// When timers may go off.
+    private let appointments = NIOLockedValueBox<Set<ContinuousClock.Instant>>([])
     private let clients = NIOLockedValueBox<[Weak]>([])
     /// The app was asked for something, and was waited for long enough.
     private let isAppWaiting = NIOLockedValueBox(false)
@@ -38,8 +40,12 @@ public final class FakeWorker: Sendable {
     public init(at time: Timestamp = Timestamp(milliseconds: 1_784_600_000_000)) {
         let loop = NIOAsyncTestingEventLoop()
         let start = ContinuousClock.now
-        clock = SteadyClock { start + .nanoseconds(loop.now.uptimeNanoseconds) }
-        world = NIOLoopBoundBox.makeBoxSendingValue(World(on: loop, at: time), eventLoop: loop)
+        clock = SteadyClock {
+            start + .nanoseconds(loop.now.uptimeNanoseconds)
+        } note: { [appointments] instant in
+            appointments.withLockedValue { _ = $0.insert(instant) }
+        }
+        world = NIOLoopBoundBox.makeBoxSendingValue(World(on: loop, by: clock, at: time), eventLoop: loop)
         self.loop = loop
     }
 
@@ -69,11 +75,29 @@ public final class FakeWorker: Sendable {
 
 // Time.
 extension FakeWorker {
-    /// Lets time pass, and happen whatever is due in it.
+    /// Lets time pass, and happen whatever is due in it, each thing in its moment with all that follows from it.
     public nonisolated(nonsending) func passes(_ time: Duration) async {
         await settles()
-        await loop.advanceTime(by: .nanoseconds(time.nanoseconds))
+        let end = clock.now + time
+        while let next = nextAppointment(by: end) {
+            await advance(to: next)
+            await settles()
+        }
+        await advance(to: end)
         await settles()
+    }
+
+    private nonisolated(nonsending) func advance(to instant: ContinuousClock.Instant) async {
+        await loop.advanceTime(by: .nanoseconds(max(0, (instant - clock.now).nanoseconds)))
+    }
+
+    /// Forgets those that are over.
+    private func nextAppointment(by end: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let now = clock.now
+        return appointments.withLockedValue { appointments in
+            appointments = appointments.filter { $0 > now }
+            return appointments.min().flatMap { $0 <= end ? $0 : nil }
+        }
     }
 
     /// Lets everything happen that needs no time. Every other call does so by itself; a test calls it after it has done

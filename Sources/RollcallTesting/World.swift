@@ -9,6 +9,7 @@ final class World {
     static let expiry: Int64 = 3000
 
     let loop: any EventLoop
+    private let clock: SteadyClock
     var isReachable = true
     private let start: Timestamp
     private(set) var heard: [ClientMessage] = []
@@ -19,8 +20,9 @@ final class World {
     private var versions: Int64 = 0
     private var repeats: [ConversationID: Scheduled<Void>] = [:]
 
-    init(on loop: any EventLoop, at time: Timestamp) {
+    init(on loop: any EventLoop, by clock: SteadyClock, at time: Timestamp) {
         self.loop = loop
+        self.clock = clock
         start = time
     }
 
@@ -156,6 +158,7 @@ final class World {
         }
         repeats.removeValue(forKey: conversation)?.cancel()
         guard typists[conversation]?.isEmpty == false else { return }
+        clock.willRing(at: clock.now + .milliseconds(Self.expiry))
         repeats[conversation] = loop.assumeIsolated().scheduleTask(in: .milliseconds(Self.expiry)) {
             [weak self] () -> Void in
             self?.tellTyping(in: conversation)

@@ -63,6 +63,22 @@ import Testing
         #expect(model.text == "Robert is typing…")
     }
 
+    @Test("whatever time passes at once, an app's tasks see each thing in its moment")
+    func eachInItsMoment() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let model = PresenceModel(of: "bob", from: client)
+        let bob = worker.person("bob")
+        await bob.comes()
+        await worker.goesAway()
+        await bob.goes()
+        await worker.comesBack()
+        await worker.passes(.seconds(60))
+        #expect(model.text == "1m ago", "though the client came back within that minute")
+        await worker.passes(.seconds(1800))
+        #expect(model.text == "Active recently")
+    }
+
     @Test("an app that is asked and does not answer does not hold up its test for ever")
     func unanswered() async {
         let client = worker.client(user: "alice") {

@@ -39,6 +39,7 @@ final class Alarm {
             self?.fired()
         }
         scheduled = (deadline, task)
+        clock.willRing(at: deadline)
     }
 
     private func fired() {

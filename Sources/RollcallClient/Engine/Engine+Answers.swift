@@ -97,6 +97,7 @@ extension Engine {
     }
 
     private func askAgainLater(_ id: FetchID) {
+        clock.willRing(at: clock.now + .nanoseconds(Self.unavailablePause.nanoseconds))
         loop.assumeIsolated().scheduleTask(in: Self.unavailablePause) { [weak self] () -> Void in
             guard let self, let fetch = fetches[id], connector.isOpen else { return }
             agenda.fetchEnded(id)

@@ -6,10 +6,20 @@ package struct SteadyClock: Sendable {
     package static let system = SteadyClock { ContinuousClock.now }
 
     private let read: @Sendable () -> ContinuousClock.Instant
+    private let note: (@Sendable (ContinuousClock.Instant) -> Void)?
 
-    package init(_ read: @escaping @Sendable () -> ContinuousClock.Instant) {
+    /// - Parameter note: told of each moment at which a timer may go off. Whoever moves the time stops there, so that an
+    ///   app's own tasks see that moment, too, and not a later one.
+    package init(
+        _ read: @escaping @Sendable () -> ContinuousClock.Instant,
+        note: (@Sendable (ContinuousClock.Instant) -> Void)? = nil
+    ) {
         self.read = read
+        self.note = note
     }
 
     package var now: ContinuousClock.Instant { read() }
+
+    /// A timer is set.
+    package func willRing(at instant: ContinuousClock.Instant) { note?(instant) }
 }
