@@ -273,20 +273,20 @@ let package = Package(
         ),
         .target(
             name: "Snippets",
-            path: "Tests/Snippets",
+            path: "Tests/Snippets/Reading",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "snip",
             dependencies: ["Snippets"],
-            path: "Tests/Snip",
+            path: "Tests/Snippets/Tool",
             swiftSettings: swiftSettings
         ),
         .plugin(
             name: "SnippetsPlugin",
             capability: .buildTool(),
             dependencies: ["snip"],
-            path: "Tests/SnippetsPlugin"
+            path: "Tests/Snippets/Plugin"
         ),
         // With the settings of an app that has chosen none, since that is where the snippets go.
         .testTarget(
