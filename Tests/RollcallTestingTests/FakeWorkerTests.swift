@@ -82,6 +82,38 @@ private final class ChatHeader {
         #expect(signals.count { !$0 } == 1 && signals.last == false)
     }
 
+    @Test("T7: who signs out while typing says so, and types no more from then on")
+    func signOut() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        let input = client.typingInput(in: "c42")
+        input.edited("H")
+        await worker.passes(.milliseconds(300))
+        #expect(await worker.typists(in: "c42") == ["alice"])
+        client.close()
+        input.edited("He")
+        await worker.settles()
+        #expect(await worker.heard().last == .goodbye)
+        #expect(await worker.typists(in: "c42").isEmpty)
+    }
+
+    @Test("T16: a client that comes back to the foreground, its connection lost meanwhile, shows the truth of now")
+    func foreground() async {
+        let client = worker.client(user: "alice")
+        let header = ChatHeader(client)
+        defer { header.close() }
+        let (bob, carol) = (worker.person("bob", name: "Bob"), worker.person("carol", name: "Carol"))
+        await bob.types(in: "c42")
+        client.setPhase(.background)
+        await worker.goesAway()
+        await bob.stops(in: "c42")
+        await carol.types(in: "c42")
+        await worker.comesBack()
+        client.setPhase(.active)
+        await worker.settles()
+        #expect(header.text == "Carol is typing…", "without waiting for the next attempt")
+    }
+
     @Test("T12: typing comes from the conversations that somebody observes, and no other")
     func joinedOnly() async {
         let header = ChatHeader(worker.client(user: "alice"))
