@@ -9,6 +9,9 @@ WORKDIR /source
 # Dependencies first: they change less often than our sources, and this layer is kept.
 COPY Package.* ./
 RUN swift package resolve
+# Whatever the package's description names has to be there.
+COPY Benchmarks Benchmarks
+COPY Examples Examples
 COPY Sources Sources
 COPY Tests Tests
 # Names of functions stay in, for readable backtraces; what only debuggers read goes.

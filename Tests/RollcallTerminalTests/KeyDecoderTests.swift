@@ -21,6 +21,7 @@ struct KeyDecoderTests {
     @Test("keys that mean nothing here say nothing, and leave nothing behind")
     func unknown() {
         #expect(keys("\u{1B}[15~\u{1B}[<0;3;4M\u{1B}OP\u{1B}x\u{2}\u{1F}a") == [.left, .text("a")])
+        #expect(keys("\u{1B}[[A\u{1B}[[Ea") == [.text("a")], "F1 and F5 of Linux's own console")
         #expect(keys("\u{1B}[" + String(repeating: "1;", count: 100) + "a").last == .text("a"))
     }
 

@@ -103,6 +103,8 @@ struct NewsTests {
             try json(.presence(Person(user: "alice", presence: alice)))
                 == #"{"presence":{"last_seen":null,"status":"online","updated_at":null,"user":"alice","version":1}}"#)
         let refused = Typing(conversation: "c42", refusal: RollcallError(.notAMember, "no member"))
+        let closed = Members(conversation: "c42", refusal: RollcallError(.notAMember, "no member"))
+        #expect(lines(news(in: .members(closed)).flatMap(\.self)) == ["c42  members not shown: no member"])
         #expect(try json(.typing(refused)).contains(#""problem":{"code":"not_a_member","message":"no member"}"#))
     }
 }

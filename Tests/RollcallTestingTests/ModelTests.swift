@@ -49,6 +49,20 @@ import Testing
         #expect(model.text == "" && model.announcement == "")
     }
 
+    @Test("what is written while a message's end of typing is confirmed is the next message's")
+    func confirmed() async {
+        let model = TypingModel(in: "c42", from: client)
+        model.draft = "Hello"
+        await worker.passes(.seconds(1))
+        let sending = Task { await model.sendsConfirmed() }
+        #expect(await worker.until { model.draft == "" })
+        model.draft = "And"
+        await sending.value
+        #expect(model.draft == "And")
+        await worker.passes(.seconds(1))
+        #expect(await worker.typists(in: "c42") == ["alice"])
+    }
+
     @Test("C1: a view that observes a model is told of each change")
     func observed() async {
         let model = TypingModel(in: "c42", from: client)

@@ -29,8 +29,11 @@ class Terminal:
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.pid = os.fork()
         if self.pid == 0:
-            os.login_tty(self.slave)
-            os.execvpe(program, [program, *arguments], environment)
+            try:
+                os.login_tty(self.slave)
+                os.execvpe(program, [program, *arguments], environment)
+            finally:
+                os._exit(127)
         self.watcher = watch_over(self.pid)
 
     def look(self):

@@ -4,7 +4,7 @@
 struct Attention {
     private let idleAfter: Duration?
     private var inBackground = false
-    /// Set outright by the app, until its phase changes or input happens.
+    /// Set outright by the app, until it is active or input happens.
     private var isIdle = false
     /// The last input; `nil` until the app reports any, since an app that reports none says nothing by silence.
     private var lastInput: ContinuousClock.Instant?

@@ -44,10 +44,11 @@ public final class TypingModel {
         draft = ""
     }
 
-    /// ``sends()``, and waits until nobody can see the typing outlive the message; two seconds at most.
+    /// ``sends()``, and waits until nobody can see the typing outlive the message; two seconds at most. The draft is
+    /// empty from the start: what is written meanwhile is the next message's.
     public func sendsConfirmed() async {
-        await input.sendConfirmed()
         draft = ""
+        await input.sendConfirmed()
     }
 
     /// The view is shown (again). A new model counts as shown.

@@ -75,6 +75,8 @@ package struct KeyDecoder: Sendable {
             return ended(Self.withAlt[byte])
         }
         if byte < 0x20 || byte > 0x7E || rest.count > Self.longestSequence { return ended(nil) }
+        // Of Linux's own console: `ESC [ [ A` is F1.
+        if rest.count == 3, byte == UInt8(ascii: "[") { return [] }
         guard byte >= 0x40 else { return [] }
         let name = String(decoding: rest.dropFirst(2), as: UTF8.self)
         if name == "200~", rest[1] == UInt8(ascii: "[") { pasted = [] }

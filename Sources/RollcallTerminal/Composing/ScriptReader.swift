@@ -43,7 +43,9 @@ struct ScriptReader {
             if rest.isEmpty { return problem("\(word) wants a text; write \(word) Hello") }
             return word == .type ? .type(rest) : .paste(rest)
         case .wait: return time(word, rest, example: "1s").map { .wait($0) }
-        case .pace: return time(word, rest, example: "100ms").map { .pace($0) }
+        case .pace:
+            guard let pace = time(word, rest, example: "100ms") else { return nil }
+            return pace > .zero ? .pace(pace) : problem("pace wants a time; to write at once, write paste")
         case .erase:
             if rest.isEmpty { return .erase(nil) }
             guard let count = Int(rest), count > 0 else {

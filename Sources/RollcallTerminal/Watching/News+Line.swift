@@ -10,9 +10,13 @@ extension News {
         switch self {
         case .connection: nil
         case .typing(let typing): Shown.text("\(typing.conversation)  \(Self.sentence(for: typing, in: wording))")
-        case .members(let members): Shown.text("\(members.conversation)  \(wording.count(of: members))")
+        case .members(let members): Shown.text("\(members.conversation)  \(Self.sentence(for: members, in: wording))")
         case .presence(let person): person.line(in: wording, at: now)
         }
+    }
+
+    private static func sentence(for members: Members, in wording: Wording) -> String {
+        members.refusal.map { "members not shown: \($0.message)" } ?? wording.count(of: members)
     }
 
     private static func sentence(for typing: Typing, in wording: Wording) -> String {

@@ -62,7 +62,7 @@ package struct NewsDesk: Sendable {
         for member in members.people { names[member.user] = member.name }
         let roll = Roll(members)
         let known = self.members.updateValue(roll, forKey: members.conversation)
-        let isNews = known != roll && (members.count > 0 || (known?.count.total ?? 0) > 0)
+        let isNews = known != roll && (members.refusal != nil || members.count > 0 || (known?.count.total ?? 0) > 0)
         return (isNews ? [.members(members)] : []) + members.people.compactMap(\.presence).compactMap { news(of: $0) }
     }
 

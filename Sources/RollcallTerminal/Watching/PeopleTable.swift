@@ -36,7 +36,7 @@ struct PeopleTable {
         var room = columns - start - name
         var kept = Column.allCases.filter { widths[$0, default: 0] > 0 }
         func needed(_ columns: [Column]) -> Int { columns.reduce(0) { $0 + widths[$1, default: 0] + Self.gap } }
-        while needed(kept) > room { kept.removeFirst() }
+        while !kept.isEmpty, needed(kept) > room { kept.removeFirst() }
         room = start + name
         for column in [Column.identifier, .state, .lastSeen] where kept.contains(column) {
             starts[column] = (room + Self.gap, widths[column, default: 0])

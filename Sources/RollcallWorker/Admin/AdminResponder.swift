@@ -107,12 +107,20 @@ struct AdminResponder: HTTPResponder {
 extension AdminResponder {
     /// Unknown paths ask for the token too, so that who has none cannot explore.
     private func authorize(_ request: Request) throws(AdminProblem) {
-        guard let token else { return }
+        guard let token else { return try demandOwnName(request) }
         let words = (request.headers[.authorization] ?? "").split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bearer", Secret(words[1].utf8) == token else {
             throw AdminProblem(
                 .unauthorized, "show the token of admin.token_file as Authorization: Bearer TOKEN",
                 headers: [.wwwAuthenticate: "Bearer"])
+        }
+    }
+
+    /// Without a token only this machine reaches the port; but so does any web page that is looked at on it.
+    private func demandOwnName(_ request: Request) throws(AdminProblem) {
+        if let authority = request.head.authority, !Loopback.contains(authority: authority) {
+            throw AdminProblem(
+                .unauthorized, "without admin.token_file this port answers to localhost only, not to \(authority)")
         }
     }
 

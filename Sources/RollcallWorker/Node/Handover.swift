@@ -33,7 +33,7 @@ enum Handover {
         guard let host = host(of: url) else { return false }
         let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
         if address == "0.0.0.0" || address == "::" { return false }
-        return !Loopback.contains(host) || Self.host(of: own).map(Loopback.contains) == true
+        return !Loopback.contains(host) || Self.host(of: own).map { Loopback.contains($0) } == true
     }
 
     private static func host(of url: String) -> String? {

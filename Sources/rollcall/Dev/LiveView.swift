@@ -94,7 +94,7 @@ private struct Change: Decodable {
     }
 
     var sentence: String {
-        let user = user ?? "everyone"
+        let user = user.map { Shown.name($0) ?? "?" } ?? "everyone"
         if let typing {
             return typing ? "\(user) is typing, for \(expiresIn ?? 0) ms unless renewed" : "\(user) has stopped typing"
         }
@@ -102,7 +102,10 @@ private struct Change: Decodable {
             let devices = devices ?? 0
             return "\(user) is \(status), with \(devices) device\(devices == 1 ? "" : "s")"
         }
-        if let member { return member ? "\(user) is a member, as \(name ?? "")" : "\(user) is no longer a member" }
+        if let member {
+            let name = name.flatMap(Shown.name) ?? ""
+            return member ? "\(user) is a member, as \(name)" : "\(user) is no longer a member"
+        }
         return "the members were replaced"
     }
 }

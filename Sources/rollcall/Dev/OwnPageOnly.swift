@@ -2,6 +2,7 @@
 // to its own name only, which a rebound name of another site is not, and lets only its own page change anything.
 
 import Hummingbird
+import RollcallWorker
 
 /// Turns away whatever does not come from the demo page.
 struct OwnPageOnly<Context: RequestContext>: RouterMiddleware {
@@ -14,14 +15,7 @@ struct OwnPageOnly<Context: RequestContext>: RouterMiddleware {
 
     /// A browser says with every `POST` which page it comes from; without that word it is not the page.
     static func permits(_ request: Request) -> Bool {
-        guard let authority = request.head.authority, isLoopback(authority) else { return false }
+        guard let authority = request.head.authority, Loopback.contains(authority: authority) else { return false }
         return request.method == .get || request.method == .head || request.headers[.origin] == "http://\(authority)"
-    }
-
-    private static func isLoopback(_ authority: String) -> Bool {
-        let (host, port) =
-            authority.lastIndex(of: ":").map { (authority[..<$0], authority[$0...].dropFirst()) }
-            ?? (authority[...], "")
-        return ["127.0.0.1", "localhost"].contains(host.lowercased()) && port.allSatisfy(\.isNumber)
     }
 }

@@ -94,6 +94,8 @@ actor LiveScreen<Content: Sendable> {
     private func end() {
         guard isOurs else { return }
         isOurs = false
+        // From the background it would be the shell's screen; a shell puts right by itself what it stopped.
+        guard TerminalDevice.isInForeground else { return }
         // Where the terminal is gone, there is nothing to put right.
         try? Output.raw(Painter.end)
         device.restore()
@@ -102,8 +104,9 @@ actor LiveScreen<Content: Sendable> {
     /// In the background the terminal is somebody else's: as any program that wants to read from it, stop until `fg`.
     private func waitForForeground() async throws {
         while !TerminalDevice.isInForeground {
-            Suspension.stop(by: SIGTTIN)
+            // A signal that ends the program may be why it goes on.
             try await Task.sleep(for: .milliseconds(100))
+            if !TerminalDevice.isInForeground { Suspension.stop(by: SIGTTIN) }
         }
     }
 }

@@ -104,6 +104,7 @@ struct TypeSession: Sendable {
         var round = 0
         while script.rounds.map({ round < $0 }) ?? true {
             for act in script.acts {
+                try Task.checkCancellation()
                 let next = ContinuousClock.now + act.pause
                 if let end, next > end { return try await finish(at: end) }
                 if act.pause > .zero { try await Task.sleep(until: next) }

@@ -29,11 +29,25 @@ struct AdminWireTests {
     func broken() async throws {
         try await withAdmin { ask in
             #expect(try await exchange("nonsense\r\n\r\n", port: ask.port).hasPrefix("HTTP/1.1 400"))
-            let badChunk = "POST /v1/presence HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+            let badChunk = "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
             #expect(try await exchange(badChunk, port: ask.port).hasPrefix("HTTP/1.1 400"))
-            let cut = "POST /v1/presence HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"users\""
+            let cut = "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"users\""
             _ = try await exchange(cut, port: ask.port)
             #expect(try await ask("GET", "/health").status == 200)
+        }
+    }
+
+    @Test("without a token the port answers to its own names only: a web page can make its name mean this machine")
+    func rebinding() async throws {
+        try await withAdmin { ask in
+            for (host, status) in [
+                ("rebound.example", 401), ("rebound.example:\(ask.port)", 401), ("127.0.0.1.rebound.example", 401),
+                ("[::1].rebound.example", 401), ("127.0.0.1:\(ask.port)", 200), ("LOCALHOST", 200), ("[::1]:8081", 200),
+            ] {
+                let request = "GET /v1/presence?user=a HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+                let answer = try await exchange(request, port: ask.port)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(host)")
+            }
         }
     }
 
@@ -49,7 +63,7 @@ struct AdminWireTests {
     func oddPaths(path: String, status: Int) async throws {
         try await withAdmin { ask in
             let answer = try await exchange(
-                "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", port: ask.port)
+                "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", port: ask.port)
             #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
         }
     }
