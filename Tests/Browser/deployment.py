@@ -114,9 +114,10 @@ class Worker(Process):
 class Dev(Process):
     """`rollcall dev`."""
 
-    def __init__(self):
+    def __init__(self, *flags, **options):
         super().__init__(
-            [PROGRAM, "dev", "--json", "--port", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            [PROGRAM, "dev", "--json", "--port", "0", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            **options)
         self.ready = json.loads(self.child.stdout.readline())["ready"]
         # The changes that follow are not of interest, but have to go somewhere.
         threading.Thread(target=self.child.stdout.read, daemon=True).start()

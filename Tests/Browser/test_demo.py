@@ -1,6 +1,8 @@
 """The demo page of `rollcall dev`: a chat on three devices, and everything that can go wrong."""
 
 import http.client
+import os
+import shutil
 import time
 import urllib.parse
 
@@ -105,6 +107,101 @@ def test_a_short_tunnel_is_not_seen_at_all(demo, devices):
     assert demo.recorded("seen") == ["Online"]
 
 
+def test_who_was_seen_gone_is_told_of_what_caused_it_whatever_was_done_since(demo, devices):
+    alice, bob, _ = devices
+    alice.says("Online")
+    bob.press("drop")
+    alice.field.send_keys("Are you there?")
+    alice.says("Offline", within=GRACE + BY_THEN)
+    demo.until("all has been watched", "!document.querySelector('#told').textContent.includes('Watching')", within=12)
+    assert not demo.run("return document.querySelector('.verdict.unnoticed')")
+    acts = demo.run("return [...document.querySelectorAll('.act')].map((each) => each.innerText)")
+    dropped = next(act for act in acts if act.startswith("Bob’s phone: network dropped"))
+    assert "Bob is offline" in dropped
+
+
+def test_what_is_typed_anew_is_measured_anew(demo):
+    acts = demo.run(
+        """
+        const { Timeline } = await import("/model/timeline.js");
+        const timeline = new Timeline();
+        const first = timeline.continued("typing", "Alice’s phone");
+        const same = timeline.continued("typing", "Alice’s phone");
+        const others = timeline.continued("typing", "Bob’s phone");
+        timeline.withdrawn("Bob’s phone");
+        return [first === same, first === others, others === timeline.continued("typing", "Bob’s phone")];
+        """)
+    assert acts == [True, False, False]
+
+
+def holds(demo):
+    """How many devices the workers hold for this window."""
+    return demo.run(
+        "return [...document.querySelectorAll('[data-part=role]')]"
+        ".reduce((sum, each) => sum + (Number(each.textContent.match(/\\d+/)?.[0]) || 0), 0)")
+
+
+def test_a_pause_keeps_the_bots_from_other_windows_and_outlasts_a_look_elsewhere(demo):
+    held = "return (await navigator.locks.query()).held.length"
+    demo.press("#group")
+    eventually("the bots are here", lambda: holds(demo) == 9)
+    demo.press("#crowd")
+    assert demo.run(held) == 1
+    demo.press("#conversations [value=direct]")
+    demo.press("#group")
+    assert demo.text("#crowd") == "Let the bots go on"
+    demo.until("nobody types", "!document.querySelector('.typing-row.active')")
+    assert demo.run(held) == 1
+    assert holds(demo) == 9
+
+
+def test_the_bots_are_in_the_window_that_is_seen(open_demo):
+    first = open_demo()
+    first.press("#group")
+    eventually("the bots are in the first window", lambda: holds(first) == 9)
+    second = open_demo()
+    second.press("#group")
+    eventually("the bots are in the second window", lambda: holds(second) == 9)
+    eventually("the bots are in the first window again", lambda: holds(first) == 9)
+
+
+def test_of_many_messages_the_newest_stand_there_in_their_order(demo):
+    demo.run(
+        """
+        const windows = new BroadcastChannel("rollcall-demo");
+        const message = (id, at) => ({ id, conversation: "c42", from: "bob", text: id, at });
+        const now = Date.now();
+        const messages = Array.from({ length: 70 }, (_, index) => message(`m${index}`, now + 10 * index));
+        windows.postMessage({ kind: "messages", messages });
+        windows.postMessage({ kind: "messages", messages: [message("late", now + 685)] });
+        """)
+    texts = "[...document.querySelectorAll('[data-device=alice-phone] .words')].map((each) => each.textContent)"
+    demo.until("all have come", f"{texts}.includes('late')")
+    wanted = [f"m{index}" for index in range(11, 69)] + ["late", "m69"]
+    assert demo.run(f"return {texts}") == wanted
+    assert demo.run("return document.querySelector('[data-device=alice-phone] .message').classList.contains('begins')")
+
+
+def test_without_a_network_nothing_reaches_a_device_whatever_it_opens(demo, devices):
+    alice, bob, _ = devices
+    has = ("[...document.querySelectorAll('[data-device=bob-phone] .words')]"
+           ".some((each) => each.textContent === arguments[0])")
+    bob.press("drop")
+    bob.says("No network")
+    alice.field.send_keys("Too far away", Keys.ENTER)
+    alice.has_message("Too far away")
+    bob.field.send_keys("In a tunnel", Keys.ENTER)
+    bob.has_message("In a tunnel")
+    demo.press("#group")
+    assert not demo.run(f"return {has}", "In a tunnel"), "it waits in its own conversation"
+    demo.press("#conversations [value=direct]")
+    assert demo.run(f"return {has}", "In a tunnel")
+    assert not demo.run(f"return {has}", "Too far away")
+    bob.press("restore")
+    bob.has_message("Too far away")
+    alice.has_message("In a tunnel")
+
+
 def test_background_idle_and_signing_out_are_seen_at_once(demo, devices):
     alice, bob, _ = devices
     for button, seen in (("idle", "Away"), ("background", "Offline"), ("active", "Online"), ("leave", "Offline")):
@@ -169,6 +266,71 @@ def test_a_part_that_is_down_is_shown_so_after_a_reload(demo, dev):
     demo.load(dev.ready["page"])
     demo.until("it is shown as down", "document.querySelector('.part.down')")
     demo.start("w2")
+
+
+def test_what_another_window_killed_is_shown_once_one_looks(demo):
+    demo.run("await fetch('parts/w2/crash', { method: 'POST' })")
+    assert not demo.run("return document.querySelector('.part.down')")
+    demo.run("dispatchEvent(new Event('focus'))")
+    demo.until("it is shown as down", "document.querySelector('.part.down')")
+    demo.start("w2")
+
+
+def test_who_asks_twice_for_a_start_is_answered_once_it_runs(demo):
+    demo.crash("w2")
+    starts = "await Promise.all([1, 2].map(() => fetch('parts/w2/start', { method: 'POST' }).then(async () => ("
+    starts += "(await (await fetch('settings.json')).json()).down))))"
+    assert demo.run(f"return {starts}") == [[], []]
+
+
+def test_a_busy_button_asks_once(demo):
+    asked = demo.run(
+        """
+        window.asked = 0;
+        const real = window.fetch;
+        window.fetch = (...all) => { asked += 1; return real(...all); };
+        const button = document.querySelector(".part[data-part=w2] button");
+        button.click();
+        button.click();
+        return asked;
+        """)
+    assert asked == 1
+    demo.until("it is down", "document.querySelector(arguments[0])", f"{demo.part('w2')}.down:not([aria-busy])")
+    demo.start("w2")
+
+
+def test_an_open_page_goes_over_to_a_deployment_that_was_started_anew(demo, devices):
+    demo.run(
+        """
+        window.isOld = true;
+        window.fetch = async () => Response.json({ workers: [{ id: "w1", edge: "ws://127.0.0.1:1" }], down: [] });
+        """)
+    for device in devices:
+        device.press("leave")
+    demo.until("it is loaded anew", "!window.isOld && document.querySelectorAll('.badge[data-worker^=w]').length === 3",
+               within=20)
+
+
+def test_a_page_that_is_opened_before_all_runs_says_so_and_waits(demo, dev):
+    script = """
+        const real = window.fetch;
+        window.fetch = (...all) => window.runs ? real(...all) : Promise.resolve(new Response("", { status: 503 }));
+        """
+    added = demo.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+    demo.load(dev.ready["page"])
+    demo.until("it says so", "document.querySelector('#starting:not([hidden])')")
+    demo.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    demo.run("window.runs = true")
+    demo.until("all is there", "document.querySelectorAll('.badge[data-worker^=w]').length === 3", within=20)
+    assert not demo.run("return document.querySelector('#starting')")
+
+
+def test_where_no_browser_can_be_opened_all_else_runs(tmp_path):
+    for name in ("redis-server", "redis-cli", "sh", "mkdir", "rm", "cat", "kill", "sleep"):
+        if program := shutil.which(name):
+            (tmp_path / name).symlink_to(program)
+    with stopping(Dev("--open", env=os.environ | {"PATH": str(tmp_path)})) as running:
+        assert ask(running, "GET", "/settings.json") == 200
 
 
 def test_why_a_part_cannot_start_is_said(demo):
@@ -269,6 +431,30 @@ def test_x6_the_live_region_hears_changes_alone(demo, devices):
     bob.says("Offline")
     assert demo.recorded("spoken")[1:] == ["Alice is typing", "", "Alice: Offline"]
     assert demo.run("return document.querySelectorAll('[role=status], [aria-live]').length") == 1
+
+
+def test_x6_every_message_is_heard_and_in_a_group_nothing_else(demo, devices):
+    alice, bob, _ = devices
+    bob.field.click()
+    demo.run(
+        """
+        window.heard = [];
+        new MutationObserver((changes) => changes.forEach(({ addedNodes }) => (
+          heard.push(...[...addedNodes].map(({ textContent }) => textContent)))))
+          .observe(document.getElementById("announcement"), { childList: true });
+        """)
+    for count in (1, 2):
+        alice.type_from_afar("Hi")
+        bob.says("Alice is typing…")
+        demo.run("document.querySelector(arguments[0]).requestSubmit()", f"{alice.root} .composer")
+        bob.says("Online")
+        demo.until("the message is heard", "heard.filter((each) => each === 'Alice: Hi').length === arguments[0]", count)
+        assert demo.text("#announcement") == "Alice: Hi", "the end of typing takes no message away"
+    demo.press("#group")
+    demo.run("heard.length = 0")
+    demo.until("a message is heard", "heard.length > 0", within=30)
+    demo.press("#crowd")
+    assert all(": " in each for each in demo.run("return heard"))
 
 
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])

@@ -4,6 +4,7 @@ import { Chat } from "./model/chat.js";
 import { Crowd } from "./model/crowd.js";
 import { BEGINS_TYPING, Device, ENDS_TYPING } from "./model/device.js";
 import { BOTS, CONVERSATIONS, nameOf } from "./model/people.js";
+import { currentSettings, edgesOf, settingsOnceStarted } from "./model/settings.js";
 import { Timeline } from "./model/timeline.js";
 import { languageSwitch, themeSwitch } from "./views/appearance.js";
 import { listCommands } from "./views/commands.js";
@@ -15,12 +16,19 @@ import { Told } from "./views/told.js";
 import { language } from "./model/language.js";
 import { setText } from "./parts.js";
 
+const TYPING_HINT = "Others are told once a text has stood for 300 ms, which the figures include.";
+/** How often an open page looks whether `rollcall dev` was started anew, while nothing is connected. */
+const LOOK_INTERVAL = 3_000;
+
 const element = (id) => document.getElementById(id);
-const settings = await (await fetch("settings.json")).json();
+const settings = await settingsOnceStarted(() => { element("starting").hidden = false; });
+element("starting").remove();
 /** Tells the devices of this window from those of others. */
 const suffix = Math.random().toString(36).slice(2, 5);
-const edges = settings.workers.map(({ edge }) => edge);
+const edges = edgesOf(settings);
 let nextEdge = 0;
+/** Whether the group was opened in this window. */
+let isCrowdWanted = false;
 
 const chat = new Chat();
 const timeline = new Timeline();
@@ -46,11 +54,12 @@ function urlsFor() {
 
 function addFrame(device) {
   const frame = new Frame(device);
-  const { label, name } = device;
+  const { label } = device;
   element("devices").append(frame.element);
   speaker.add(device, frame.element);
   frame.field.addEventListener("input", () => {
-    if (frame.field.value.trim()) timeline.continued(`${label}: typing`, name);
+    if (frame.field.value.trim()) timeline.continued(`${label}: typing`, label, TYPING_HINT);
+    else timeline.withdrawn(label);
   });
   frame.controls.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
   device.addEventListener("sends", () => timeline.acted(`${label}: message sent`));
@@ -73,20 +82,43 @@ function showConversation(name) {
   for (const tab of element("conversations").children) tab.setAttribute("aria-pressed", String(tab.value === name));
   element("crowd").hidden = name !== "group";
   if (name !== "group") return;
-  crowd.play();
+  isCrowdWanted = true;
+  showCrowd();
   steps.done("group");
+}
+
+/** A window that is hidden has no time for the bots: they are another's then. */
+function showCrowd() {
+  if (isCrowdWanted && !document.hidden) crowd.open();
+  else crowd.close();
 }
 
 function showDevices() { deployment.showDevices([...devices, ...crowd.bots].map(({ worker }) => worker)); }
 
+/** `rollcall dev` was started anew behind an open page: its workers are others, of which a new page knows. */
+async function lookForAnother() {
+  if (devices.some(({ isConnected }) => isConnected)) return;
+  const now = await currentSettings();
+  if (now && String(edgesOf(now)) !== String(edges)) location.reload();
+}
+
+/** Another window may have killed something. */
+async function lookForDown() {
+  const now = await currentSettings();
+  if (now) deployment.showDown(now.down);
+}
+
 element("conversations").addEventListener("click", ({ target }) => target.value && showConversation(target.value));
-element("crowd").addEventListener("click", () => crowd.isPlaying ? crowd.pause() : crowd.play());
+element("crowd").addEventListener("click", () => crowd.isPaused ? crowd.play() : crowd.pause());
 crowd.addEventListener("changed", () => (
-  setText(element("crowd"), crowd.isPlaying ? "Pause the bots" : "Let the bots go on")));
+  setText(element("crowd"), crowd.isPaused ? "Let the bots go on" : "Pause the bots")));
 deployment.addEventListener("acted", ({ detail }) => timeline.acted(detail.title, detail));
 deployment.addEventListener("done", ({ detail }) => detail.verb === "crash" && steps.done("crash"));
 language.addEventListener("changed", () => steps.done("language"));
 setInterval(showDevices, 1_000);
+setInterval(lookForAnother, LOOK_INTERVAL);
+document.addEventListener("visibilitychange", showCrowd);
+addEventListener("focus", lookForDown);
 // The devices are this window's: they go with it, and come back as new ones.
 addEventListener("pagehide", () => [...devices, ...crowd.bots].forEach(({ client }) => client.close()));
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());

@@ -26,6 +26,7 @@ struct DemoFile: Sendable {
         script("model/network.js", PackageResources.network_js),
         script("model/pace.js", PackageResources.pace_js),
         script("model/people.js", PackageResources.people_js),
+        script("model/settings.js", PackageResources.settings_js),
         script("model/story.js", PackageResources.story_js),
         script("model/timeline.js", PackageResources.timeline_js),
         script("model/words.js", PackageResources.words_js),

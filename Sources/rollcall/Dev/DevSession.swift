@@ -33,16 +33,21 @@ struct DevSession: Sendable {
 
     private func ready(_ ready: Ready) throws {
         if asJSON { try Output.json(["ready": ready]) } else { try Output.line(ready.text) }
-        if opensBrowser { try Self.open(ready.page) }
+        if opensBrowser { Self.open(ready.page) }
     }
 
-    private static func open(_ page: String) throws {
+    /// Opens the page in a browser. Where nothing does that, the address that was told is as good.
+    private static func open(_ page: String) {
         #if os(macOS)
             let opener = "open"
         #else
             let opener = "xdg-open"
         #endif
-        _ = try Child(opener, program: Program.find(opener), arguments: [page])
+        do {
+            _ = try Child(opener, program: Program.find(opener), arguments: [page])
+        } catch {
+            Output.log("rollcall dev: no browser could be opened, since \(opener) does not run")
+        }
     }
 }
 

@@ -7,7 +7,7 @@ protocol Crashable: Sendable {
     var isUp: Bool { get async }
     /// Ends the process as `kill -9` does. Without effect while none runs.
     func crash() async
-    /// Starts a process in place of one that was crashed. Without effect while one runs or starts.
+    /// Starts a process in place of one that was crashed. Without effect while one runs; waits for one that starts.
     func start() async throws
 }
 
@@ -69,6 +69,7 @@ actor Part<Running: Sendable>: Crashable {
     }
 
     func start() async throws {
+        while case .starting(let done) = state { await done.value }
         guard case .down = state else { return }
         let done = Eventual<Void>()
         state = .starting(done: done)
@@ -88,7 +89,7 @@ actor Part<Running: Sendable>: Crashable {
     }
 
     private func stop() async {
-        if case .starting(let done) = state { await done.value }
+        while case .starting(let done) = state { await done.value }
         let life = life
         state = .over
         lives.continuation.finish()

@@ -46,6 +46,13 @@ export class Bot {
     else this.client.disconnect();
   }
 
+  /** Its window gives it up: another may play the same person, so nobody is to see them leave meanwhile. */
+  quit() {
+    this.meant = "offline";
+    this.client.disconnect({ goodbye: false });
+    this.client.close();
+  }
+
   /**
    * Types a text as people do, with a breath here and there, and sends it.
    *

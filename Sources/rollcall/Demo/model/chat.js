@@ -41,6 +41,9 @@ export class Chat extends EventTarget {
   /** The messages of a conversation, the oldest first. */
   in(conversation) { return this.#messages.get(conversation) ?? []; }
 
+  /** The messages of every conversation, as they are now. */
+  get all() { return new Map(this.#messages); }
+
   send(conversation, from, text) {
     const message = { id: crypto.randomUUID(), conversation, from, text, at: Date.now() };
     this.#keep([message]);

@@ -8,14 +8,19 @@ import { ANSWERS, STORY } from "./story.js";
 /** All windows together have one crowd: whichever holds this lock plays it. */
 const LOCK = "rollcall-demo-crowd";
 
-/** Plays the bots while it is not paused. A `changed` event says that it was paused or goes on. */
+/** Plays the bots in the one window that has them. A `changed` event says that they were paused or go on. */
 export class Crowd extends EventTarget {
+  /** None in a window that does not have them. */
   bots = [];
+  isPaused = false;
   #chat;
   #make;
   #next = 0;
   #busy = new Set();
-  #playing = null;
+  /** Aborted where this window gives them up. */
+  #stay = null;
+  /** Aborted where they pause. */
+  #acting = null;
 
   constructor({ chat, urlsFor, suffix }) {
     super();
@@ -25,29 +30,54 @@ export class Crowd extends EventTarget {
     chat.addEventListener("message", ({ detail }) => this.#heard(detail));
   }
 
-  get isPlaying() { return this.#playing !== null; }
+  /** Has them come, once no other window has them. A pause stays one. */
+  open() {
+    if (this.#stay) return;
+    const { signal } = this.#stay = new AbortController();
+    navigator.locks.request(LOCK, { signal }, () => this.#live(signal)).catch(() => {});
+  }
+
+  /** Gives them up to another window. */
+  close() {
+    this.#stay?.abort();
+    this.#stay = null;
+  }
 
   play() {
-    if (this.isPlaying) return;
-    const playing = new AbortController();
-    this.#playing = playing;
-    navigator.locks.request(LOCK, { signal: playing.signal }, () => this.#live(playing.signal)).catch(() => {});
+    this.isPaused = false;
+    this.#act();
     this.dispatchEvent(new Event("changed"));
   }
 
-  /** They stop in the middle of a word, and stay where they are. */
+  /** They stop in the middle of a word, and stay where they are: no other window is to play them meanwhile. */
   pause() {
-    this.#playing?.abort();
-    this.#playing = null;
+    this.isPaused = true;
+    this.#stop();
     this.dispatchEvent(new Event("changed"));
   }
 
   bot(user) { return this.bots.find((bot) => bot.user === user); }
 
-  #live(signal) {
-    if (this.bots.length === 0) this.bots = this.#make();
+  /** Has the bots until the signal is aborted. */
+  async #live(signal) {
+    const end = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    this.bots = this.#make();
     for (const bot of this.bots) bot.come();
-    return Promise.all([this.#talk(signal), this.#roam(signal)]);
+    if (!this.isPaused) this.#act();
+    await end;
+    this.#stop();
+    for (const bot of this.bots.splice(0)) bot.quit();
+  }
+
+  #act() {
+    if (this.#acting || this.bots.length === 0) return;
+    const { signal } = this.#acting = new AbortController();
+    for (const doing of [this.#talk(signal), this.#roam(signal)]) doing.catch(() => {});
+  }
+
+  #stop() {
+    this.#acting?.abort();
+    this.#acting = null;
   }
 
   async #talk(signal) {
@@ -96,8 +126,8 @@ export class Crowd extends EventTarget {
 
   /** Somebody answers a visitor. */
   async #heard({ conversation, from }) {
-    const signal = this.#playing?.signal;
-    if (!signal || conversation !== CONVERSATIONS.group.id || BOTS.includes(from) || this.bots.length === 0) return;
+    const signal = this.#acting?.signal;
+    if (!signal || conversation !== CONVERSATIONS.group.id || BOTS.includes(from)) return;
     const bot = this.bots[Math.floor(Math.random() * this.bots.length)];
     const answer = ANSWERS[Math.floor(Math.random() * ANSWERS.length)];
     await pause(between(500, 1_200), signal).then(

@@ -19,20 +19,21 @@ export class Device extends EventTarget {
   connection = { status: "idle" };
   presences = new Map();
   typing = NOBODY;
-  /** What has reached this device: nothing does while it has no connection. */
-  messages = [];
-  /** What was sent without a connection. */
-  waiting = [];
   frames = [];
   network;
   #chat;
   #input = null;
   #ends = [];
+  /** What has reached this device, by conversation: nothing does while it has no connection. */
+  #reached;
+  /** What was sent without a connection. */
+  #outbox = [];
 
   constructor({ user, kind, urls, suffix, chat }) {
     super();
     Object.assign(this, { user, kind });
     this.#chat = chat;
+    this.#reached = chat.all;
     this.name = `${kind}-${suffix}`;
     this.network = new Network(urls[0]);
     this.label = `${nameOf(user)}’s ${kind}`;
@@ -55,6 +56,12 @@ export class Device extends EventTarget {
   /** The name of the worker that holds it, without its incarnation. */
   get worker() { return this.isConnected ? this.connection.session.worker.split(".")[0] : null; }
 
+  /** The messages of the conversation that is open. */
+  get messages() { return this.#reached.get(this.conversation?.id) ?? []; }
+
+  /** Those of them that were written without a connection, and wait for one. */
+  get waiting() { return this.#outbox.filter(({ conversation }) => conversation === this.conversation?.id); }
+
   /** Opens a conversation in place of the one that was open. */
   show(conversation) {
     for (const end of this.#ends) end();
@@ -68,7 +75,6 @@ export class Device extends EventTarget {
       client.typing(conversation.id).subscribe((typing) => this.#typingChanged(typing)),
       client.presence(conversation.members).subscribe((presences) => this.#presencesChanged(presences)),
     ];
-    this.messages = this.#chat.in(conversation.id);
     this.#tell("conversation");
   }
 
@@ -85,7 +91,7 @@ export class Device extends EventTarget {
     const { id } = this.conversation;
     if (!this.isConnected) {
       this.#input.send();
-      this.waiting.push({ conversation: id, text });
+      this.#outbox.push({ conversation: id, text });
       return this.#tell("messages");
     }
     await this.#input.sendConfirmed();
@@ -128,7 +134,7 @@ export class Device extends EventTarget {
     if (this.worker) {
       this.#told({ what: `${this.label} is connected to ${this.worker}`, isOwn: true });
       this.#takeMessages();
-      for (const { conversation, text } of this.waiting.splice(0)) this.#chat.send(conversation, this.user, text);
+      for (const { conversation, text } of this.#outbox.splice(0)) this.#chat.send(conversation, this.user, text);
     }
     this.#tell("changed");
   }
@@ -152,8 +158,8 @@ export class Device extends EventTarget {
   }
 
   #takeMessages() {
-    if (!this.isConnected || !this.conversation) return;
-    this.messages = this.#chat.in(this.conversation.id);
+    if (!this.isConnected) return;
+    this.#reached = this.#chat.all;
     this.#tell("messages");
   }
 

@@ -21,10 +21,13 @@ export const CONVERSATIONS = {
 
 const graphemes = new Intl.Segmenter();
 
-export function nameOf(user) { return PEOPLE[user]?.name ?? user; }
+export function nameOf(user) { return personOf(user)?.name ?? user; }
 
 /** The first character of a name, as a reader counts characters. */
 export function initialOf(name) { return [...graphemes.segment(name)][0]?.segment.toUpperCase() ?? ""; }
 
 /** A colour of a person's own. */
-export function hueOf(user) { return PEOPLE[user]?.hue ?? 0; }
+export function hueOf(user) { return personOf(user)?.hue ?? 0; }
+
+/** Anybody may connect, under the name of whatever every object has. */
+function personOf(user) { return Object.hasOwn(PEOPLE, user) ? PEOPLE[user] : undefined; }

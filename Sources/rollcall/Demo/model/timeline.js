@@ -9,9 +9,11 @@ const WATCHED_FOR = 8_000;
 export class Timeline extends EventTarget {
   /** The newest first: `{ title, hint, rows: [{ what, isOwn, reached: [{ who, after }] }], verdict }`. */
   acts = [];
+  /** When a client was last told that somebody had left. */
+  #lastLeft = -Infinity;
 
   /**
-   * Begins a new act: what is told from now on counts from here.
+   * Begins a new act: what is told from now on counts from here, but for who leaves after an act that is watched.
    *
    * @param {{ verdict?: boolean, hint?: string, key?: string }} options `verdict`: whether it ends with a word on who
    *   was seen gone; `hint`: what is to be expected
@@ -27,18 +29,22 @@ export class Timeline extends EventTarget {
   }
 
   /** Begins an act unless the newest is the same and not over: a person goes on with what they do. */
-  continued(title, key) {
+  continued(title, key, hint) {
     const [newest] = this.acts;
     if (newest?.key === key && !newest.isOver) return newest;
-    return this.acted(title, { key });
+    return this.acted(title, { key, hint });
   }
 
   /** Whatever went on has ended: to do it again is a new act. */
   over() { if (this.acts[0]) this.acts[0].isOver = true; }
 
+  /** What went on of this key was taken back, perhaps before anybody was told. */
+  withdrawn(key) { if (this.acts[0]?.key === key) this.over(); }
+
   /** A client was told something. */
   told(who, { what, user, status, isOwn = false }) {
-    const [act] = this.acts;
+    if (status === "offline") this.#lastLeft = performance.now();
+    const act = this.#cause(status);
     if (!act || performance.now() - act.at > 60_000) return;
     const after = performance.now() - act.at;
     const row = act.rows.find((each) => each.what === what && !each.reached.some((other) => other.who === who));
@@ -47,8 +53,14 @@ export class Timeline extends EventTarget {
     this.#changed();
   }
 
+  /** That somebody left comes of the newest act that is watched for it, whatever was typed since. */
+  #cause(status) {
+    const isWatched = ({ verdict, at }) => verdict === "watching" && performance.now() - at < WATCHED_FOR;
+    return (status === "offline" && this.acts.find(isWatched)) || this.acts[0];
+  }
+
   #judge(act) {
-    act.verdict = act.rows.some(({ status }) => status === "offline") ? null : "unnoticed";
+    act.verdict = this.#lastLeft >= act.at ? null : "unnoticed";
     this.#changed();
   }
 

@@ -1,4 +1,5 @@
-// The messages of a conversation. What stands there stays: a new message is appended, and nothing is drawn anew.
+// The messages of a conversation. What stands there stays: a new message is appended, and nothing is drawn anew unless
+// one comes late, as from another window.
 
 import { language } from "../model/language.js";
 import { hueOf, nameOf } from "../model/people.js";
@@ -35,6 +36,8 @@ export class Bubbles {
     const { messages, waiting, user } = this.#device;
     const follows = this.#isAtEnd || waiting.length > 0 || messages.at(-1)?.from === user;
     for (const item of this.#waiting) item.remove();
+    this.#forget(messages);
+    if ([...this.#shown.keys()].some((id, index) => messages[index].id !== id)) return this.rebuild();
     for (const message of messages) {
       if (this.#shown.has(message.id)) continue;
       const item = this.#item(message);
@@ -45,6 +48,17 @@ export class Bubbles {
     this.#waiting = waiting.map(({ text }) => this.#item({ from: user, text, at: null }));
     for (const item of this.#waiting) this.#append(item);
     if (follows) this.#toEnd();
+  }
+
+  /** Takes away what the chat no longer keeps. */
+  #forget(messages) {
+    const kept = new Set(messages.map(({ id }) => id));
+    for (const [id, item] of this.#shown) {
+      if (kept.has(id)) continue;
+      item.remove();
+      this.#shown.delete(id);
+    }
+    this.#list.querySelector(".message")?.classList.add("begins");
   }
 
   get #isAtEnd() {

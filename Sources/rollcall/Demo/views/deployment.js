@@ -29,9 +29,17 @@ export class Deployment extends EventTarget {
     }
   }
 
+  /** Shows which parts are down, which another window may have done. */
+  showDown(down) {
+    for (const [part, row] of this.#rows) {
+      if (!row.isBusy && row.isDown !== down.includes(part)) row.end(!row.isDown, null);
+    }
+  }
+
   button(part) { return this.#rows.get(part).parts.act; }
 
   async #act(row) {
+    if (row.isBusy) return;
     const [verb, word] = row.isDown ? ["start", "started again"] : ["crash", "killed"];
     const hint = row.part === "redis" ? REDIS_HINT : WORKER_HINT;
     const detail = { title: `${TITLES[row.part]}: ${word}`, hint, verdict: true };
@@ -57,6 +65,9 @@ class Row {
   }
 
   showDevices(count) { setText(this.parts.role, `holds ${count} device${count === 1 ? "" : "s"}`); }
+
+  /** Whether something is being done to it. */
+  get isBusy() { return this.element.hasAttribute("aria-busy"); }
 
   begin() { this.element.setAttribute("aria-busy", "true"); }
 

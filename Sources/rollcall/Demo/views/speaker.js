@@ -4,7 +4,7 @@
 import { TypingAnnouncer, presenceText } from "../rollcall.js";
 import { language } from "../model/language.js";
 import { nameOf } from "../model/people.js";
-import { setText } from "../parts.js";
+import { make } from "../parts.js";
 
 /** Speaks for one device at a time. */
 export class Speaker {
@@ -13,6 +13,8 @@ export class Speaker {
   #announcer;
   #statuses = new Map();
   #newest = null;
+  /** What was last said of who is typing. */
+  #typingWords = null;
 
   constructor(region) {
     this.#region = region;
@@ -46,9 +48,13 @@ export class Speaker {
     this.#newest = messages.at(-1)?.id;
   }
 
+  /** In a group, somebody always types: what is said there is news, and who is about to say it is not. */
   #typing() {
     const announcement = this.#announcer.announcement(this.#device.typing);
-    if (announcement !== null) setText(this.#region, announcement);
+    if (announcement === null || this.#device.conversation.title) return;
+    if (announcement) this.#typingWords = this.#say(announcement);
+    // Silence takes the place of that alone, never of a message.
+    else this.#typingWords?.remove();
   }
 
   /** In a group, that somebody comes or goes is no news for the ear. */
@@ -59,7 +65,7 @@ export class Speaker {
     if (conversation.title) return;
     for (const [other, presence] of presences) {
       if (other === user || !before.has(other) || before.get(other) === presence.status) continue;
-      setText(this.#region, `${nameOf(other)}: ${presenceText(presence, { language: language.id })}`);
+      this.#say(`${nameOf(other)}: ${presenceText(presence, { language: language.id })}`);
     }
   }
 
@@ -67,7 +73,14 @@ export class Speaker {
     const newest = this.#device.messages.at(-1);
     if (!newest || newest.id === this.#newest) return;
     this.#newest = newest.id;
-    if (newest.from !== this.#device.user) setText(this.#region, `${nameOf(newest.from)}: ${newest.text}`);
+    if (newest.from !== this.#device.user) this.#say(`${nameOf(newest.from)}: ${newest.text}`);
+  }
+
+  /** A new node each time, so that the same words are heard again. */
+  #say(words) {
+    const said = make("span", words);
+    this.#region.replaceChildren(said);
+    return said;
   }
 }
 
