@@ -99,6 +99,16 @@ struct JudgeTests {
         #expect(broken(findings) == [.steadiness])
     }
 
+    @Test("what an observer had seen before is what it sees; the report says since when")
+    func before() {
+        let findings = judge([shown(.offline, at: 1.91), shown(.online, at: 2.5)]) {
+            $0.prohibitions = [
+                Prohibition(promise: .steadiness, user: alice, statuses: [.offline], from: at(2), until: nil)
+            ]
+        }
+        #expect(findings.compactMap(\.broken).contains { $0.hasSuffix("after -0.09 s") })
+    }
+
     @Test("a read that shows the dead breaks the promise, unless it began before or reads are excused")
     func ghosts() {
         for (began, excused, isBroken) in [(3.5, false, true), (2.5, false, false), (3.5, true, false)] {

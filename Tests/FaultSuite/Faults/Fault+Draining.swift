@@ -37,6 +37,7 @@ extension Fault {
             try await person.come(to: number % stage.hosts.count)
             try await person.ask(.join(stage.room, presence: false))
         }
+        try await stage.see(([friend] + typists).map { .status($0.user, .online) })
         stage.steady((crowd + typists + [friend]).map(\.user))
         let start = Moment.now
         let typing = Task {

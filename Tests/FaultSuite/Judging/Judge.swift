@@ -150,6 +150,7 @@ extension Expectation.Thing: CustomStringConvertible {
 extension Duration {
     /// As a report has it: `2.34 s`.
     var short: String {
+        if self < .zero { return "-" + (.zero - self).short }
         let hundredths = Int((inSeconds * 100).rounded())
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) s"
     }
