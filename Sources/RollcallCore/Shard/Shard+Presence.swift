@@ -7,7 +7,7 @@ extension Shard {
     public mutating func presenceChanged(_ presence: Presence) {
         guard let key = watchKeys[presence.user] else { return }
         // It counts the devices of the dead until they are swept: what it says may be true of them alone.
-        let mayCountThem = watches[key]?.masked.isEmpty == false || leases.leavesUnswept && settles == nil
+        let mayCountThem = watches[key]?.masked.isEmpty == false || leases.leavesUnswept && outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
         watches[key]?.changed(presence)
         changedWatches.insert(key)
@@ -170,7 +170,7 @@ extension Shard {
     private func newer(_ read: Presence, _ known: Presence) -> Presence {
         // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
         guard read.updatedAt != nil || known.updatedAt == nil else { return known }
-        guard settles != nil else { return read.version >= known.version ? read : known }
+        guard outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }
 
@@ -184,23 +184,17 @@ extension Shard {
     ) -> [Incarnation: WorkerStanding] {
         let named = record.incarnations
         let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
-        guard settles != nil, !isAuthoritative else { return dead }
+        guard let outage, !isAuthoritative else { return dead }
         guard let key = watchKeys[record.user], let watch = watches[key], watch.presence != nil else {
-            return dead.filter { passedBefore($0.value) }
+            return dead.filter { outage.hadPassed($0.value) }
         }
         return dead.filter { watch.masked.contains($0.key) }
-    }
-
-    /// Whether a lease passed, and not in an outage in which every other one may have.
-    private func passedBefore(_ standing: WorkerStanding) -> Bool {
-        guard let end = standing.leaseEnd else { return false }
-        return lastBeatBefore.map { end < $0 } ?? true
     }
 
     /// Whether a record that was there is gone although Redis lost nothing: an emptied one would not know the lease
     /// either, so that what is missing still after the next heartbeat was removed, or expired.
     private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard settles == nil, record.updatedAt == nil, watches[key]?.presence?.updatedAt != nil else {
+        guard outage == nil, record.updatedAt == nil, watches[key]?.presence?.updatedAt != nil else {
             watches[key]?.missingSince = nil
             return false
         }
@@ -214,7 +208,7 @@ extension Shard {
     /// Whether an authoritative read counts: not if there was a further outage meanwhile, and not if a change came that
     /// may be newer than such a read, which knows no versions; then the user is read once more.
     private mutating func isConclusive(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard settles == nil, watches[key]?.missingSince == nil else { return false }
+        guard outage == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
         watches[key]?.nextReadIsAuthoritative = true
         usersToRead.insert(record.user)

@@ -47,7 +47,7 @@ extension Shard {
         heartbeats += 1
         lastHeartbeat = now
         if afterGap { settle(at: now) }
-        if leases.read(snapshot), settles == nil { usersToRead.formUnion(watchKeys.keys) }
+        if leases.read(snapshot), outage == nil { usersToRead.formUnion(watchKeys.keys) }
         usersToRead.formUnion(failedReads)
         failedReads = []
         for key in blocked.sorted(by: { $0.index < $1.index }) {
@@ -94,11 +94,11 @@ extension Shard {
     /// Some time after the latest incarnation began every worker has said what it holds, and what is read counts; but
     /// not while heartbeats fail, and with them perhaps all that others say: the next one tells.
     mutating func settlingDue(at now: Instant) {
-        guard let settles else { return }
-        guard now >= settles, heartbeatsSucceed(at: now) else {
-            return timers.remind(.authoritativeRead, at: max(settles, now + settings.heartbeat))
+        guard let outage else { return }
+        guard now >= outage.settles, heartbeatsSucceed(at: now) else {
+            return timers.remind(.authoritativeRead, at: max(outage.settles, now + settings.heartbeat))
         }
-        self.settles = nil
+        self.outage = nil
         readAllAgain(authoritatively: true)
     }
 
@@ -127,11 +127,10 @@ extension Shard {
     }
 
     private mutating func settle(since lastBeat: Timestamp? = nil, at now: Instant) {
-        let judges = now + Patience.beforeJudging(lease: settings.lease)
-        // Over a further outage the first one counts: it is not settled yet who outlived that.
-        lastBeatBefore = settles == nil ? lastBeat : lastBeatBefore ?? lastBeat
-        settles = judges
-        timers.remind(.authoritativeRead, at: judges)
+        let settles = now + Patience.beforeJudging(lease: settings.lease)
+        // Over a further outage the first one's counts: it is not settled yet who outlived that.
+        outage = Outage(settles: settles, lastBeat: outage?.lastBeat ?? lastBeat)
+        timers.remind(.authoritativeRead, at: settles)
     }
 
     private mutating func readAllAgain(authoritatively: Bool) {

@@ -57,11 +57,8 @@ public struct Shard: Sendable {
     /// How many have been answered, and when the last one was.
     var heartbeats = 0
     var lastHeartbeat: Instant?
-    /// Until then others may not have said again what Redis forgot: what observers saw stays, but for newer records.
-    var settles: Instant?
-    /// The last heartbeat before the outage, by Redis time, if it lasted long enough for this worker's lease to be lost:
-    /// whose lease had passed by then was dead.
-    var lastBeatBefore: Timestamp?
+    /// The last outage, until it is settled.
+    var outage: Outage?
     /// From then on what says less is said under the latest incarnation.
     var saysLessFrom = Instant(nanoseconds: 0)
     /// The incarnation under which everything was said last.
