@@ -12,12 +12,20 @@ package enum Loopback {
         return address.hasPrefix("127.") || address == "::1"
     }
 
-    /// Whether a request's `Host`, with or without a port, is this machine's own. One of another name came by way of a web
-    /// page, whose name was made to mean this machine (DNS rebinding).
+    /// Whether a request's `Host` is this machine's own. One of another name came by way of a web page, whose name was
+    /// made to mean this machine (DNS rebinding).
     package static func contains(authority: String) -> Bool {
-        let port = authority.reversed().prefix { $0.isWholeNumber }.count
-        let hasPort = authority.dropLast(port).last == ":" && !authority.hasSuffix("]")
-        let host = hasPort ? authority.dropLast(port + 1) : authority[...]
-        return contains(host.first == "[" && host.last == "]" ? String(host.dropFirst().dropLast()) : String(host))
+        contains(host(of: authority))
+    }
+
+    /// The host without its port, of `host:port`, `[::1]:port` or either alone.
+    static func host(of authority: some StringProtocol) -> String {
+        if authority.first == "[", let end = authority.lastIndex(of: "]") {
+            let rest = authority[authority.index(after: end)...]
+            // Nothing but a port may follow: `[::1].example.com` is no address.
+            guard rest.isEmpty || rest.first == ":" else { return String(authority) }
+            return String(authority[..<end].dropFirst())
+        }
+        return String(authority.prefix { $0 != ":" })
     }
 }

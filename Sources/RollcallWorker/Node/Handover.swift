@@ -40,6 +40,6 @@ enum Handover {
         guard let parts = URLComponents(string: url), parts.scheme == "ws" || parts.scheme == "wss",
             let host = parts.host
         else { return nil }
-        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        return Loopback.host(of: host)
     }
 }

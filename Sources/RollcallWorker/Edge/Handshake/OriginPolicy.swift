@@ -12,7 +12,7 @@ struct OriginPolicy: Sendable {
     ///   - host: where the edge listens.
     init(origins: [String], listeningOn host: String) {
         allowed = Set(origins.map { $0.lowercased() })
-        listensOnLoopback = Self.isLoopback(host)
+        listensOnLoopback = Loopback.contains(host)
     }
 
     /// - Parameters:
@@ -23,22 +23,8 @@ struct OriginPolicy: Sendable {
         guard allowed.isEmpty else { return allowed.contains(origin) }
         let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].hasSuffix(":"), parts[1].isEmpty else { return false }
-        let page = Self.hostName(parts[2])
-        if let host, page == Self.hostName(host.lowercased()[...]) { return true }
-        return listensOnLoopback && Self.isLoopback(page)
-    }
-
-    /// The host without its port, of `host:port`, `[::1]:port` or either alone.
-    private static func hostName(_ authority: Substring) -> String {
-        if authority.first == "[", let end = authority.firstIndex(of: "]") {
-            return String(authority[authority.index(after: authority.startIndex)..<end])
-        }
-        return String(authority.prefix { $0 != ":" })
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        let isIPv4 = octets.count == 4 && octets.allSatisfy { UInt8($0) != nil }
-        return host == "localhost" || host == "::1" || isIPv4 && octets[0] == "127"
+        let page = Loopback.host(of: parts[2])
+        if let host, page == Loopback.host(of: host.lowercased()) { return true }
+        return listensOnLoopback && Loopback.contains(page)
     }
 }
