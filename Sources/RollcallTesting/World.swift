@@ -158,9 +158,7 @@ final class World {
         }
         repeats.removeValue(forKey: conversation)?.cancel()
         guard typists[conversation]?.isEmpty == false else { return }
-        clock.willRing(at: clock.now + .milliseconds(Self.expiry))
-        repeats[conversation] = loop.assumeIsolated().scheduleTask(in: .milliseconds(Self.expiry)) {
-            [weak self] () -> Void in
+        repeats[conversation] = loop.schedule(at: clock.now + .milliseconds(Self.expiry), by: clock) { [weak self] in
             self?.tellTyping(in: conversation)
         }
     }

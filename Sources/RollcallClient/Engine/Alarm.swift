@@ -1,6 +1,6 @@
 // A timer that follows a value's deadline, wherever it moves.
 
-import NIOCore
+package import NIOCore
 
 /// Calls back once the deadline last set has come. Used on its loop only.
 final class Alarm {
@@ -34,12 +34,8 @@ final class Alarm {
 
     private func schedule(at deadline: ContinuousClock.Instant) {
         scheduled?.task.cancel()
-        let delay = max(.zero, clock.now.duration(to: deadline))
-        let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] () -> Void in
-            self?.fired()
-        }
+        let task = loop.schedule(at: deadline, by: clock) { [weak self] in self?.fired() }
         scheduled = (deadline, task)
-        clock.willRing(at: deadline)
     }
 
     private func fired() {
@@ -48,5 +44,16 @@ final class Alarm {
         if clock.now < deadline { return schedule(at: deadline) }
         self.deadline = nil
         ring()
+    }
+}
+
+extension EventLoop {
+    /// Calls back once, at that moment; on the loop itself only.
+    package func schedule(
+        at instant: ContinuousClock.Instant, by clock: SteadyClock, _ ring: @escaping () -> Void
+    ) -> Scheduled<Void> {
+        clock.willRing(at: instant)
+        let delay = max(.zero, clock.now.duration(to: instant))
+        return assumeIsolated().scheduleTask(in: TimeAmount(delay)) { () -> Void in ring() }
     }
 }

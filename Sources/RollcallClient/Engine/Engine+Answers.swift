@@ -19,7 +19,7 @@ final class FetchCall {
 
 extension Engine {
     /// How long to wait before a read that the worker could not do is asked for again.
-    private static let unavailablePause = TimeAmount.milliseconds(500)
+    private static let unavailablePause = Duration.milliseconds(500)
 
     /// Calls `done` with what is known once all is, or the time is over.
     func fetch(
@@ -97,8 +97,7 @@ extension Engine {
     }
 
     private func askAgainLater(_ id: FetchID) {
-        clock.willRing(at: clock.now + .nanoseconds(Self.unavailablePause.nanoseconds))
-        loop.assumeIsolated().scheduleTask(in: Self.unavailablePause) { [weak self] () -> Void in
+        _ = loop.schedule(at: clock.now + Self.unavailablePause, by: clock) { [weak self] in
             guard let self, let fetch = fetches[id], connector.isOpen else { return }
             agenda.fetchEnded(id)
             agenda.fetchWanted(id, of: fetch.call.missing)

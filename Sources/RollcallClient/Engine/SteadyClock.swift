@@ -21,5 +21,5 @@ package struct SteadyClock: Sendable {
     package var now: ContinuousClock.Instant { read() }
 
     /// A timer is set.
-    package func willRing(at instant: ContinuousClock.Instant) { note?(instant) }
+    func willRing(at instant: ContinuousClock.Instant) { note?(instant) }
 }
