@@ -53,7 +53,7 @@ package struct ComposeScreen: Sendable {
     }
 
     private func typing(_ composition: Composition) -> Line {
-        if let refusal = composition.typing.refusal { return Line(Span("not shown: \(refusal.message)", .warning)) }
+        if let refusal = composition.typing.refusal { return Line(Span(wording.refusal(refusal), .warning)) }
         return Line(Span(wording.typing(composition.typing)))
     }
 

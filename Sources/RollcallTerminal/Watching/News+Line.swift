@@ -16,11 +16,11 @@ extension News {
     }
 
     private static func sentence(for members: Members, in wording: Wording) -> String {
-        members.refusal.map { "members not shown: \($0.message)" } ?? wording.count(of: members)
+        members.refusal.map { "members \(wording.refusal($0))" } ?? wording.count(of: members)
     }
 
     private static func sentence(for typing: Typing, in wording: Wording) -> String {
-        if let refusal = typing.refusal { return "not shown: \(refusal.message)" }
+        if let refusal = typing.refusal { return wording.refusal(refusal) }
         let text = wording.typing(typing)
         return text.isEmpty ? "nobody is typing" : text
     }

@@ -51,8 +51,7 @@ package struct WatchScreen: Sendable {
     /// A line that is there while nobody types, too, so that those beneath it do not jump.
     private func line(of typing: Typing, _ size: Size) -> Line {
         if let refusal = typing.refusal {
-            return Line(
-                Span(Cells.shortened(Shown.text("  not shown: \(refusal.message)"), to: size.columns), .warning))
+            return Line(Span(Cells.shortened("  " + wording.refusal(refusal), to: size.columns), .warning))
         }
         return Line(Span(Cells.shortened("  " + wording.typing(typing), to: size.columns)))
     }
