@@ -331,6 +331,12 @@ let package = Package(
             path: "Benchmarks/Client",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "crowd-bench",
+            dependencies: ["RollcallCore", "RollcallModel"],
+            path: "Benchmarks/Crowd",
+            swiftSettings: swiftSettings
+        ),
         .target(name: "CHeap", path: "Tests/CHeap"),
         .executableTarget(
             name: "views",

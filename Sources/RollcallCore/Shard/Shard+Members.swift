@@ -8,7 +8,7 @@ extension Shard {
     mutating func watchMembers(of key: RoomKey, for session: SessionKey) {
         let members = membersMessage(of: key)
         if rooms[key]?.presenceSessions.isEmpty == true { rooms[key]?.toldMembers = members }
-        guard rooms[key]?.presenceSessions.insert(session).inserted == true else { return }
+        guard rooms[key]?.presenceSessions.insert(session) == true else { return }
         oweMembers(of: key, to: session)
         for member in rooms[key]?.shownMembers ?? [] { addWatcher(session, of: member) }
     }
@@ -23,7 +23,7 @@ extension Shard {
     }
 
     mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
-        guard rooms[key]?.presenceSessions.remove(session) != nil else { return }
+        guard rooms[key]?.presenceSessions.remove(session) == true else { return }
         forgive(.members(key), to: session)
         for member in rooms[key]?.shownMembers ?? [] { removeWatcher(session, of: member) }
     }
@@ -57,7 +57,7 @@ extension Shard {
         else { return }
         rooms[key]?.toldMembers = members
         rooms[key]?.lastToldMembers = now
-        let sessions = room.presenceSessions.inOrder
+        let sessions = room.presenceSessions.keys
         tell(.members(members), of: .members(key), to: sessions)
         let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))
         for session in sessions {
@@ -77,9 +77,4 @@ extension Shard {
         return ServerMessage.Members(
             conversation: room.conversation, users: shown.map { .init(user: $0, name: names[$0]) }, count: names.count)
     }
-}
-
-extension Set<SessionKey> {
-    /// In the order of their slots, so that the same events have the same actions each time.
-    var inOrder: [SessionKey] { sorted { $0.index < $1.index } }
 }

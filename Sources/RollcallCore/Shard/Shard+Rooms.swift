@@ -60,16 +60,14 @@ extension Shard {
         if read.withMembers { rooms[key]?.members.readFailed() }
         rooms[key]?.isIncomplete = true
         if rooms[key]?.phase == .live { rooms[key]?.phase = .reading }
-        for index in (rooms[key]?.waiting ?? []).indices where rooms[key]?.waiting[index].user == read.user {
-            rooms[key]?.waiting[index].isRead = false
-        }
+        for waiting in rooms[key]?.lobby.of(read.user) ?? [] { rooms[key]?.lobby.readAgain(waiting.session) }
     }
 
     /// Takes a session out of a room; the last to go ends the room.
     mutating func depart(_ key: SessionKey, from room: RoomKey) {
-        rooms[room]?.sessions.removeAll { $0 == key }
+        rooms[room]?.sessions.remove(key)
         forgive(.room(room), to: key)
-        rooms[room]?.waiting.removeAll { $0.session == key }
+        rooms[room]?.lobby.remove(key)
         unwatchMembers(of: room, for: key)
         closeIfDeserted(room)
     }
@@ -89,9 +87,8 @@ extension Shard {
     mutating func readRoomAgain(_ key: RoomKey) {
         guard isRedisAvailable, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         rooms[key]?.isIncomplete = false
-        let waiting = room.waiting.map(\.user)
-        let users = Set(room.sessions.compactMap { sessions[$0]?.user } + waiting).sorted()
-        let wantsMembers = !room.presenceSessions.isEmpty || room.waiting.contains(where: \.withPresence)
+        let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.lobby.users).sorted()
+        let wantsMembers = !room.presenceSessions.isEmpty || room.lobby.wantsMembers
         if !wantsMembers { rooms[key]?.members.forget() }
         for (index, user) in users.enumerated() {
             read(
@@ -100,7 +97,7 @@ extension Shard {
                     withMembers: index == 0 && wantsMembers),
                 for: key)
         }
-        for index in room.waiting.indices { rooms[key]?.waiting[index].isRead = true }
+        _ = rooms[key]?.lobby.takeUnread()
     }
 
     /// Reads who types where that became unclear. A room whose channels are not confirmed is read when they are, and
@@ -108,7 +105,7 @@ extension Shard {
     mutating func readUnclearRooms() {
         for key in roomsToRead.sorted(by: { $0.index < $1.index }) where isRedisAvailable {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
-                let user = room.sessions.first.flatMap({ sessions[$0]?.user }) ?? room.waiting.first?.user
+                let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.lobby.users.min()
             else { continue }
             read(RoomRead(conversation: room.conversation, user: user, withTyping: true, withMembers: false), for: key)
         }
@@ -166,17 +163,17 @@ extension Shard {
     /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership, but for
     /// a signal that overtook the news and found the user a member again: that is stopped.
     private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
-        guard let room = rooms[key] else { return }
+        guard let conversation = rooms[key]?.conversation else { return }
         rooms[key]?.members.changed(user, to: nil)
         membersChanged(key)
-        let removed = room.sessions.filter { sessions[$0]?.user == user }
+        let removed = (sessionsOfUser[user] ?? []).filter { rooms[key]?.sessions.contains($0) == true }
         guard !removed.isEmpty else { return }
         for session in removed {
             // A join whose snapshot still waits has taken effect before.
             forgive(.room(key), to: session)
             keepPromises(to: session)
         }
-        actions.append(.send(.removed(room.conversation), to: removed))
+        actions.append(.send(.removed(conversation), to: removed))
         for session in removed {
             if let joined = sessions[session]?.joined.firstIndex(where: { $0.room == key }) {
                 stopTyping(session, joined: joined)

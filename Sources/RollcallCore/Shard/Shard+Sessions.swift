@@ -96,9 +96,7 @@ extension Shard {
         guard let recorder = sessions[key]?.recorder else { return }
         acknowledgeWritten(key)
         if sessions[key]?.phase == .ending, recorder.isFinished {
-            sessionKeys[recorder.name.session] = nil
-            sessions.remove(key)
-            timers.forget(.session(key))
+            forget(key, recorder.name)
             return
         }
         guard let incarnation else { return }
@@ -225,6 +223,14 @@ extension Shard {
         sessions[key]?.acks = []
     }
 
+    private mutating func forget(_ key: SessionKey, _ name: SessionName) {
+        sessionKeys[name.session] = nil
+        sessionsOfUser[name.user]?.removeAll { $0 == key }
+        if sessionsOfUser[name.user]?.isEmpty == true { sessionsOfUser[name.user] = nil }
+        sessions.remove(key)
+        timers.forget(.session(key))
+    }
+
     private mutating func acknowledgeWritten(_ key: SessionKey) {
         while let session = sessions[key], let first = session.acks.first,
             session.recorder?.isWritten(first.sequence) == true
@@ -242,6 +248,7 @@ extension Shard {
         var recorder = DeviceRecorder(name: name, hello: since)
         let sequence = recorder.decided(state: hello.state)
         sessionKeys[name.session] = key
+        sessionsOfUser[user, default: []].append(key)
         sessions[key]?.recorder = recorder
         sessions[key]?.phase = .open
         if let id { sessions[key]?.acks.append((sequence, id)) }

@@ -70,7 +70,7 @@ extension Shard {
         let involved = Set(((before ?? []) + now).map(\.user))
         var byUser: [UserID: [SessionKey]] = [:]
         var others: [SessionKey] = []
-        for session in room.sessions {
+        for session in room.sessions.keys {
             if let user = sessions[session]?.user, involved.contains(user) {
                 byUser[user, default: []].append(session)
             } else {

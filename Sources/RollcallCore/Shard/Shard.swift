@@ -32,6 +32,8 @@ public struct Shard: Sendable {
 
     var sessions = SlotMap<Session>()
     var sessionKeys: [SessionID: SessionKey] = [:]
+    /// Of each user whose sessions said hello.
+    var sessionsOfUser: [UserID: [SessionKey]] = [:]
     var rooms = SlotMap<Room>()
     var roomKeys: [ConversationID: RoomKey] = [:]
     var watches = SlotMap<Watch>()

@@ -12,32 +12,14 @@ public struct Room: Sendable {
         case live
     }
 
-    struct Waiting: Hashable, Sendable {
-        var session: SessionKey
-        var user: UserID
-        var withPresence: Bool
-        /// The joins to acknowledge: a client may ask again while it waits.
-        var ids: [MessageID] = []
-        /// Whether its membership is being read.
-        var isRead = false
-        /// The last typing signal that came while the join waited.
-        var typing: Signal?
-    }
-
-    struct Signal: Hashable, Sendable {
-        var id: MessageID?
-        /// Its expiry counts from here, however long the join takes.
-        var came: Instant
-    }
-
     let conversation: ConversationID
     var phase: Phase
     /// Whether a read failed since all was last asked for: somebody's membership may have been missed.
     var isIncomplete = false
-    var sessions: [SessionKey] = []
-    var waiting: [Waiting] = []
+    var sessions = Roster<Session>()
+    var lobby = Lobby()
     /// Sessions that watch the members too.
-    var presenceSessions: Set<SessionKey> = []
+    var presenceSessions = Roster<Session>()
     var members = MemberSet()
     /// What these were last told of the members, and when; they watch whom it names. `nil` before there were any.
     var toldMembers: ServerMessage.Members?
@@ -53,7 +35,7 @@ public struct Room: Sendable {
     }
 
     var topics: [Topic] { [.typing(conversation), .members(conversation)] }
-    var isDeserted: Bool { sessions.isEmpty && waiting.isEmpty }
+    var isDeserted: Bool { sessions.isEmpty && lobby.isEmpty }
 
     var shownMembers: [UserID] { toldMembers?.users.map(\.user) ?? [] }
 

@@ -26,10 +26,10 @@ import Testing
         var sessions = SlotMap<Session>()
         let key = sessions.insert(Session(now: at(.zero), limits: ShardSettings().limits))
         #expect(room.isDeserted)
-        room.sessions = [key]
+        room.sessions.insert(key)
         #expect(!room.isDeserted)
-        room.sessions = []
-        room.waiting = [Room.Waiting(session: key, user: "alice", withPresence: false)]
+        room.sessions.remove(key)
+        room.lobby.insert(Lobby.Waiting(session: key, user: "alice", withPresence: false))
         #expect(!room.isDeserted)
     }
 
