@@ -1,4 +1,4 @@
-"""What the stories share: one browser, one web server, one Redis with two workers."""
+"""What the stories share: one browser, one web server, one Redis with two workers, one `rollcall dev` a file."""
 
 import contextlib
 import itertools
@@ -6,7 +6,8 @@ import itertools
 import pytest
 
 import pages
-from deployment import Redis, Worker
+from demo import Demo
+from deployment import Dev, Redis, Worker
 from network import Network
 
 numbers = itertools.count(1)
@@ -74,6 +75,39 @@ def open_page(driver, site):
 @pytest.fixture
 def page(open_page):
     return open_page()
+
+
+@pytest.fixture(scope="module")
+def dev():
+    with stopping(Dev()) as running:
+        yield running
+
+
+@pytest.fixture
+def open_demo(driver, dev):
+    """Opens demo pages, whose width and media features end with the story."""
+    opened = []
+
+    def open_one(**choices):
+        opened.append(Demo(driver, dev.ready["page"], **choices))
+        return opened[-1]
+
+    yield open_one
+    for page in opened:
+        page.show()
+        page.emulate()
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.close()
+
+
+@pytest.fixture
+def demo(open_demo):
+    return open_demo()
+
+
+@pytest.fixture
+def devices(demo):
+    return [demo.device(name) for name in ("alice-phone", "bob-phone", "alice-laptop")]
 
 
 @pytest.fixture

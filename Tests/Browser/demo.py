@@ -4,6 +4,10 @@ from selenium.webdriver.common.by import By
 
 from pages import Page
 
+# How long, in seconds, `rollcall dev` waits for who lost the network, and for a worker; and what is fast enough.
+GRACE, LEASE = 5.0, 5.0
+BY_THEN = 2.0
+
 # Keeps every text that an element ever shows, from now on.
 RECORD = """
     const [name, selector] = arguments;
@@ -38,6 +42,17 @@ class Demo(Page):
 
     def device(self, name):
         return Device(self, name)
+
+    def choose(self, language):
+        self.run("const select = document.getElementById('language'); select.value = arguments[0];"
+                 "select.dispatchEvent(new Event('change'))", language)
+
+    @property
+    def held(self):
+        """How many devices the workers hold for this window."""
+        return self.run(
+            "return [...document.querySelectorAll('[data-part=role]')]"
+            ".reduce((sum, each) => sum + (Number(each.textContent.match(/\\d+/)?.[0]) || 0), 0)")
 
     def press(self, selector):
         self.run("document.querySelector(arguments[0]).click()", selector)
@@ -99,6 +114,17 @@ class Device:
             f"{self.name} says {line}",
             "document.querySelector(arguments[0]).textContent.replace(/[\\u2068\\u2069]/g, '') === arguments[1]",
             f"{self.root} .chat-line", line, within=within)
+
+    def record_line(self):
+        self.page.record(self.name, f"{self.root} .chat-line")
+
+    @property
+    def recorded_lines(self):
+        return self.page.recorded(self.name)
+
+    def loses_network(self):
+        self.press("drop")
+        self.says("No network")
 
     @property
     def shows_dots(self):

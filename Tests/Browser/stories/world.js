@@ -176,6 +176,16 @@ class Socket extends EventTarget {
   }
 }
 
+/** Plays a story in a world of its own, whose client is connected. */
+export async function connected(story, options) {
+  const world = new World();
+  try {
+    await story(world, await world.connected(options));
+  } finally {
+    world.end();
+  }
+}
+
 export function presence(user, status) {
   return { user, status, last_seen: 1_784_599_990_000, updated_at: 1_784_599_990_000, version: 1_784_599_990_000 };
 }

@@ -1,0 +1,219 @@
+// Presence: one's own device's, and others' as it is observed or asked for once.
+
+import { groupCount } from "/rollcall.js";
+import { connected, equal, ok, presence, seen, settled } from "./world.js";
+
+const statuses = (presences) => presences.map(({ status }) => status);
+
+export const stories = {
+  "P1: a user never seen is offline, and no error": () => connected(async (world, client) => {
+    const presences = seen(client.presence("nobody"));
+    await world.advance(0);
+    world.socket.tell({ type: "presence", users: [{ user: "nobody", status: "hibernating", last_seen: null, updated_at: null }] });
+    equal(presences.at(-1), { user: "nobody", status: "offline", lastSeen: null, updatedAt: null, version: 0 });
+  }),
+
+  "P3: phases become states, a glance elsewhere changes nothing, and nothing is said twice": () => connected(async (world, client) => {
+    for (const phase of ["inactive", "active", "background", "inactive", "background"]) {
+      client.setPhase(phase);
+      await world.advance(0);
+    }
+    client.setState("background");
+    client.setPhase("active");
+    await world.advance(0);
+    client.setState("idle");
+    await world.advance(0);
+    client.inputHappened();
+    await world.advance(0);
+    equal(world.all("state").map(({ state }) => state), ["background", "active", "idle", "active"]);
+    client.setState("background");
+    client.setState("active");
+    await world.advance(0);
+    equal(world.all("state").at(-1).state, "active");
+    world.socket.drop();
+    client.setPhase("background");
+    await world.advance(2_000);
+    equal(world.all("hello").map(({ state }) => state), ["active", "background"]);
+  }),
+
+  "P4: a device whose input stays away is idle, and active at the next": () => connected(async (world, client) => {
+    await world.advance(3_600_000);
+    equal(world.all("state"), [], "an app that reports no input says nothing by its silence");
+    client.inputHappened();
+    await world.advance(299_999);
+    equal(world.all("state").length, 0);
+    await world.advance(1);
+    client.typingInput("c42").edited("x");
+    await world.advance(0);
+    equal(world.all("state").map(({ state }) => state), ["idle", "active"]);
+  }),
+
+  "P6: ten observers of one user cost one subscription, and the last to go ends it": () => connected(async (world, client) => {
+    const observers = Array.from({ length: 10 }, () => seen(client.presence("bob")));
+    await world.advance(0);
+    world.socket.tellPresence("bob", "online");
+    for (const observer of observers) equal(statuses(observer), ["offline", "online"]);
+    const late = seen(client.presence("bob"));
+    equal(late.length, 0, "not within the call that begins it");
+    await world.advance(0);
+    equal(statuses(late), ["online"]);
+    for (const observer of observers) observer.end();
+    world.socket.tellPresence("bob", "away");
+    equal(statuses(late), ["online", "away"]);
+    late.end();
+    late.end();
+    await world.advance(0);
+    equal(world.kinds(), ["hello", "watch", "unwatch"]);
+    equal(client.presence("bob").latest, undefined, "what nobody observes is not kept");
+  }),
+
+  "P6: what one task begins and ends again is never sent": () => connected(async (world, client) => {
+    const first = seen(client.presence("bob"));
+    await world.advance(0);
+    first.end();
+    seen(client.presence("bob"));
+    seen(client.presence("carol")).end();
+    await world.advance(0);
+    equal(world.kinds(), ["hello", "watch"]);
+  }),
+
+  "P6: a thousand in one call, in messages that fit": () => connected(async (world, client) => {
+    world.limits.message_bytes = 16_384;
+    world.socket.drop();
+    await world.advance(2_000);
+    const users = Array.from({ length: 1_000 }, (_, number) => `user${number}`);
+    const found = await client.currentPresence(users);
+    equal(found.size, 1_000);
+    const gets = world.all("get");
+    ok(gets.length > 10 && gets.every((get) => JSON.stringify(get).length < 16_384), "in chunks");
+    equal((await client.currentPresence("bob")).status, "away");
+    equal(await client.currentPresence([]), new Map());
+  }),
+
+  "P6: no more at once than a worker serves a session": () => connected(async (world, client) => {
+    world.limits.watched_users = 100;
+    world.socket.drop();
+    await world.advance(2_000);
+    let most = 0;
+    let unanswered = 0;
+    world.script = (message, socket) => {
+      if (message.type !== "get") return socket.behave(message);
+      unanswered += message.users.length;
+      most = Math.max(most, unanswered);
+      globalThis.setTimeout(() => { unanswered -= message.users.length; socket.behave(message); }, 10);
+    };
+    const fetched = client.currentPresence(Array.from({ length: 1_000 }, (_, number) => `user${number}`), { within: 60_000 });
+    await world.advance(30_000);
+    equal((await fetched).size, 1_000);
+    equal(most, 100);
+  }),
+
+  "P6: an answer may come in parts, late, or after a reconnect; what does not come is absent": () => connected(async (world, client) => {
+    world.script = ({ type, id, users, ...message }, socket) => {
+      if (type !== "get") return socket.behave({ type, id, users, ...message });
+      socket.tell({ type: "ack", id });
+      for (const user of users.slice(0, 2)) socket.tell({ type: "presence", id, users: [presence(user, "online")] });
+    };
+    const parts = client.currentPresence(["a", "b", "c"], { within: 1_000 });
+    await world.advance(1_000);
+    equal([...(await parts).keys()], ["a", "b"]);
+    let asked = 0;
+    world.script = (message, socket) => {
+      if (message.type !== "get") return socket.behave(message);
+      asked += 1;
+      if (asked === 1) socket.tell({ type: "error", id: message.id, code: "unavailable", message: "later", retry: true });
+      else if (asked === 2) socket.drop();
+      else socket.behave(message);
+    };
+    const again = client.currentPresence("bob");
+    await world.advance(4_000);
+    equal((await again).status, "away");
+    equal(asked, 3);
+    world.script = (message, socket) => message.type === "get" || socket.behave(message);
+    const leaving = new AbortController();
+    const left = client.currentPresence("bob", { within: 3_600_000, signal: leaving.signal });
+    await world.advance(0);
+    leaving.abort();
+    equal(await left, undefined);
+  }),
+
+  "P6: several users are one value a task": () => connected(async (world, client) => {
+    const users = Array.from({ length: 1_000 }, (_, number) => `user${number}`);
+    const group = seen(client.presence(users));
+    await world.advance(0);
+    equal(group.at(-1).size, 1_000);
+    ok(group.length < 10, `${group.length} values`);
+    world.socket.tellPresence("user7", "online");
+    await settled();
+    equal(groupCount(group.at(-1).values(), 1_000).text, "1 of 1000 online");
+    ok(group.at(-2) !== group.at(-1) && group.at(-2).get("user7").status === "offline", "values do not change");
+    group.end();
+    await world.advance(0);
+    equal(world.all("unwatch").flatMap((message) => message.users).length, 1_000);
+  }),
+
+  "P9: who belongs to a conversation, and who of them is here": () => connected(async (world, client) => {
+    world.script = (message, socket) => {
+      socket.behave(message);
+      if (message.type !== "join" || !message.presence) return;
+      const users = [{ user: "alice", name: "Alice" }, { user: "bob", name: "Bob" }, { user: "carol" }];
+      socket.tell({ type: "members", conversation: "c42", users, count: 3 });
+      socket.tell({ type: "presence", users: [presence("alice", "online"), presence("bob", "away"), presence("carol", "offline")] });
+    };
+    const typings = seen(client.typing("c42"));
+    await world.advance(0);
+    const members = seen(client.members("c42"));
+    await world.advance(0);
+    const shown = () => members.at(-1).people.map(({ user, name, presence }) => `${user} ${name} ${presence?.status}`);
+    equal(shown(), ["alice Alice online", "bob Bob away", "carol undefined offline"]);
+    ok(members.length <= 2, "a list and its presence are few values");
+    equal(groupCount(members.at(-1).people.map((each) => each.presence), members.at(-1).count).text, "1 of 3 online");
+    world.socket.tellPresence("bob", "online");
+    await settled();
+    equal(shown()[1], "bob Bob online");
+    world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob", name: "Bobby" }, { user: "dave" }], count: 2 });
+    await settled();
+    equal(shown(), ["bob Bobby online", "dave undefined undefined"]);
+    world.socket.drop();
+    await world.advance(2_000);
+    equal(shown(), ["alice Alice online", "bob Bob away", "carol undefined offline"]);
+    members.end();
+    await world.advance(0);
+    world.socket.tellTyping("c42", "bob");
+    equal(typings.at(-1).count, 1, "typing goes on");
+    typings.end();
+    await world.advance(0);
+    const joins = world.all("join").map((message) => message.presence ?? null);
+    equal([joins, world.all("leave").length, world.all("watch").length], [[null, true, true, false], 1, 0]);
+    equal([client.members("c42").latest, client.presence("bob").latest], [undefined, undefined], "nothing is kept");
+  }),
+
+  "P9: a member who is watched besides costs one subscription, and both go on as long as they are wanted":
+    () => connected(async (world, client) => {
+      const bob = seen(client.presence("bob"));
+      const members = seen(client.members("c42"));
+      await world.advance(0);
+      world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob" }], count: 1 });
+      await world.advance(0);
+      equal(members.at(-1).people[0].presence.status, "offline", "what is known is shown at once");
+      bob.end();
+      await world.advance(0);
+      equal(world.kinds(), ["hello", "join", "watch", "unwatch"]);
+      world.socket.tellPresence("bob", "online");
+      await settled();
+      equal(members.at(-1).people[0].presence.status, "online");
+      world.socket.tell({ type: "removed", conversation: "c42" });
+      await settled();
+      equal([members.at(-1).people, members.at(-1).refusal.code], [[], "not_a_member"]);
+      members.end();
+      await world.advance(0);
+      equal(client.presence("bob").latest, undefined);
+    }),
+
+  "P7: now is the server's, and this device's clock changes nothing": () => connected(async (world, client) => {
+    equal(client.now, 1_784_600_000_000);
+    Date.now = () => 5;
+    await world.advance(1_000);
+    equal(client.now, 1_784_600_001_000);
+  }),
+};
