@@ -7,7 +7,7 @@ import pytest
 
 import pages
 from demo import Demo
-from deployment import Dev, Redis, Worker
+from deployment import Dev, Redis, Worker, stopping
 from network import Network
 
 numbers = itertools.count(1)
@@ -120,11 +120,3 @@ class Room:
     def __init__(self, number):
         self.name = f"c{number}"
         self.alice, self.bob, self.carol = (f"{name}{number}" for name in ("alice", "bob", "carol"))
-
-
-@contextlib.contextmanager
-def stopping(process):
-    try:
-        yield process
-    finally:
-        process.stop()

@@ -65,6 +65,15 @@ class Process:
             self.watcher.communicate(b"done\n")
 
 
+@contextlib.contextmanager
+def stopping(process):
+    """Lends a process, and ends it afterwards."""
+    try:
+        yield process
+    finally:
+        process.stop()
+
+
 class Redis(Process):
     """A private server on loopback that keeps nothing."""
 

@@ -8,8 +8,7 @@ import urllib.parse
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from conftest import stopping
-from deployment import Dev
+from deployment import Dev, stopping
 
 
 def ask(dev, method, path, **headers):

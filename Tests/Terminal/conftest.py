@@ -7,18 +7,10 @@ import urllib.request
 
 import pytest
 
-from deployment import Redis, Worker
+from deployment import Redis, Worker, stopping
 from terminal import Terminal
 
 numbers = itertools.count(1)
-
-
-@contextlib.contextmanager
-def stopping(process):
-    try:
-        yield process
-    finally:
-        process.stop()
 
 
 @pytest.fixture(scope="session")
