@@ -15,7 +15,8 @@ fail() {
 # Made beside its place and then moved there, since another run may be making it too.
 make_venv() {
     command -v python3 >/dev/null || fail "python3 is needed and not on the PATH"
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "Python 3.9 or later is needed"
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+        fail "Python 3.10 or later is needed and python3 is $(python3 --version): install one, first on the PATH as python3"
     half=$venv.$$
     log=$venv.$$.log
     trap 'rm -rf "$half" "$log"' EXIT

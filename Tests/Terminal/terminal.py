@@ -30,7 +30,7 @@ class Terminal:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                os.login_tty(self.slave)
+                take(self.slave)
                 os.execvpe(program, [program, *arguments], environment)
             finally:
                 os._exit(127)
@@ -120,3 +120,11 @@ class Terminal:
         self.watcher.communicate(b"done\n")
         os.close(self.slave)
         os.close(self.master)
+
+
+def take(terminal):
+    """Makes this process the leader of a session on that terminal. (Python 3.11 has it as `os.login_tty`.)"""
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    for stream in range(3):
+        os.dup2(terminal, stream)
