@@ -27,6 +27,7 @@ class Terminal:
         # The near end stays open here too: only while somebody has it can its settings be asked for.
         self.master, self.slave = os.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.found = self.settings
         self.pid = os.fork()
         if self.pid == 0:
             try:
@@ -98,11 +99,12 @@ class Terminal:
 
     @property
     def is_as_found(self):
-        """Whether the terminal wraps, shows its cursor, does not mark what is pasted, and has the usual screen."""
+        """Whether every setting is what it was before the program began, and the terminal wraps, shows its cursor, does
+        not mark what is pasted, and has the usual screen."""
         self.look()
         switches = {b"?1049": b"l", b"?7": b"h", b"?2004": b"l", b"?25": b"h"}
         last = {name: self.bytes[self.bytes.rfind(b"\x1b[" + name) + 2 + len(name):][:1] for name in switches}
-        return last == switches and not self.takes_keys
+        return last == switches and self.settings == self.found
 
     def signal(self, number):
         os.kill(self.pid, number)
