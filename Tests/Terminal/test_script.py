@@ -60,6 +60,15 @@ def test_a_wrong_script_is_answered_with_its_lines(room, tmp_path):
     assert missing.returncode == 64 and "/nowhere cannot be read" in missing.stderr
 
 
+def test_a_script_cannot_type_at_no_pace(room, tmp_path):
+    script = tmp_path / "story"
+    script.write_text("pace 0s\ntype Hello\n")
+    done = subprocess.run(
+        [PROGRAM, *room.type(room.alice, "--script", str(script))], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 64
+    assert f"{script}:1: pace wants a time; to write at once, write paste" in done.stderr
+
+
 def test_for_types_for_as_long(room, terminal):
     bob = terminal("type", room.name, "--as", room.bob, "--url", room.workers[1].edge)
     bob.shows("connected to")

@@ -120,6 +120,31 @@ def test_a_stop_that_cannot_be_foreseen_is_recovered_from(room, terminal):
     alice.shows("› Hello", "connected to")
 
 
+def test_a_stopped_program_that_is_to_end_puts_the_terminal_right_when_it_goes_on(room, terminal):
+    alice = terminal(*room.type(room.alice))
+    alice.shows("connected to")
+    for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
+        alice.signal(number)
+    assert alice.ends() == 0
+    assert alice.is_as_found
+
+
+def test_what_is_ended_after_ctrl_z_leaves_the_shell_its_terminal(room, terminal):
+    shell = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
+    shell.shows("$")
+    shell.types(" ".join(f"'{word}'" for word in command(room)) + "\n")
+    shell.shows("Enter sends", "connected to")
+    shell.types(CTRL_Z)
+    shell.said("Stopped")
+    # Bash lets go on what it ends.
+    shell.types("kill %1; wait %1; echo left with $?\n")
+    shell.said("left with 0")
+    assert shell.bytes.count(b"\x1b[?1049h") == 1, "the screen stays the shell's"
+    shell.types("exit\n")
+    assert shell.ends() == 0
+    assert shell.is_as_found
+
+
 def test_wide_joined_and_right_to_left_characters_keep_the_line_whole(room, pair):
     alice, bob = pair
     for text in ["日本語です", "e\u0301a\u0300", "👍🏽👨‍👩‍👧🇩🇪", "שלום עולם", "مرحبا"]:

@@ -80,6 +80,19 @@ def test_a_resized_terminal_is_drawn_anew(room, terminal):
     watch.shows("Carol", "Offline")
 
 
+def test_four_columns_are_enough_for_dots_and_typing(room, terminal):
+    room.has(alice="Alice", bob="Bob")
+    watch = terminal(*room.watch(room.bob, "-c", room.name), columns=4)
+    watch.eventually("a row each", lambda: watch.lines.count("  ○…") == 2)
+    alice = terminal(*room.type(room.alice))
+    watch.eventually("Alice is here", lambda: watch.lines.count("  ●…") == 1 and watch.lines.count("  ○…") == 1)
+    alice.types("Hello")
+    watch.eventually("Alice types", lambda: "  A…" in watch.lines)
+    watch.types("q")
+    assert watch.ends() == 0
+    assert watch.is_as_found
+
+
 def test_wide_names_keep_the_columns_straight(room, terminal):
     room.has(alice="日本語の名前", bob="👨‍👩‍👧 Family", carol="علي")
     watch = terminal(*room.watch(room.bob, "-c", room.name))
