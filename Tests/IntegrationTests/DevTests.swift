@@ -32,36 +32,47 @@ struct DevTests {
     @Test("ends everything when it is asked to", arguments: [SIGINT, SIGTERM, SIGHUP])
     func endsOnSignal(_ number: Int32) async throws {
         let dev = try await Dev()
-        dev.process.signal(number)
-        #expect(try await dev.process.exitCode() == 0)
-        try await dev.expectNothingLeft()
+        try await dev.expectNothingLeft {
+            dev.process.signal(number)
+            let code = try await dev.process.exitCode()
+            #expect(code == 0)
+        }
     }
 
     @Test("leaves nothing behind when it is killed")
     func endsWhenKilled() async throws {
         let dev = try await Dev()
-        dev.process.signal(SIGKILL)
-        try await dev.expectNothingLeft()
+        try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
     }
 
     @Test("ends everything when a part crashes", arguments: Part.allCases)
     func endsOnCrash(of part: Part) async throws {
         let dev = try await Dev()
-        kill(part.pid(in: dev.ready), SIGKILL)
-        #expect(try await dev.process.exitCode() == 69)
+        try await dev.expectNothingLeft {
+            kill(part.pid(in: dev.ready), SIGKILL)
+            let code = try await dev.process.exitCode()
+            #expect(code == 69)
+        }
         #expect(dev.process.errors.contains("\(part.rawValue) was ended by signal 9"))
-        try await dev.expectNothingLeft()
     }
 
     @Test("goes on when its page crashes a part, starts it again, and ends in order", arguments: ["redis", "w2"])
     func partsOfThePage(_ part: String) async throws {
         let dev = try await Dev()
-        #expect(try await dev.post("parts/\(part)/crash") == 204)
-        #expect(try await dev.post("parts/\(part)/start") == 204)
+        try await dev.startAnew(part)
         #expect(dev.process.isRunning)
-        dev.process.signal(SIGTERM)
-        #expect(try await dev.process.exitCode() == 0)
-        try await dev.expectNothingLeft()
+        try await dev.expectNothingLeft {
+            dev.process.signal(SIGTERM)
+            let code = try await dev.process.exitCode()
+            #expect(code == 0)
+        }
+    }
+
+    @Test("leaves nothing behind when it is killed, whatever its page had started again", arguments: ["redis", "w2"])
+    func endsWhenKilledLater(_ part: String) async throws {
+        let dev = try await Dev()
+        try await dev.startAnew(part)
+        try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
     }
 
     @Test("says which port is taken")
@@ -102,8 +113,6 @@ struct Ready: Decodable {
         let pid: Int32
         let edge: String
     }
-
-    var pids: [Int32] { [redis.pid] + workers.map(\.pid) }
 }
 
 /// A running `rollcall dev` with a temporary folder of its own.
@@ -126,8 +135,14 @@ private struct Dev {
         self.process = process
     }
 
+    /// Kills a part and starts it, as the page does.
+    func startAnew(_ part: String) async throws {
+        #expect(try await post("parts/\(part)/crash") == 204)
+        #expect(try await post("parts/\(part)/start") == 204)
+    }
+
     /// Asks as the page does.
-    func post(_ path: String) async throws -> Int? {
+    private func post(_ path: String) async throws -> Int? {
         let page = try #require(URL(string: ready.page))
         var request = URLRequest(url: page.appending(path: path))
         request.httpMethod = "POST"
@@ -136,22 +151,20 @@ private struct Dev {
         return (response as? HTTPURLResponse)?.statusCode
     }
 
-    /// The parts are gone, and so is what they wrote.
-    func expectNothingLeft() async throws {
-        for pid in ready.pids {
-            try await eventually("process \(pid) is gone") { !isRunning(pid) }
+    /// Whatever runs before the end is gone after it, and so is what it wrote.
+    func expectNothingLeft(after end: () async throws -> Void) async throws {
+        // Redis, its watcher, two workers and redis-cli, which follows a Redis that was started again.
+        try await eventually("all processes run") { children.count == 5 }
+        let pids = children
+        try await end()
+        for pid in pids {
+            try await eventually("process \(pid) is gone") { !ProcessTable.runs(pid) }
         }
         try await eventually("the temporary folder is empty") {
             try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty
         }
         try FileManager.default.removeItem(at: folder)
     }
-}
 
-/// Whether a process runs; one that ended and that nobody has asked about yet does not.
-private func isRunning(_ pid: Int32) -> Bool {
-    if let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) {
-        return !status.contains(") Z ")
-    }
-    return kill(pid, 0) == 0
+    private var children: Set<Int32> { ProcessTable.children(of: process.pid) }
 }
