@@ -63,7 +63,7 @@ private struct Crowd {
 
     mutating func removeAll() {
         for number in sessions.indices {
-            answer(shard.memberChanged(.removed(Self.user(number)), in: Self.room, at: now))
+            answer(shard.memberChanged(.removed(Self.user(number), count: nil), in: Self.room, at: now))
         }
     }
 

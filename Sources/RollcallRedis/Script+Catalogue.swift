@@ -32,9 +32,10 @@ extension Script {
 
     static let membersReplace = Script(
         "members_replace", Source.time_lua, Source.typing_ended_lua, Source.members_replace_lua)
-    static let memberSet = Script("member_set", Source.time_lua, Source.typing_ended_lua, Source.member_set_lua)
+    static let memberSet = Script(
+        "member_set", Source.time_lua, Source.membership_lua, Source.typing_ended_lua, Source.member_set_lua)
     static let memberRemove = Script(
-        "member_remove", Source.time_lua, Source.typing_ended_lua, Source.member_remove_lua)
+        "member_remove", Source.time_lua, Source.membership_lua, Source.typing_ended_lua, Source.member_remove_lua)
     static let membersDelete = Script(
         "members_delete", Source.time_lua, Source.typing_ended_lua, Source.members_delete_lua)
 

@@ -23,7 +23,7 @@ extension TwinRedis {
             published.append(.members(.reset, of: conversation))
             endTyping(in: conversation) { $0 != user }
         }
-        published.append(.members(.member(user, name: name), of: conversation))
+        published.append(.members(.member(user, name: name, count: memberNames[conversation]?.count), of: conversation))
     }
 
     /// Removes a member, whose typing ends; nothing happens where the conversation is not managed.
@@ -36,7 +36,7 @@ extension TwinRedis {
             change(typingSet: conversation, to: set)
             endTyping(of: user, in: conversation)
         }
-        published.append(.members(.removed(user), of: conversation))
+        published.append(.members(.removed(user, count: memberNames[conversation]?.count), of: conversation))
     }
 
     /// Ends the management: the default decides from here on.

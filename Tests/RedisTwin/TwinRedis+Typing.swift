@@ -51,12 +51,18 @@ extension TwinRedis {
     ///
     /// - Parameter user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
     public func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
     ) -> RoomSnapshot {
         RoomSnapshot(
             time: time, isMember: user.map { isMember($0, of: conversation) } ?? false,
             typists: withTyping ? typists(in: conversation) : [],
-            members: withMembers ? memberNames[conversation] : nil)
+            members: mostMembers > 0 ? memberNames[conversation].map { some($0, mostMembers) } : nil,
+            memberCount: memberNames[conversation]?.count ?? 0)
+    }
+
+    /// Redis has no order; a twin must.
+    private func some(_ members: [UserID: String], _ most: Int) -> [UserID: String] {
+        Dictionary(uniqueKeysWithValues: members.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, $0.value) })
     }
 
     private func typists(in conversation: ConversationID) -> [RoomSnapshot.Entry] {

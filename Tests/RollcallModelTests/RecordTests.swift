@@ -100,9 +100,10 @@ import Testing
                 == TypingChange(user: user("alice"), typing: false, expiresIn: nil, at: time(5)))
         #expect(
             try read(#"{"user":"alice","member":true,"name":"Alice"}"#)
-                == MemberChange.member(user("alice"), name: "Alice"))
-        #expect(try read(#"{"user":"alice","member":true}"#) == MemberChange.member(user("alice"), name: ""))
-        #expect(try read(#"{"user":"alice","member":false}"#) == MemberChange.removed(user("alice")))
+                == MemberChange.member(user("alice"), name: "Alice", count: nil))
+        #expect(try read(#"{"user":"alice","member":true}"#) == MemberChange.member(user("alice"), name: "", count: nil))
+        #expect(
+            try read(#"{"user":"alice","member":false,"count":7}"#) == MemberChange.removed(user("alice"), count: 7))
         #expect(try read(#"{"reset":true}"#) == MemberChange.reset)
         #expect(throws: DecodingError.self) { try read(#"{"user":"a b","member":true}"#, as: MemberChange.self) }
         let presence = Presence(user: user("alice"), status: .away, lastSeen: nil, updatedAt: time(5), version: 6)

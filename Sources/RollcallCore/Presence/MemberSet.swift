@@ -2,14 +2,19 @@
 
 internal import RollcallModel
 
-/// The members of a conversation and their names, once they have been read.
+/// The members of a conversation and their names, once they have been read. Of a conversation with more than may be
+/// shown, so many are known by name, and of the others how many they are.
 struct MemberSet: Hashable, Sendable {
     /// `nil` before the first read; empty where the conversation has no members set.
     private(set) var names: [UserID: String]?
+    /// How many members there are, those included who are not known by name.
+    private(set) var count = 0
+    private var most = 0
     private var readsUnderWay = 0
     /// Changes heard while a read was under way, which may be older: the last one of each user counts. The value is
     /// their name, or `nil` if they are no member any more.
     private var heard: [UserID: String?] = [:]
+    private var heardCount: Int?
 
     mutating func readBegan() {
         readsUnderWay += 1
@@ -24,20 +29,47 @@ struct MemberSet: Hashable, Sendable {
         readEnded()
     }
 
-    mutating func snapshotRead(_ members: [UserID: String]) {
-        names = members
-        for (user, name) in heard { names?[user] = name }
+    /// - Parameters:
+    ///   - members: all of them, or if there are more than `most`, some.
+    ///   - count: how many there are.
+    mutating func snapshotRead(_ members: [UserID: String], count: Int, most: Int) {
+        (names, self.count, self.most) = (members, count, most)
+        for (user, name) in heard.sorted(by: { $0.key < $1.key }) { apply(user, name, count: heardCount) }
         readEnded()
     }
 
     /// A member came, changed name or, if `name` is `nil`, went.
-    mutating func changed(_ user: UserID, to name: String?) {
-        if readsUnderWay > 0 { heard[user] = .some(name) }
-        names?[user] = name
+    ///
+    /// - Parameter count: how many there are since; `nil` if who told did not say.
+    mutating func changed(_ user: UserID, to name: String?, count: Int?) {
+        if readsUnderWay > 0 {
+            heard[user] = .some(name)
+            heardCount = count ?? heardCount
+        }
+        apply(user, name, count: count)
+    }
+
+    /// Whether so few are known by name, of so many, that more are to be read.
+    func hasFew(of most: Int) -> Bool {
+        names.map { readsUnderWay == 0 && $0.count < min(count, most - most / 4) } ?? false
+    }
+
+    private mutating func apply(_ user: UserID, _ name: String?, count told: Int?) {
+        guard let known = names?.count else { return }
+        let areAllKnown = known == count
+        let hasRoom = known < most || names?[user] != nil
+        if name == nil || hasRoom { names?[user] = name }
+        if areAllKnown {
+            count = hasRoom || name == nil ? names?.count ?? 0 : count + 1
+        } else {
+            count = told ?? count
+        }
     }
 
     private mutating func readEnded() {
         readsUnderWay -= 1
-        if readsUnderWay == 0 { heard = [:] }
+        guard readsUnderWay == 0 else { return }
+        heard = [:]
+        heardCount = nil
     }
 }

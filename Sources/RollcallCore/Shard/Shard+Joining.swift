@@ -62,7 +62,8 @@ extension Shard {
             let wantsMembers = waiting.withPresence && rooms[key]?.members.names == nil
             read(
                 RoomRead(
-                    conversation: conversation, user: waiting.user, withTyping: false, withMembers: wantsMembers),
+                    conversation: conversation, user: waiting.user, withTyping: false,
+                    mostMembers: wantsMembers ? settings.limits.watchedUsers : 0),
                 for: key)
         }
     }

@@ -73,8 +73,18 @@ extension Shard {
 
     private func membersMessage(of key: RoomKey) -> ServerMessage.Members? {
         guard let room = rooms[key], let names = room.members.names else { return nil }
-        let shown = names.keys.sorted().prefix(settings.limits.watchedUsers)
         return ServerMessage.Members(
-            conversation: room.conversation, users: shown.map { .init(user: $0, name: names[$0]) }, count: names.count)
+            conversation: room.conversation, users: names.keys.sorted().map { .init(user: $0, name: names[$0]) },
+            count: room.members.count)
+    }
+
+    /// Of a very large conversation only some members are known, and some of those went.
+    mutating func readMoreMembers(of key: RoomKey) {
+        let most = settings.limits.watchedUsers
+        guard isRedisAvailable, let room = rooms[key], room.members.hasFew(of: most),
+            let user = room.presenceSessions.keys.first.flatMap({ sessions[$0]?.user })
+        else { return }
+        read(
+            RoomRead(conversation: room.conversation, user: user, withTyping: false, mostMembers: most), for: key)
     }
 }

@@ -21,13 +21,14 @@ extension Shard {
     ) -> [ShardAction] {
         guard let key = roomKeys[conversation] else { return [] }
         switch change {
-        case .member(let user, let name):
+        case .member(let user, let name, let count):
             rooms[key]?.typists.renamed(user, to: name)
-            rooms[key]?.members.changed(user, to: name)
-        case .removed(let user):
+            rooms[key]?.members.changed(user, to: name, count: count)
+        case .removed(let user, let count):
             rooms[key]?.typists.removed(user)
             refuseWaiting(user, in: key)
-            memberRemoved(user, from: key)
+            memberRemoved(user, from: key, count: count)
+            readMoreMembers(of: key)
         case .reset:
             readRoomAgain(key)
         }
@@ -42,7 +43,7 @@ extension Shard {
     ) -> [ShardAction] {
         guard rooms[key] != nil else { return [] }
         if read.withTyping { typistsRead(snapshot, in: key, at: now) }
-        if read.withMembers { membersRead(snapshot.members ?? [:], in: key) }
+        if read.mostMembers > 0 { membersRead(snapshot, in: key) }
         if snapshot.isMember {
             admitWaiting(read.user, to: key, at: now)
         } else {
@@ -57,7 +58,7 @@ extension Shard {
     /// A read of a conversation failed; the next heartbeat tries again.
     public mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readFailed() }
-        if read.withMembers { rooms[key]?.members.readFailed() }
+        if read.mostMembers > 0 { rooms[key]?.members.readFailed() }
         rooms[key]?.isIncomplete = true
         if rooms[key]?.phase == .live { rooms[key]?.phase = .reading }
         for waiting in rooms[key]?.lobby.of(read.user) ?? [] { rooms[key]?.lobby.readAgain(waiting.session) }
@@ -94,7 +95,7 @@ extension Shard {
             read(
                 RoomRead(
                     conversation: room.conversation, user: user, withTyping: index == 0,
-                    withMembers: index == 0 && wantsMembers),
+                    mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0),
                 for: key)
         }
         _ = rooms[key]?.lobby.takeUnread()
@@ -107,7 +108,7 @@ extension Shard {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
                 let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.lobby.users.min()
             else { continue }
-            read(RoomRead(conversation: room.conversation, user: user, withTyping: true, withMembers: false), for: key)
+            read(RoomRead(conversation: room.conversation, user: user, withTyping: true, mostMembers: 0), for: key)
         }
         roomsToRead = []
     }
@@ -140,7 +141,7 @@ extension Shard {
 
     mutating func read(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readBegan() }
-        if read.withMembers { rooms[key]?.members.readBegan() }
+        if read.mostMembers > 0 { rooms[key]?.members.readBegan() }
         actions.append(.readRoom(read, for: key))
     }
 
@@ -155,16 +156,17 @@ extension Shard {
         remindOfRepeat(key)
     }
 
-    private mutating func membersRead(_ members: [UserID: String], in key: RoomKey) {
-        rooms[key]?.members.snapshotRead(members)
+    private mutating func membersRead(_ snapshot: RoomSnapshot, in key: RoomKey) {
+        let most = settings.limits.watchedUsers
+        rooms[key]?.members.snapshotRead(snapshot.members ?? [:], count: snapshot.memberCount, most: most)
         membersChanged(key)
     }
 
     /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership, but for
     /// a signal that overtook the news and found the user a member again: that is stopped.
-    private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
+    private mutating func memberRemoved(_ user: UserID, from key: RoomKey, count: Int? = nil) {
         guard let conversation = rooms[key]?.conversation else { return }
-        rooms[key]?.members.changed(user, to: nil)
+        rooms[key]?.members.changed(user, to: nil, count: count)
         membersChanged(key)
         let removed = (sessionsOfUser[user] ?? []).filter { rooms[key]?.sessions.contains($0) == true }
         guard !removed.isEmpty else { return }

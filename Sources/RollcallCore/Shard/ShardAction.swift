@@ -62,5 +62,6 @@ public struct RoomRead: Hashable, Sendable {
     /// Whose membership is asked.
     public var user: UserID
     public var withTyping: Bool
-    public var withMembers: Bool
+    /// How many members are read with it, at most; 0 for none.
+    public var mostMembers: Int
 }

@@ -42,14 +42,15 @@ public struct PresenceChange: Hashable, Sendable, Decodable {
     }
 }
 
-/// On `members:{CONVERSATION}`: one member came, changed name or went, or the whole list was replaced.
+/// On `members:{CONVERSATION}`: one member came, changed name or went, or the whole list was replaced. The count is of all
+/// who are members since; workers of an earlier version do not say it.
 public enum MemberChange: Hashable, Sendable, Decodable {
-    case member(UserID, name: String)
-    case removed(UserID)
+    case member(UserID, name: String, count: Int?)
+    case removed(UserID, count: Int?)
     case reset
 
     enum CodingKeys: String, CodingKey {
-        case user, member, name, reset
+        case user, member, name, count, reset
     }
 
     public init(from decoder: any Decoder) throws {
@@ -59,10 +60,11 @@ public enum MemberChange: Hashable, Sendable, Decodable {
             return
         }
         let user = try container.decode(UserID.self, forKey: .user)
+        let count = try container.decodeIfPresent(Int.self, forKey: .count)
         if try container.decode(Bool.self, forKey: .member) {
-            self = .member(user, name: try container.decodeIfPresent(String.self, forKey: .name) ?? "")
+            self = .member(user, name: try container.decodeIfPresent(String.self, forKey: .name) ?? "", count: count)
         } else {
-            self = .removed(user)
+            self = .removed(user, count: count)
         }
     }
 }

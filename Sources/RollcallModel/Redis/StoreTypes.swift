@@ -181,14 +181,19 @@ public struct RoomSnapshot: Hashable, Sendable {
     public var isMember: Bool
     /// Who types, by user id; empty where it was not asked for.
     public var typists: [Entry]
-    /// The members; `nil` where they were not asked for or the conversation has none set.
+    /// The members, as many as were asked for at most; `nil` where none were or the conversation has none set.
     public var members: [UserID: String]?
+    /// How many members there are.
+    public var memberCount: Int
 
-    public init(time: Timestamp, isMember: Bool, typists: [Entry], members: [UserID: String]?) {
+    public init(
+        time: Timestamp, isMember: Bool, typists: [Entry], members: [UserID: String]?, memberCount: Int = 0
+    ) {
         self.time = time
         self.isMember = isMember
         self.typists = typists
         self.members = members
+        self.memberCount = memberCount
     }
 }
 

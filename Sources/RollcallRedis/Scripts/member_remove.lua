@@ -17,5 +17,6 @@ if devices then
   redis.call('DEL', KEYS[1])
   tell_stopped(user)
 end
-redis.call('PUBLISH', KEYS[3], '{"user":' .. cjson.encode(user) .. ',"member":false}')
+redis.call('PUBLISH', KEYS[3], 
+  '{"user":' .. cjson.encode(user) .. ',"member":false,"count":' .. member_count(KEYS[3]) .. '}')
 return { 1, now }

@@ -15,5 +15,6 @@ if begins then
   end_typing_unless(function(other) return other == user end)
 end
 redis.call('PUBLISH', KEYS[3],
-  '{"user":' .. cjson.encode(user) .. ',"member":true,"name":' .. cjson.encode(name) .. '}')
+  '{"user":' .. cjson.encode(user) .. ',"member":true,"name":' .. cjson.encode(name)
+    .. ',"count":' .. member_count(KEYS[3]) .. '}')
 return now

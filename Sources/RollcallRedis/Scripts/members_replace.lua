@@ -5,16 +5,18 @@
 -- ARGV     user, display name, user, display name …
 -- Reply    TIME
 
+local BATCH = 2000 -- Lua passes no more than some thousand arguments
+
 -- First, since it is the write that Redis refuses at maxmemory: nothing is half done.
+redis.call('HSET', KEYS[3], '{managed}', '1')
+redis.call('UNLINK', KEYS[3])
 redis.call('HSET', KEYS[3], '{managed}', '1')
 
 local names = {}
-for i = 1, #ARGV, 2 do
-  names[ARGV[i]] = ARGV[i + 1]
-  redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
-end
-for _, user in ipairs(redis.call('HKEYS', KEYS[3])) do
-  if not names[user] and user ~= '{managed}' then redis.call('HDEL', KEYS[3], user) end
+for first = 1, #ARGV, BATCH do
+  local last = math.min(first + BATCH - 1, #ARGV)
+  for i = first, last, 2 do names[ARGV[i]] = true end
+  redis.call('HSET', KEYS[3], unpack(ARGV, first, last))
 end
 
 redis.call('PUBLISH', KEYS[3], '{"reset":true}')

@@ -7,3 +7,8 @@ local function membership(members, user, default)
   if not found[1] then return false, default == 'open' end
   return true, found[2] ~= false, found[2] ~= '' and found[2] or nil
 end
+
+-- How many belong to a managed conversation.
+local function member_count(members)
+  return redis.call('HLEN', members) - 1
+end

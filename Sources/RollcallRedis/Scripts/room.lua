@@ -1,13 +1,14 @@
 -- A conversation as it is now: whether a user may be there, who types, who its members are. Writes nothing.
 --
 -- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}
--- ARGV     1 user (may be empty), 2 conversations.default, 3 1 for the typists, 4 1 for the members
+-- ARGV     1 user (may be empty), 2 conversations.default, 3 1 for the typists, 4 how many members at most
 -- Reply    { TIME; managed, 0 or 1; the user is a member, 0 or 1;
---          each typing USER DEVICE, its expiry, the user's name or null; the fields and values of members }
+--          each typing USER DEVICE, its expiry, the user's name or null; the fields and values of members, of so
+--          many at most some; how many members there are }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
-local user, default, with_typing, with_members = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4] == '1'
+local user, default, with_typing, most_members = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local managed, member = membership(KEYS[1], user, default)
 
 local function typists()
@@ -26,8 +27,22 @@ local function typists()
   return reply
 end
 
+-- A scan ends when it has enough, so that a very large conversation costs no more than is shown of it.
+local function members(most)
+  if most == 0 or not managed then return {} end
+  if member_count(KEYS[1]) <= most then return redis.call('HGETALL', KEYS[1]) end
+  local fields, cursor = {}, '0'
+  repeat
+    local page = redis.call('HSCAN', KEYS[1], cursor, 'COUNT', most)
+    cursor = page[1]
+    for i = 1, math.min(#page[2], 2 * most - #fields) do fields[#fields + 1] = page[2][i] end
+  until cursor == '0' or #fields >= 2 * most
+  return fields
+end
+
 return {
   now, managed and 1 or 0, user ~= '' and member and 1 or 0,
   with_typing and typists() or {},
-  with_members and redis.call('HGETALL', KEYS[1]) or {},
+  members(most_members),
+  managed and member_count(KEYS[1]) or 0,
 }

@@ -5,7 +5,7 @@ public import RollcallModel
 extension Store {
     /// Reads the members' display names; `nil` if the conversation is not managed.
     public func members(of conversation: ConversationID, reply: @escaping Reply<[UserID: String]?>) {
-        room(conversation, user: nil, withTyping: false, withMembers: true) { reply($0.map(\.members)) }
+        room(conversation, user: nil, withTyping: false, mostMembers: .max) { reply($0.map(\.members)) }
     }
 
     /// Makes exactly these the members, and the conversation managed; the typing of everybody else ends.

@@ -23,17 +23,22 @@ extension Store {
 
     /// Reads a conversation as it is now.
     ///
-    /// - Parameter user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
+    /// - Parameters:
+    ///   - user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
+    ///   - mostMembers: how many members are read; of more there are some, which need not be the same each time.
     public func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool,
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int,
         reply: @escaping Reply<RoomSnapshot>
     ) {
         call(
             .room, keys: [names.members(conversation), names.typing(conversation)],
-            .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, withMembers ? 1 : 0,
+            .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, .integer(Int64(min(mostMembers, Self.everybody))),
             reply: reply
-        ) { RoomSnapshot($0, withMembers: withMembers) }
+        ) { RoomSnapshot($0, mostMembers: mostMembers) }
     }
+
+    /// As many as there are: Lua's numbers are exact that far, and no conversation is that large.
+    private static let everybody = 1_000_000_000
 
     var conversationsDefault: RedisCommand.Argument { settings.openByDefault ? "open" : "closed" }
 
@@ -46,14 +51,17 @@ extension Store {
 }
 
 extension RoomSnapshot {
-    fileprivate init?(_ value: RedisValue, withMembers: Bool) {
-        guard let parts = value.array, parts.count == 5, let time = parts[0].time,
+    fileprivate init?(_ value: RedisValue, mostMembers: Int) {
+        guard let parts = value.array, parts.count == 6, let time = parts[0].time,
             let managed = parts[1].integer, let member = parts[2].integer,
-            let typing = parts[3].array, let fields = parts[4].array
+            let typing = parts[3].array, let fields = parts[4].array, let count = parts[5].integer
         else { return nil }
+        let members = mostMembers > 0 && managed == 1 ? Self.members(fields) : nil
+        // What is in the key and can be nobody's name is not counted either, where all are read.
+        let areAll = fields.count / 2 > count
         self.init(
-            time: time, isMember: member == 1, typists: Self.typists(typing),
-            members: withMembers && managed == 1 ? Self.members(fields) : nil)
+            time: time, isMember: member == 1, typists: Self.typists(typing), members: members,
+            memberCount: areAll ? members?.count ?? 0 : Int(count))
     }
 
     /// Each user once, with the expiry of the device that ends last; what is no user of ours is left out.

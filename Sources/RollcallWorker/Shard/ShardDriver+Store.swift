@@ -68,7 +68,7 @@ extension ShardDriver {
 
     private func readRoom(_ read: RoomRead, for key: RoomKey) {
         store.room(
-            read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers
+            read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers
         ) { [self] result in
             after { shard, now in
                 switch result {

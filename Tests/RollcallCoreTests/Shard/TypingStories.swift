@@ -217,7 +217,7 @@ import Testing
         stage.settle()
         #expect(stage.heard(by: alice) == [.removed("c")])
         #expect(stage.heard(by: bob).typists.last == [])
-        #expect(stage.redis.room("c", user: nil, withTyping: true, withMembers: false).typists.isEmpty)
+        #expect(stage.redis.room("c", user: nil, withTyping: true, mostMembers: 0).typists.isEmpty)
     }
 
     @Test("a member's new name is told while they type")
@@ -260,7 +260,7 @@ import Testing
         stage.redisReturns()
         #expect(stage.asked.contains { if case .stopTyping(_, nil, nil) = $0 { true } else { false } })
         stage.settle()
-        #expect(stage.redis.room("c", user: nil, withTyping: true, withMembers: false).typists.isEmpty)
+        #expect(stage.redis.room("c", user: nil, withTyping: true, mostMembers: 0).typists.isEmpty)
     }
 
     @Test("a stop is owed no longer than the typing could last")

@@ -8,22 +8,22 @@ import Testing
 
     private mutating func read(_ users: [UserID: String]) {
         members.readBegan()
-        members.snapshotRead(users)
+        members.snapshotRead(users, count: users.count, most: 100)
     }
 
     @Test("nothing is known before the first read, whatever is heard")
     mutating func unknown() {
-        members.changed("alice", to: "Alice")
+        members.changed("alice", to: "Alice", count: nil)
         #expect(members.names == nil)
     }
 
     @Test("members come, change their names and go")
     mutating func changes() {
         read(["alice": "Alice"])
-        members.changed("bob", to: "Bob")
-        members.changed("bob", to: "Robert")
-        members.changed("alice", to: nil)
-        members.changed("carol", to: nil)
+        members.changed("bob", to: "Bob", count: nil)
+        members.changed("bob", to: "Robert", count: nil)
+        members.changed("alice", to: nil, count: nil)
+        members.changed("carol", to: nil, count: nil)
         #expect(members.names == ["bob": "Robert"])
     }
 
@@ -32,9 +32,9 @@ import Testing
         members.readBegan()
         for (user, name) in [("alice", nil), ("bob", "Bob"), ("carol", "Carol"), ("carol", nil)] as [(UserID, String?)]
         {
-            members.changed(user, to: name)
+            members.changed(user, to: name, count: nil)
         }
-        members.snapshotRead(["alice": "Alice", "carol": "Carol", "dave": "Dave"])
+        members.snapshotRead(["alice": "Alice", "carol": "Carol", "dave": "Dave"], count: 3, most: 100)
         #expect(members.names == ["bob": "Bob", "dave": "Dave"])
     }
 
@@ -42,10 +42,10 @@ import Testing
     mutating func overlapping() {
         members.readBegan()
         members.readBegan()
-        members.changed("alice", to: nil)
-        members.snapshotRead(["alice": "Alice"])
+        members.changed("alice", to: nil, count: nil)
+        members.snapshotRead(["alice": "Alice"], count: 1, most: 100)
         #expect(members.names == [:])
-        members.snapshotRead(["alice": "Alice", "bob": "Bob"])
+        members.snapshotRead(["alice": "Alice", "bob": "Bob"], count: 2, most: 100)
         #expect(members.names == ["bob": "Bob"])
         read(["alice": "Alice"])
         #expect(members.names == ["alice": "Alice"])
@@ -55,18 +55,49 @@ import Testing
     mutating func failed() {
         read(["alice": "Alice"])
         members.readBegan()
-        members.changed("alice", to: nil)
+        members.changed("alice", to: nil, count: nil)
         members.readFailed()
         #expect(members.names == [:])
         read(["alice": "Alice"])
         #expect(members.names == ["alice": "Alice"])
     }
 
+    @Test("where there are more than may be known, so many are known, and all counted")
+    mutating func many() {
+        members.readBegan()
+        members.snapshotRead(["alice": "Alice", "bob": "Bob"], count: 2, most: 2)
+        members.changed("carol", to: "Carol", count: 3)
+        #expect(members.names == ["alice": "Alice", "bob": "Bob"] && members.count == 3)
+        members.changed("alice", to: "Alicia", count: 3)
+        members.changed("dave", to: "Dave", count: 4)
+        members.changed("carol", to: nil, count: 3)
+        #expect(members.names == ["alice": "Alicia", "bob": "Bob"] && members.count == 3)
+        #expect(!members.hasFew(of: 2))
+        members.changed("bob", to: nil, count: 2)
+        #expect(members.names == ["alice": "Alicia"] && members.count == 2 && members.hasFew(of: 2))
+        members.readBegan()
+        #expect(!members.hasFew(of: 2), "more are being read")
+        members.changed("erin", to: "Erin", count: 3)
+        members.snapshotRead(["alice": "Alicia", "dave": "Dave"], count: 2, most: 2)
+        #expect(members.count == 3, "the last that was heard counts")
+        members.changed("alice", to: nil, count: 2)
+        members.changed("erin", to: nil, count: 1)
+        #expect(members.names == ["dave": "Dave"] && members.count == 1 && !members.hasFew(of: 2))
+    }
+
+    @Test("where all are known, they are counted as they are known, whatever is told")
+    mutating func few() {
+        read(["alice": "Alice"])
+        members.changed("bob", to: "Bob", count: nil)
+        members.changed("carol", to: nil, count: nil)
+        #expect(members.count == 2)
+    }
+
     @Test("what is forgotten is unknown until it is read again")
     mutating func forgotten() {
         read(["alice": "Alice"])
         members.forget()
-        members.changed("bob", to: "Bob")
+        members.changed("bob", to: "Bob", count: nil)
         #expect(members.names == nil)
         read(["carol": "Carol"])
         #expect(members.names == ["carol": "Carol"])

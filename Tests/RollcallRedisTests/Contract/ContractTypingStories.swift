@@ -15,7 +15,7 @@ import Testing
         let change = try #require(try await redis.typingHeard().first)
         #expect(change.typing && change.expiresIn == 300 && change.at >= before)
         let ends = change.at.advanced(by: .milliseconds(300))
-        let room = try await redis.room(lounge, user: nil, withTyping: true, withMembers: false)
+        let room = try await redis.room(lounge, user: nil, withTyping: true, mostMembers: 0)
         #expect(room.typists == (room.time < ends ? [.init(user: alice, expiry: ends, name: nil)] : []))
         try await redis.wait(until: ends)
         #expect(try await redis.typists().isEmpty, "past its score")
@@ -70,7 +70,7 @@ import Testing
         try await redis.setMember(bob, name: "Bob", of: lounge)
         let heard = try await redis.published()
         #expect(heard.first == .members(.reset, of: lounge) && heard.count == 3)
-        #expect(heard.last == .members(.member(bob, name: "Bob"), of: lounge))
+        #expect(heard.last == .members(.member(bob, name: "Bob", count: 1), of: lounge))
         #expect(heard.typing.map(\.user) == [alice] && heard.typing.map(\.typing) == [false])
         #expect(try await redis.typists().map(\.user) == [bob])
         #expect(try await redis.signal(alice) == .notAMember)
@@ -87,9 +87,9 @@ import Testing
         _ = try await redis.published()
         try await redis.removeMember(alice, of: lounge)
         let heard = try await redis.published()
-        #expect(heard.typing.map(\.typing) == [false] && heard.last == .members(.removed(alice), of: lounge))
+        #expect(heard.typing.map(\.typing) == [false] && heard.last == .members(.removed(alice, count: 1), of: lounge))
         #expect(try await redis.members(of: lounge) == [bob: ""])
-        let room = try await redis.room(lounge, user: bob, withTyping: true, withMembers: true)
+        let room = try await redis.room(lounge, user: bob, withTyping: true, mostMembers: 100)
         #expect(room.isMember && room.typists.isEmpty && room.members == [bob: ""])
         try await redis.removeMember(bob, of: lounge)
         #expect(try await redis.members(of: lounge) == [:], "it stays managed")
@@ -105,10 +105,10 @@ import Testing
         let heard = try await redis.published()
         #expect(heard.first == .members(.reset, of: lounge))
         #expect(heard.typing.map(\.user) == (isOpen ? [] : [bob]))
-        let room = try await redis.room(lounge, user: alice, withTyping: true, withMembers: true)
+        let room = try await redis.room(lounge, user: alice, withTyping: true, mostMembers: 100)
         #expect(room.isMember == isOpen && room.members == nil && room.typists.isEmpty == !isOpen)
         #expect(try await redis.signal(alice) == (isOpen ? .typing : .notAMember))
-        #expect(try await redis.room(lounge, user: nil, withTyping: false, withMembers: false).isMember == false)
+        #expect(try await redis.room(lounge, user: nil, withTyping: false, mostMembers: 0).isMember == false)
     }
 }
 
@@ -126,7 +126,7 @@ extension StoreContract {
     }
 
     fileprivate func typists() async throws -> [RoomSnapshot.Entry] {
-        try await room(lounge, user: nil, withTyping: true, withMembers: false).typists
+        try await room(lounge, user: nil, withTyping: true, mostMembers: 0).typists
     }
 
     fileprivate func typingHeard() async throws -> [TypingChange] { try await published().typing }

@@ -114,7 +114,7 @@ extension RandomCalls {
         case 2: return .members(pick(conversations))
         default:
             return .room(
-                pick(conversations), pick([alice, bob, nil]), withTyping: chance(70), withMembers: chance(70))
+                pick(conversations), pick([alice, bob, nil]), withTyping: chance(70), mostMembers: chance(70) ? 100 : 0)
         }
     }
 

@@ -85,9 +85,9 @@ final class RealRedis: StoreContract {
     }
 
     func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
     ) async throws -> RoomSnapshot {
-        try await store.room(conversation, user: user, withTyping: withTyping, withMembers: withMembers)
+        try await store.room(conversation, user: user, withTyping: withTyping, mostMembers: mostMembers)
     }
 
     func members(of conversation: ConversationID) async throws -> [UserID: String]? {

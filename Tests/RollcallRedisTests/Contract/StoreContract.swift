@@ -29,7 +29,7 @@ protocol StoreContract: Sendable {
     func signalTyping(_ signal: TypingSignal) async throws -> TypingOutcome
     func stopTyping(_ stop: TypingSignal) async throws -> TypingStopOutcome
     func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
     ) async throws -> RoomSnapshot
 
     func members(of conversation: ConversationID) async throws -> [UserID: String]?

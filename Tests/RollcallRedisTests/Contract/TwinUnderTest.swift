@@ -60,9 +60,9 @@ actor TwinUnderTest: StoreContract {
     func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome { twin.stopTyping(stop) }
 
     func room(
-        _ conversation: ConversationID, user: UserID?, withTyping: Bool, withMembers: Bool
+        _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
     ) -> RoomSnapshot {
-        twin.room(conversation, user: user, withTyping: withTyping, withMembers: withMembers)
+        twin.room(conversation, user: user, withTyping: withTyping, mostMembers: mostMembers)
     }
 
     func members(of conversation: ConversationID) -> [UserID: String]? { twin.members(of: conversation) }

@@ -87,10 +87,10 @@ extension StoreUnderTest {
     }
 
     func room(
-        _ room: ConversationID = lounge, user: UserID? = alice, withTyping: Bool = true, withMembers: Bool = false
+        _ room: ConversationID = lounge, user: UserID? = alice, withTyping: Bool = true, mostMembers: Int = 0
     ) async throws -> RoomSnapshot {
         try await call {
-            $0.room(room, user: user, withTyping: withTyping, withMembers: withMembers, reply: $1)
+            $0.room(room, user: user, withTyping: withTyping, mostMembers: mostMembers, reply: $1)
         }
     }
 

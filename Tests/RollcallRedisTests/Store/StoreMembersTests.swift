@@ -57,7 +57,7 @@ import Testing
         try await setMember(store, alice, #"Al "ice""#)
         #expect(
             try await subscriber.heard() == [
-                .init(channel: key, payload: #"{"user":"alice","member":true,"name":"Al \"ice\""}"#)
+                .init(channel: key, payload: #"{"user":"alice","member":true,"name":"Al \"ice\"","count":2}"#)
             ])
         #expect(try await store.hash(key) == ["{managed}": "1", "bob": "Bob", "alice": #"Al "ice""#])
         #expect(try await store.room().typists.map(\.user) == [bob])
@@ -71,7 +71,7 @@ import Testing
         try await setMember(store, bob, "Bob")
         #expect(
             try await subscriber.heard(on: key) == [
-                #"{"reset":true}"#, #"{"user":"bob","member":true,"name":"Bob"}"#,
+                #"{"reset":true}"#, #"{"user":"bob","member":true,"name":"Bob","count":1}"#,
             ])
         #expect(try await stopped(subscriber) == ["alice"])
         #expect(try await store.room(user: alice).isMember == false)
@@ -87,7 +87,7 @@ import Testing
         let subscriber = try await RawSubscriber(to: store)
         try await removeMember(store, alice)
 
-        #expect(try await subscriber.heard(on: key) == [#"{"user":"alice","member":false}"#])
+        #expect(try await subscriber.heard(on: key) == [#"{"user":"alice","member":false,"count":1}"#])
         let ended = try await subscriber.heard(1, on: typing)
         let at = try decoded(TypingChange.self, ended[0]).at.milliseconds
         #expect(ended == [#"{"user":"alice","typing":false,"at":\#(at)}"#])
@@ -138,12 +138,34 @@ import Testing
         #expect(try await store.room(user: bob).isMember == false)
     }
 
+    @Test func ofAVeryLargeConversationSomeAreReadAndAllAreCounted() async throws {
+        let store = try await StoreUnderTest()
+        let members = Dictionary(uniqueKeysWithValues: try (0..<5000).map { (try UserID("user\($0)"), "Name \($0)") })
+        try await store.setMembers(members)
+        #expect(try await store.command("HLEN", key).integer == 5001)
+        let some = try await store.room(mostMembers: 100)
+        #expect((90...100).contains(some.members?.count ?? 0) && some.memberCount == 5000)
+        #expect(some.members?.allSatisfy { members[$0.key] == $0.value } == true)
+        let all = try await store.room(mostMembers: 5000)
+        #expect(all.members == members && all.memberCount == 5000)
+        try await store.setMembers([bob: "Bob"])
+        #expect(try await store.hash(key) == ["{managed}": "1", "bob": "Bob"])
+        #expect(try await store.room(mostMembers: 0).members == nil)
+    }
+
+    @Test func whatCanBeNobodysNameIsNotCountedWhereAllAreRead() async throws {
+        let store = try await StoreUnderTest()
+        try await store.setMembers([bob: "Bob"])
+        _ = try await store.command("HSET", key, "no {name}", "x")
+        #expect(try await store.room(mostMembers: 10).memberCount == 1)
+    }
+
     @Test func whatIsPublishedReadsAsAChangeOfMembers() async throws {
         let store = try await StoreUnderTest()
         let subscriber = try await RawSubscriber(to: store)
         try await setMember(store, alice, "Alice")
         try await removeMember(store, alice)
         let changes = try await subscriber.heard(on: key).map { try decoded(MemberChange.self, $0) }
-        #expect(changes == [.reset, .member(alice, name: "Alice"), .removed(alice)])
+        #expect(changes == [.reset, .member(alice, name: "Alice", count: 1), .removed(alice, count: 0)])
     }
 }

@@ -7,10 +7,10 @@ import Testing
 @Suite(.serialized) struct StoreRoomTests {
     @Test func aRoomNobodyEverManagedIsOpenOrClosedByDefault() async throws {
         let open = try await StoreUnderTest()
-        #expect(try await open.room(withMembers: true).isMember)
-        #expect(try await open.room(withMembers: true).members == nil)
+        #expect(try await open.room(mostMembers: 100).isMember)
+        #expect(try await open.room(mostMembers: 100).members == nil)
         let closed = try await StoreUnderTest(settings: Store.Settings(openByDefault: false))
-        #expect(try await closed.room(withMembers: true).isMember == false)
+        #expect(try await closed.room(mostMembers: 100).isMember == false)
     }
 
     @Test func nobodyInParticularIsNoMember() async throws {
@@ -23,7 +23,7 @@ import Testing
         let composed = user("caf\u{e9}")
         let decomposed = user("cafe\u{301}")
         try await store.setMembers([alice: "Alice", composed: "One", decomposed: ""])
-        let room = try await store.room(user: bob, withMembers: true)
+        let room = try await store.room(user: bob, mostMembers: 100)
         #expect(room.isMember == false)
         #expect(room.members == [alice: "Alice", composed: "One", decomposed: ""])
         #expect(try await store.room(user: decomposed).isMember, "an empty name is a member's too")
@@ -69,7 +69,7 @@ import Testing
         try await store.setMembers(Dictionary(uniqueKeysWithValues: users.map { ($0, "Name of \($0)") }))
         let far = "\(try await store.now().advanced(by: .seconds(60)).milliseconds)"
         for user in users { try await store.command("ZADD", "typing:{lounge}", far, "\(user) phone") }
-        let room = try await store.room(withMembers: true)
+        let room = try await store.room(mostMembers: 10_000)
         #expect(room.typists.map(\.user) == users.sorted())
         #expect(room.typists.allSatisfy { $0.name == "Name of \($0.user)" })
         #expect(room.members?.count == users.count)

@@ -102,7 +102,7 @@ enum Deed: CaseIterable {
         #expect(try await store.signal(alice) == .typing)
         try await store.call { $0.setMember(bob, name: "Bob", of: lounge, reply: $1) }
         #expect(try await store.signal(bob) == .typing)
-        #expect(try await store.room(withMembers: true).typists.map(\.user) == [bob])
+        #expect(try await store.room(mostMembers: 100).typists.map(\.user) == [bob])
         #expect(try await store.stop(bob) == .stopped)
         try await store.signal(bob)
         try await store.call { $0.removeMember(bob, of: lounge, reply: $1) }

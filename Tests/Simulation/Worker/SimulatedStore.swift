@@ -59,7 +59,7 @@ struct SimulatedStore {
             .readRoom,
             {
                 $0.room(
-                    read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers)
+                    read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
             }, reply: reply)
     }
 
