@@ -66,7 +66,7 @@ def test_a_script_cannot_type_at_no_pace(room, tmp_path):
     done = subprocess.run(
         [PROGRAM, *room.type(room.alice, "--script", str(script))], capture_output=True, text=True, timeout=30)
     assert done.returncode == 64
-    assert f"{script}:1: pace wants a time; to write at once, write paste" in done.stderr
+    assert f"{script}:1: pace wants a time above 0; to write at once, write paste" in done.stderr
 
 
 def test_for_types_for_as_long(room, terminal):

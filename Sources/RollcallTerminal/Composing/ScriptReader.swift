@@ -45,7 +45,7 @@ struct ScriptReader {
         case .wait: return time(word, rest, example: "1s").map { .wait($0) }
         case .pace:
             guard let pace = time(word, rest, example: "100ms") else { return nil }
-            return pace > .zero ? .pace(pace) : problem("pace wants a time; to write at once, write paste")
+            return pace > .zero ? .pace(pace) : problem("pace wants a time above 0; to write at once, write paste")
         case .erase:
             if rest.isEmpty { return .erase(nil) }
             guard let count = Int(rest), count > 0 else {
