@@ -4,8 +4,16 @@ public import RollcallModel
 
 extension Store {
     /// Reads the members' display names; `nil` if the conversation is not managed.
+    ///
+    /// By a bare command: through a script, a hundred thousand members would hold Redis up for several times as long.
     public func members(of conversation: ConversationID, reply: @escaping Reply<[UserID: String]?>) {
-        room(conversation, user: nil, withTyping: false, mostMembers: .max) { reply($0.map(\.members)) }
+        connection.send(RedisCommand("HGETALL", .string(names.members(conversation)))) { result in
+            reply(result.flatMap { Self.understood($0, command: "HGETALL") { $0.array.map(Self.allMembers) } })
+        }
+    }
+
+    private static func allMembers(_ fields: [RedisValue]) -> [UserID: String]? {
+        fields.isEmpty ? nil : RoomSnapshot.members(fields)
     }
 
     /// Makes exactly these the members, and the conversation managed; the typing of everybody else ends.

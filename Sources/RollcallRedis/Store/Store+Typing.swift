@@ -32,13 +32,10 @@ extension Store {
     ) {
         call(
             .room, keys: [names.members(conversation), names.typing(conversation)],
-            .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, .integer(Int64(min(mostMembers, Self.everybody))),
+            .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, .integer(Int64(mostMembers)),
             reply: reply
         ) { RoomSnapshot($0, mostMembers: mostMembers) }
     }
-
-    /// As many as there are: Lua's numbers are exact that far, and no conversation is that large.
-    private static let everybody = 1_000_000_000
 
     var conversationsDefault: RedisCommand.Argument { settings.openByDefault ? "open" : "closed" }
 
@@ -78,7 +75,7 @@ extension RoomSnapshot {
         return typists.values.sorted { $0.user < $1.user }
     }
 
-    private static func members(_ fields: [RedisValue]) -> [UserID: String] {
+    static func members(_ fields: [RedisValue]) -> [UserID: String] {
         var members: [UserID: String] = [:]
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
             // `{managed}` is a name that no user can have.
