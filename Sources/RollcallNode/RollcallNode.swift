@@ -26,7 +26,8 @@ public import ServiceLifecycle
 ///
 /// It holds a lease beside the workers, so that what its devices say is as safe as what an app's say: observers see
 /// them go when this process dies. Nobody connects to it from outside; who its ``client(user:device:options:)`` speaks
-/// for is for this process to say. As a service it belongs before those that use it, so that it stops after them.
+/// for is for this process to say. What it does is reported to the backend of swift-metrics that this process has
+/// bootstrapped before it makes the node. As a service it belongs before those that use it, so that it stops after them.
 public final class RollcallNode: Service {
     private let node: Node
     private let local: LocalEdge

@@ -2,6 +2,7 @@
 // other.
 
 internal import Logging
+internal import Metrics
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
@@ -31,11 +32,19 @@ public struct Worker: Service {
 
     private let configuration: WorkerConfiguration
     private let logger: Logger
+    private let metrics: PrometheusMetrics?
     private let onReady: @Sendable (Ready) -> Void
 
-    /// - Parameter onReady: called once, when devices can connect.
-    public init(_ configuration: WorkerConfiguration, onReady: @escaping @Sendable (Ready) -> Void) {
+    /// - Parameters:
+    ///   - metrics: what `GET /metrics` shows, and where the worker reports; without it, it reports where this process
+    ///     does.
+    ///   - onReady: called once, when devices can connect.
+    public init(
+        _ configuration: WorkerConfiguration, metrics: PrometheusMetrics? = nil,
+        onReady: @escaping @Sendable (Ready) -> Void
+    ) {
         self.configuration = configuration
+        self.metrics = metrics
         self.onReady = onReady
         logger = Logger(label: "rollcall.worker")
     }
@@ -49,7 +58,8 @@ public struct Worker: Service {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
         do {
             let node = try await Node(
-                NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger)
+                NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger,
+                metrics: metrics ?? MetricsSystem.factory)
             try await serve(node, group: group)
         } catch {
             try? await group.shutdownGracefully()
@@ -65,7 +75,7 @@ public struct Worker: Service {
             try await serveUntilShutdown(node, edge, group: group)
         } catch {
             // The admin port was taken: the lease is given back, and devices that came meanwhile are sent elsewhere.
-            if node.isReady {
+            if node.holdsLease {
                 await edge.stopAccepting()
                 try? await node.drain()
             }
@@ -94,7 +104,9 @@ public struct Worker: Service {
     private func serveUntilShutdown(
         _ node: Node, _ edge: EdgeServer, group: MultiThreadedEventLoopGroup
     ) async throws {
-        let admin = AdminServer(configuration.admin, node: node, group: group, logger: logger) { address in
+        let admin = AdminServer(
+            configuration.admin, node: node, group: group, logger: logger, metrics: metrics
+        ) { address in
             let host =
                 configuration.admin.host.contains(":") ? "[\(configuration.admin.host)]" : configuration.admin.host
             onReady(
@@ -102,10 +114,12 @@ public struct Worker: Service {
                     incarnation: node.incarnation?.name ?? configuration.worker.id,
                     edge: edgeURL.withLockedValue { $0 }, admin: "http://\(host):\(address.port ?? 0)"))
         }
-        try await admin.run()
-        logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
-        await edge.stopAccepting()
-        try await node.drain()
+        try await admin.run {
+            logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
+            node.leave()
+            await edge.stopAccepting()
+            try await node.drain()
+        }
     }
 
     /// What stands in the way, as one of the two things that a caller can do something about.

@@ -9,6 +9,7 @@ struct ChangeQueue<Value: Sendable>: Sendable {
     private var round: [SlotKey<Value>] = []
 
     var isEmpty: Bool { changed.isEmpty && round.isEmpty }
+    var count: Int { changed.count + round.count }
 
     mutating func insert(_ key: SlotKey<Value>) {
         changed.insert(key)

@@ -7,6 +7,8 @@ public import RollcallModel
 public struct Audit: Hashable, Sendable {
     /// How many records were read, and how many of them had to be said again.
     public private(set) var read = 0
+    /// How often it has come round to the first session again.
+    public fileprivate(set) var rounds = 0
     public internal(set) var mended = 0
 
     private var last: Instant?
@@ -52,6 +54,7 @@ extension Shard {
         var batch: [AuditedSession] = []
         for _ in 0..<audit.due(of: sessions.count, at: now) {
             guard let key = sessions.next(after: audit.slot) else { break }
+            if key.index <= audit.slot { audit.rounds += 1 }
             audit.slot = key.index
             guard let recorder = sessions[key]?.recorder, recorder.isSettled(under: incarnation) else { continue }
             batch.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))

@@ -58,7 +58,9 @@ extension Shard {
         case .get(let users): get(users, id: id, on: key, at: now)
         case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key)
         case .leave(let conversation): leave(conversation, id: id, on: key, at: now)
-        case .typing(let conversation, let typing): typed(typing, in: conversation, id: id, on: key, at: now)
+        case .typing(let conversation, let typing):
+            tally.typingSignals += 1
+            typed(typing, in: conversation, id: id, on: key, at: now)
         case .ping: actions.append(.send(.pong(time: redisTime(at: now)), to: [key]))
         case .goodbye: goodbye(key, id: id, at: now)
         }

@@ -6,7 +6,7 @@ extension Shard {
     /// A typing change was published.
     public mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID) {
         guard let key = roomKeys[conversation] else { return }
-        rooms[key]?.typists.changed(change, clock: clock)
+        rooms[key]?.changed(change, clock: clock)
         roomChanged(key)
     }
 
@@ -136,6 +136,7 @@ extension Shard {
         guard let room = rooms[key], room.isDeserted else { return }
         for topic in room.topics { actions.append(.unsubscribe(topic)) }
         roomKeys[room.conversation] = nil
+        typistCount -= room.told.count
         rooms.remove(key)
     }
 
@@ -151,9 +152,7 @@ extension Shard {
         if rooms[key]?.phase == .reading { rooms[key]?.phase = .live }
         // Nobody here has been told anything yet: newcomers get the snapshot itself, and its repeats.
         guard let room = rooms[key], room.sessions.isEmpty else { return }
-        rooms[key]?.told = room.typists.typists
-        rooms[key]?.lastTold = now
-        remindOfRepeat(key)
+        noteTold(room.typists.typists, in: key, at: now)
     }
 
     private mutating func membersRead(_ snapshot: RoomSnapshot, in key: RoomKey) {

@@ -210,7 +210,9 @@ extension Shard {
         advance(key, at: now)
     }
 
+    /// A session that was open is so no longer.
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
+        openSessionCount -= 1
         stopTypingEverywhere(key, at: now)
         for joined in sessions[key]?.joined ?? [] { depart(key, from: joined.room) }
         for room in sessions[key]?.joining ?? [] { depart(key, from: room) }
@@ -251,6 +253,7 @@ extension Shard {
         sessionsOfUser[user, default: []].append(key)
         sessions[key]?.recorder = recorder
         sessions[key]?.phase = .open
+        openSessionCount += 1
         if let id { sessions[key]?.acks.append((sequence, id)) }
         let welcome = ServerMessage.Welcome(
             user: user, device: device, session: name.session.random, worker: workerName, time: redisTime(at: now),

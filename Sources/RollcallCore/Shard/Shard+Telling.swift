@@ -44,8 +44,16 @@ extension Shard {
     private mutating func tell(_ key: RoomKey, at now: Instant) {
         guard let room = rooms[key], room.phase == .live || !room.sessions.isEmpty else { return }
         let typists = room.typists.typists
+        let changed = rooms[key]?.changeTold()
         guard typists != room.told else { return remindOfRepeat(key) }
         send(to: key, before: room.told, now: typists)
+        if let changed, !room.sessions.isEmpty { tally.typingDelivered(changed, at: redisTime(at: now)) }
+        noteTold(typists, in: key, at: now)
+    }
+
+    /// From now on this is what sessions in the room know.
+    mutating func noteTold(_ typists: [Typist], in key: RoomKey, at now: Instant) {
+        typistCount += typists.count - (rooms[key]?.told.count ?? 0)
         rooms[key]?.told = typists
         rooms[key]?.lastTold = now
         remindOfRepeat(key)

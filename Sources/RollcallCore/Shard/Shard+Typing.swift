@@ -8,7 +8,10 @@ extension Shard {
         _ outcome: TypingOutcome, _ signal: TypingSignal, for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
         switch outcome {
-        case .typing, .late:
+        case .typing:
+            tally.typingPublished += 1
+            acknowledge(id, to: key)
+        case .late:
             acknowledge(id, to: key)
         case .notAMember:
             withSender(of: key, in: signal.conversation) { $0.refused() }
@@ -19,6 +22,7 @@ extension Shard {
 
     /// A stop was published, or was late.
     public mutating func typingStopped(for key: SessionKey, id: MessageID?) -> [ShardAction] {
+        tally.typingPublished += 1
         acknowledge(id, to: key)
         return take()
     }
@@ -56,6 +60,7 @@ extension Shard {
         if let decision {
             carryOut(decision, in: conversation, for: key, id: id)
         } else {
+            if typing { tally.typingThrottled += 1 }
             acknowledge(id, to: key)
         }
         remindOfTyping(key)

@@ -79,6 +79,15 @@ public struct Shard: Sendable {
     /// How many changes somebody was not sent, since a newer state went out in their place.
     public internal(set) var conflatedMessages = 0
 
+    /// What has happened so far.
+    public internal(set) var tally = ShardTally()
+
+    /// How many sessions are welcomed and connected.
+    public internal(set) var openSessionCount = 0
+
+    /// How many people sessions here were last told to be typing, over all conversations.
+    public internal(set) var typistCount = 0
+
     /// How many sessions there are, those in grace included.
     public var sessionCount: Int { sessions.count }
 

@@ -28,6 +28,8 @@ public struct Room: Sendable {
     /// What the joined were last told, and when.
     var told: [Typist] = []
     var lastTold: Instant?
+    /// The moment of the oldest change that was published and not told yet, by Redis time.
+    private var changedAt: Timestamp?
 
     init(conversation: ConversationID) {
         self.conversation = conversation
@@ -36,6 +38,20 @@ public struct Room: Sendable {
 
     var topics: [Topic] { [.typing(conversation), .members(conversation)] }
     var isDeserted: Bool { sessions.isEmpty && lobby.isEmpty }
+
+    /// A change was published.
+    mutating func changed(_ change: TypingChange, clock: RedisClock) {
+        typists.changed(change, clock: clock)
+        changedAt = changedAt ?? change.at
+    }
+
+    /// What was published so far has been told, or has changed nothing for anybody.
+    ///
+    /// - Returns: the moment of the oldest change among it; `nil` if nothing was published.
+    mutating func changeTold() -> Timestamp? {
+        defer { changedAt = nil }
+        return changedAt
+    }
 
     var shownMembers: [UserID] { toldMembers?.users.map(\.user) ?? [] }
 

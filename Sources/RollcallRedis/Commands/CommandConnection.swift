@@ -37,6 +37,7 @@ public final class CommandConnection {
     private struct Waiting {
         let label: String
         let sentAt: Int
+        let clock: NIODeadline
         let reply: (Result<RedisValue, RedisError>) -> Void
     }
 
@@ -65,6 +66,9 @@ public final class CommandConnection {
         link.close()
     }
 
+    /// What it has done so far.
+    package var tally: ConnectionTally { link.tally }
+
     /// How many commands wait for their replies.
     public var waitingCount: Int { waiting.count }
 
@@ -86,7 +90,9 @@ public final class CommandConnection {
         }
         guard waiting.count < maximumWaiting else {
             let sentence = "\(maximumWaiting) commands wait for their replies already"
-            return reply(.failure(RedisError(.tooManyWaiting, command: label, sentence)))
+            let error = RedisError(.tooManyWaiting, command: label, sentence)
+            link.tally.failed(error)
+            return reply(.failure(error))
         }
         enqueue(command, label: label, reply: reply)
     }
@@ -95,7 +101,8 @@ public final class CommandConnection {
         _ command: RedisCommand, label: String, reply: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
         link.output.write(command)
-        waiting.append(Waiting(label: label, sentAt: link.now, reply: reply))
+        waiting.append(Waiting(label: label, sentAt: link.now, clock: .now(), reply: reply))
+        link.tally.commands += 1
         link.outputGrew()
     }
 }
@@ -115,8 +122,9 @@ extension CommandConnection: LinkUser {
     func linkReceived(_ bytes: ByteBuffer) {
         guard let reader else { return }
         heardAt = link.now
+        let now = NIODeadline.now()
         let error = reader.feed(bytes) { value in
-            replied(value)
+            replied(value, at: now)
             return self.reader === reader
         }
         if let error { link.drop(error) }
@@ -140,18 +148,21 @@ extension CommandConnection: LinkUser {
         isConnected = false
         reader = nil
         lastError = error
+        link.tally.lost(by: error)
         let lost = waiting
         waiting.removeAll()
         for command in lost { command.reply(.failure(error.whileWaiting(command.label))) }
         if wasConnected, error.code != .closed { onDisconnect?(error) }
     }
 
-    private func replied(_ value: RedisValue) {
+    private func replied(_ value: RedisValue, at now: NIODeadline) {
         guard let first = waiting.popFirst() else {
             return link.drop(RedisError(.protocolError, "Redis sent a reply to no command"))
         }
+        link.tally.answered(after: (now - first.clock).nanoseconds)
         guard case .error(let error) = value else { return first.reply(.success(value)) }
         let failure = RedisError(error, command: first.label)
+        link.tally.failed(failure)
         first.reply(.failure(failure))
         if error.kind == "READONLY" { link.drop(failure) }
     }
@@ -172,6 +183,7 @@ extension CommandConnection: LinkUser {
     private func connected() {
         isConnected = true
         lastError = nil
+        link.tally.connects += 1
         onConnect?()
     }
 }

@@ -34,6 +34,8 @@ final class Link {
     private let logger: Logger
     weak var user: (any LinkUser)?
 
+    var tally = ConnectionTally()
+
     /// What is to be sent; call ``outputGrew()`` after writing.
     var output = ByteBuffer()
     /// The loop's own time, in ticks. A loop that was asleep counts that as one tick, however long it was, and has
@@ -160,7 +162,7 @@ extension Link {
     private func pause(after error: RedisError) {
         let pause = backoff.failed(using: &random)
         logger.debug(
-            "No connection to Redis", metadata: ["redis": "\(location)", "error": "\(error)", "pause": "\(pause)"])
+            "no connection to Redis", metadata: ["redis": "\(location)", "error": "\(error)", "pause": "\(pause)"])
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         state = .pausing(eventLoop.scheduleTask(in: TimeAmount(pause)) { bound.value.connect() })
         isReading = false
@@ -181,6 +183,7 @@ extension Link {
     func received(_ bytes: ByteBuffer, from handler: LinkHandler) {
         guard case .open(let current, _, _) = state, current === handler else { return }
         isReading = true
+        tally.receivedBytes += bytes.readableBytes
         user?.linkReceived(bytes)
     }
 
@@ -194,6 +197,7 @@ extension Link {
         guard case .open(let handler, _, _) = state else { return }
         user?.linkWillFlush()
         guard output.readableBytes > 0 else { return }
+        tally.sentBytes += output.readableBytes
         handler.send(output)
         output.clear(atMost: 256 * 1024)
     }

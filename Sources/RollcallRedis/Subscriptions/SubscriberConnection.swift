@@ -73,6 +73,12 @@ public final class SubscriberConnection {
         if isConnected { link.outputGrew() }
     }
 
+    /// What it has done so far.
+    package var tally: ConnectionTally { link.tally }
+
+    /// How many channels Redis is asked for, or is to be.
+    package var channelCount: Int { table.count }
+
     /// Whether a channel is wanted and Redis has confirmed the last that it was told about it.
     public func isConfirmed(_ channel: String) -> Bool {
         table.isConfirmed(channel)
@@ -123,6 +129,7 @@ extension SubscriberConnection: LinkUser {
         reader = nil
         awaitingSince = nil
         lastError = error
+        link.tally.lost(by: error)
         table.connectionLost()
         if wasConnected, error.code != .closed { onDisconnect?(error) }
     }
@@ -144,12 +151,14 @@ extension SubscriberConnection {
     private func pushed(_ push: Push) {
         switch push {
         case .message(let channel, let payload):
+            link.tally.messages += 1
             if let channel = table.wanted(channel) { onMessage?(channel, payload) }
         case .subscribed(let channel): answered(channel, subscribed: true)
         case .unsubscribed(let channel): answered(channel, subscribed: false)
         case .pong: break
         case .status: if unansweredSteps > 0 { shook(nil) }
         case .failed(let error):
+            link.tally.failed(RedisError(error, command: "SUBSCRIBE"))
             if unansweredSteps > 0 {
                 shook(error)
             } else if table.unanswered > 0 {
@@ -175,6 +184,7 @@ extension SubscriberConnection {
         guard unansweredSteps == 0 else { return }
         isConnected = true
         lastError = nil
+        link.tally.connects += 1
         onConnect?()
         link.outputGrew()
     }

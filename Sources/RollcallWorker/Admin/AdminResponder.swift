@@ -19,6 +19,8 @@ struct AdminResponder: HTTPResponder {
     /// What callers must show, if anything.
     let token: Secret?
     let logger: Logger
+    /// What there is to scrape, if it is kept here.
+    let metrics: PrometheusMetrics?
 
     /// Room for the members of a large conversation.
     static let mostBytes = 4 * 1024 * 1024
@@ -35,7 +37,9 @@ struct AdminResponder: HTTPResponder {
         } catch let error as HTTPParserError {
             throw error
         } catch {
-            logger.error("admin request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            logger.error(
+                "admin request failed", metadata: ["method": "\(request.method)", "type": "\(type(of: error))"])
+            logger.debug("an admin request's failure", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return AdminProblem(.internal, "the worker failed; its log says why").response
         }
     }
@@ -46,6 +50,7 @@ struct AdminResponder: HTTPResponder {
         switch (try route.get(), request.method) {
         case (.health, .get), (.health, .head): return AdminJSON.response(AdminHealth())
         case (.ready, .get), (.ready, .head): return try ready()
+        case (.metrics, .get), (.metrics, .head): return try page()
         case (.presence, .get), (.presence, .head): return try await presence(of: namedUsers(request))
         case (.presence, .post): return try await presence(of: body(of: request, AdminUsers.self).users)
         case (.typing(let conversation), .get), (.typing(let conversation), .head):
@@ -59,9 +64,16 @@ struct AdminResponder: HTTPResponder {
 
     private func ready() throws(AdminProblem) -> Response {
         guard node.isReady else {
-            throw .unavailable("this worker has no lease, or Redis is away", retryAfter: .seconds(1))
+            throw .unavailable("this worker stops, or Redis has been away for long", retryAfter: .seconds(1))
         }
         return AdminJSON.response(AdminHealth(status: "ready"))
+    }
+
+    private func page() throws(AdminProblem) -> Response {
+        guard let metrics else { throw AdminProblem(.notFound, "the metrics of this process are reported elsewhere") }
+        return Response(
+            status: .ok, headers: [.contentType: PrometheusText.contentType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.exposition())))
     }
 
     private func presence(of users: [UserID]) async throws -> Response {

@@ -7,6 +7,7 @@ import RollcallModel
 enum AdminRoute: Hashable {
     case health
     case ready
+    case metrics
     case presence
     case typing(in: ConversationID)
     case members(of: ConversationID)
@@ -19,6 +20,7 @@ enum AdminRoute: Hashable {
         switch (parts.count, parts.first, parts.dropFirst().first, parts.dropFirst(3).first) {
         case (1, "health", _, _): self = .health
         case (1, "ready", _, _): self = .ready
+        case (1, "metrics", _, _): self = .metrics
         case (2, "v1", "presence", _): self = .presence
         case (4, "v1", "conversations", "typing"):
             self = .typing(in: try AdminName.decoded(parts[3], "the conversation"))
@@ -36,14 +38,14 @@ enum AdminRoute: Hashable {
     var isOpen: Bool {
         switch self {
         case .health, .ready: true
-        case .presence, .typing, .members, .member: false
+        case .metrics, .presence, .typing, .members, .member: false
         }
     }
 
     /// What may be done there, as the `Allow` header lists it.
     var methods: String {
         switch self {
-        case .health, .ready, .typing: "GET, HEAD"
+        case .health, .ready, .metrics, .typing: "GET, HEAD"
         case .presence: "GET, HEAD, POST"
         case .members: "GET, HEAD, PUT, DELETE"
         case .member: "PUT, DELETE"

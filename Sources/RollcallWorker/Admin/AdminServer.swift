@@ -22,16 +22,37 @@ struct AdminServer: Service {
     ///   none; nothing is accepted before it returns.
     init(
         _ configuration: WorkerConfiguration.Admin, node: any NodeAccess, group: any EventLoopGroup, logger: Logger,
+        metrics: PrometheusMetrics? = nil,
         listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.group = group
         self.listening = listening
-        responder = AdminResponder(node: node, token: configuration.token, logger: logger)
+        responder = AdminResponder(node: node, token: configuration.token, logger: logger, metrics: metrics)
         // What the library calls information is ours to say.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         self.logger = quiet
+    }
+
+    /// Listens and answers until the graceful shutdown of its service group, and meanwhile until `last` is done: so those
+    /// who watch over a worker see how it stops.
+    ///
+    /// - Throws: ``ListenError`` if it cannot listen where the configuration says; what `last` throws.
+    func run(until last: () async throws -> Void) async throws {
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        // Of its own, since whatever runs in a service's task is told of its shutdown.
+        let port = Task.detached {
+            defer { end.finish() }
+            try await run()
+        }
+        for await _ in ended.cancelOnGracefulShutdown() {}
+        guard Task.isShuttingDownGracefully || Task.isCancelled else { return try await port.value }
+        let result: Result<Void, any Error>
+        do { result = .success(try await last()) } catch { result = .failure(error) }
+        port.cancel()
+        _ = await port.result
+        try result.get()
     }
 
     /// Listens and answers until the graceful shutdown of its service group, or until its task is cancelled.

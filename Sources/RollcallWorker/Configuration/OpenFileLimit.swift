@@ -49,7 +49,7 @@ public enum OpenFileLimit {
         return Int(clamping: current.rlim_cur)
     }
 
-    private static var current: rlimit {
+    static var current: rlimit {
         var limit = rlimit()
         getrlimit(files, &limit)
         return limit

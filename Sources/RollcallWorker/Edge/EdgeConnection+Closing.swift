@@ -37,7 +37,7 @@ extension EdgeConnection {
     func closeAsSlow() {
         guard phase == .open, let context else { return }
         loop.slowClosures += 1
-        context.write(wrapOutboundOut(Self.slowGoodbye.bytes), promise: nil)
+        write(Self.slowGoodbye, to: context)
         close(.tooSlow)
     }
 
@@ -61,7 +61,7 @@ extension EdgeConnection {
     private func hangUp(_ cause: Ending, with frame: ServerFrame, then next: Phase) {
         guard phase == .open, let context else { return }
         note(cause)
-        context.write(wrapOutboundOut(frame.bytes), promise: nil)
+        write(frame, to: context)
         phase = next
         loop.flushSoon(self)
     }

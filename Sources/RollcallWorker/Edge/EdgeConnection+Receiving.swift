@@ -17,6 +17,7 @@ extension EdgeConnection {
     }
 
     private func take(_ event: WebSocketDecoder.Event, message: ByteBuffer) {
+        loop.tally.receivedFrames += 1
         switch event {
         case .text:
             if phase == .open { loop.shard.received(message, on: self) }

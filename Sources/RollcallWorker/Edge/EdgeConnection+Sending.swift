@@ -9,13 +9,23 @@ extension EdgeConnection {
     ///
     /// - Parameter counting: whether the bytes count against `limits.outbound_bytes`. Those of snapshots do not, so it
     ///   is for the shard to send the next piece when the last has drained; see ``tellWhenDrained()``.
-    func send(_ frame: ServerFrame, counting: Bool = true) {
-        guard phase == .open, let context else { return }
+    /// - Returns: whether it was not dropped.
+    @discardableResult
+    func send(_ frame: ServerFrame, counting: Bool = true) -> Bool {
+        guard phase == .open, let context else { return false }
         if !counting || exempt > 0 {
             exempt = min(exempt, outboundBytes) + (counting ? 0 : frame.count)
         }
-        context.write(wrapOutboundOut(frame.bytes), promise: nil)
+        write(frame, to: context)
         loop.flushSoon(self)
+        return true
+    }
+
+    /// Hands a frame to NIO, which keeps it until ``flush()``.
+    func write(_ frame: ServerFrame, to context: ChannelHandlerContext) {
+        loop.tally.sentFrames += 1
+        loop.tally.sentBytes += frame.count
+        context.write(wrapOutboundOut(frame.bytes), promise: nil)
     }
 
     /// Counts a frame that is not sent, since the peer is behind and will be sent something newer: how slow a peer is

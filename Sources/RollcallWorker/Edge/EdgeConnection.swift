@@ -75,6 +75,7 @@ final class EdgeConnection: RotaMember {
         guard isIntroduced else { return }
         isIntroduced = false
         note(.lost)
+        loop.tally.ended(ending ?? .lost)
         loop.shard.disconnected(self)
     }
 }
@@ -112,6 +113,7 @@ extension EdgeConnection: ChannelInboundHandler {
         lastByte = loop.eventLoop.now
         unanswered = 0
         var input = unwrapInboundIn(data)
+        loop.tally.receivedBytes += input.readableBytes
         var message = partial ?? loop.lendScratch()
         partial = nil
         receive(&input, message: &message)

@@ -67,7 +67,7 @@ extension EdgeLoop {
     private func sweepPending() {
         let now = clock.awake
         handshakes.removeAll { pending in
-            if pending.until <= now { pending.what.abort() }
+            if pending.until <= now { pending.what.giveUp() }
             return pending.what.isOver
         }
         closing.removeAll { pending in

@@ -21,6 +21,8 @@ final class EdgeLoop {
     var rota: PingRota<EdgeConnection>
     var beat: Scheduled<Void>?
     var isStopped = false
+    /// What has happened so far.
+    var tally = EdgeTally()
     /// How many connections were closed because their peers read too slowly.
     var slowClosures = 0
     /// Handshakes in hand, connections that are backed up, and connections that wait for the peer's end, in the order
@@ -44,11 +46,15 @@ final class EdgeLoop {
         clock = AwakeClock(interval: settings.beat, at: eventLoop.now)
         rota = PingRota(bands: settings.beats)
         scheduleBeat()
+        shard.serves(self)
     }
 
     /// Begins the handshake on a new channel of this loop.
     func accept(_ channel: any Channel) throws {
-        guard !isStopped && handshakes.count < EdgeSettings.handshakes else { throw Overrun() }
+        guard !isStopped && handshakes.count < EdgeSettings.handshakes else {
+            tally.refused(.busy)
+            throw Overrun()
+        }
         let handler = try HandshakeHandler.begin(on: channel, of: self)
         handshakes.append(Pending(what: handler, until: clock.awake + settings.handshake))
     }

@@ -8,6 +8,9 @@ import NIOCore
 /// All calls come on the event loop of the connection, one after the other, and never from within the shard's own call
 /// of one of the connection's methods.
 protocol EdgeShard: AnyObject {
+    /// It is this loop's connections that the shard is told of from now on.
+    func serves(_ loop: EdgeLoop)
+
     /// A WebSocket stands; nothing has been received on it yet.
     func connected(_ connection: EdgeConnection)
 
@@ -35,6 +38,7 @@ protocol EdgeShard: AnyObject {
 }
 
 extension EdgeShard {
+    func serves(_ loop: EdgeLoop) {}
     func fellBehind(_ connection: EdgeConnection) {}
     func drained(_ connection: EdgeConnection) {}
     func swept(at awake: Duration) {}

@@ -51,10 +51,12 @@ package final class LocalConnection {
 
 // The shard's side.
 extension LocalConnection {
-    func send(_ message: ServerMessage) {
-        guard !isOver else { return }
+    /// - Returns: whether it was not dropped.
+    func send(_ message: ServerMessage) -> Bool {
+        guard !isOver else { return false }
         waiting.append(message)
         deliverSoon()
+        return true
     }
 
     /// Tells the shard when what was sent has been taken.

@@ -18,6 +18,10 @@ final class LeaseDriver {
     private let logger: Logger
     private let describe: (LeaseKeeper.Beat) -> Heartbeat
     private let tell: (LeaseNews) -> Void
+    private let standing: () -> Standing
+    private var tally = LeaseTally()
+    private var metrics: WorkerTapes
+    private var nextReport: Scheduled<Void>?
     private var steward: Steward
     private var nextBeat: Scheduled<Void>?
     private var hearing: Incarnation?
@@ -28,8 +32,9 @@ final class LeaseDriver {
 
     /// - Parameter shards: how many there are; ``shardConnected(_:)`` tells of each.
     init(
-        _ settings: NodeSettings, on driver: ShardDriver, shards: Int, logger: Logger,
-        describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void
+        _ settings: NodeSettings, on driver: ShardDriver, shards: Int, logger: Logger, metrics: WorkerTapes,
+        describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        standing: @escaping () -> Standing
     ) {
         self.settings = settings
         self.driver = driver
@@ -41,6 +46,8 @@ final class LeaseDriver {
         self.logger = logger
         self.describe = describe
         self.tell = tell
+        self.standing = standing
+        self.metrics = metrics
         steward = Steward(
             worker: settings.worker, lease: settings.lease, heartbeat: settings.heartbeat,
             random: SystemRandomNumberGenerator())
@@ -52,10 +59,13 @@ final class LeaseDriver {
         commands.onDisconnect = { [weak self] error in self?.redisChanged(error) }
         commands.start()
         beatLater()
+        report()
     }
 
     func stop() -> EventLoopFuture<Void> {
         nextBeat?.cancel()
+        nextReport?.cancel()
+        metrics.withdraw()
         return commands.close()
     }
 
@@ -65,6 +75,13 @@ final class LeaseDriver {
             self?.beat()
             self?.beatLater()
         }
+    }
+
+    private func report() {
+        metrics.report(tally, holdsLease: steward.incarnation != nil, at: .now())
+        metrics.report(standing())
+        metrics.report(commands)
+        nextReport = driver.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
     }
 
     /// A shard reaches Redis: what failed without is tried again with a heartbeat, and need not wait for the next.
@@ -133,6 +150,7 @@ final class LeaseDriver {
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
             case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
             case .forget(let dead):
+                tally.sweptWorkers += 1
                 logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
                 store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
             }
@@ -144,6 +162,7 @@ final class LeaseDriver {
             switch result {
             case .success(let snapshot): answered(beat, snapshot)
             case .failure(let error):
+                tally.heartbeatsFailed += 1
                 logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
                 steward.heartbeatFailed(beat)
             }
@@ -159,6 +178,7 @@ final class LeaseDriver {
     private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
         let before = steward.incarnation
         let actions = steward.heartbeatAnswered(beat, snapshot, at: driver.now)
+        if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
         if let before, steward.incarnation == nil {
             logger.warning("lease lost", metadata: ["incarnation": "\(before)"])
         }
@@ -167,6 +187,7 @@ final class LeaseDriver {
 
     /// Messages to this worker come under the name of its incarnation.
     private func hear(_ incarnation: Incarnation) {
+        tally.incarnations += 1
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
         if let hearing { driver.subscriber.unsubscribe(store.names.channel(of: .worker(hearing))) }
         hearing = incarnation
@@ -186,7 +207,9 @@ final class LeaseDriver {
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
         store.sweep(sessions, of: dead, until: until) { [self] result in
             switch result {
-            case .success(true): carryOut(steward.swept(dead))
+            case .success(true):
+                tally.sweptDevices += sessions.count
+                carryOut(steward.swept(dead))
             case .success(false), .failure: steward.sweepFailed(dead)
             }
         }

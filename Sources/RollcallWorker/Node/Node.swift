@@ -2,6 +2,7 @@
 // and typing in its own process.
 
 package import Logging
+package import Metrics
 internal import NIOConcurrencyHelpers
 package import NIOCore
 internal import RollcallCore
@@ -15,27 +16,30 @@ package final class Node: Sendable {
     private let loops: [any EventLoop]
     let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
     let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<Readiness>
+    private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
     private let logger: Logger
-
-    private struct State {
-        var isReady = false
-        var incarnation: Incarnation?
-        var started: EventLoopPromise<Void>?
-    }
+    private let metrics: any MetricsFactory
 
     /// Prepares a shard for each event loop of the group; nothing is connected yet.
+    ///
+    /// - Parameter metrics: where the node reports what it does; unless told, where this process does.
     package init(
-        _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger
+        _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger,
+        metrics: any MetricsFactory = MetricsSystem.factory
     ) async throws {
         self.settings = settings
         self.logger = logger
+        self.metrics = metrics
+        state = NIOLockedValueBox(Readiness(patience: settings.lease * Readiness.leases))
         loops = Array(group.makeIterator())
         var shards: [NIOLoopBound<ShardDriver>] = []
         for loop in loops {
             let shard = try await loop.submit {
                 NIOLoopBound(
-                    ShardDriver(settings, authenticator: authenticator, on: loop, logger: logger), eventLoop: loop)
+                    ShardDriver(
+                        settings, authenticator: authenticator, on: loop, logger: logger, metrics: metrics),
+                    eventLoop: loop)
             }.get()
             shards.append(shard)
         }
@@ -53,6 +57,9 @@ package final class Node: Sendable {
     /// The name under which the worker holds its lease; the last one while it holds none.
     var incarnation: Incarnation? { state.withLockedValue { $0.incarnation } }
 
+    /// Whether Redis is there, as far as the worker knows, and holds its lease.
+    var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
+
     /// Connects to Redis and claims a lease.
     ///
     /// - Parameters:
@@ -62,12 +69,13 @@ package final class Node: Sendable {
     ///   to stop before.
     package func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
         let started = loops[0].makePromise(of: Void.self)
-        state.withLockedValue { $0.started = started }
+        self.started.withLockedValue { $0 = started }
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
         try await first { [self] driver in
             let keeper = LeaseDriver(
-                settings, on: driver, shards: loops.count, logger: logger, describe: heartbeat.heartbeat(for:),
-                tell: { [weak self] in self?.tell($0) })
+                settings, on: driver, shards: loops.count, logger: logger, metrics: WorkerTapes(metrics),
+                describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
+                standing: { [weak self] in self?.standing ?? Standing() })
             lease.withLockedValue { $0 = NIOLoopBound(keeper, eventLoop: driver.eventLoop) }
             driver.onNotice = { [weak self] in self?.noticed($0) }
             keeper.start()
@@ -93,7 +101,7 @@ package final class Node: Sendable {
 
     /// It serves no longer, whatever becomes of its lease.
     func leave() {
-        state.withLockedValue { $0.isReady = false }
+        state.withLockedValue { $0.left() }
     }
 
     package func stop() async throws {
@@ -107,19 +115,15 @@ package final class Node: Sendable {
 
     private func tell(_ news: LeaseNews) {
         switch news {
-        case .began(let incarnation, _, _, _, _):
-            state.withLockedValue {
-                $0.isReady = true
-                $0.incarnation = incarnation
-            }
-        case .renewed: break
-        case .lost: state.withLockedValue { $0.isReady = false }
+        case .began(let incarnation, _, _, _, _): state.withLockedValue { $0.began(incarnation, at: .now) }
+        case .renewed: state.withLockedValue { $0.renewed(at: .now) }
+        case .lost: state.withLockedValue { $0.lost() }
         }
         for shard in shards.withLockedValue({ $0 }) {
             shard.eventLoop.execute { shard.value.told(news) }
         }
         guard case .began = news else { return }
-        state.withLockedValue { $0.started }?.succeed()
+        started.withLockedValue { $0 }?.succeed()
     }
 
     private func noticed(_ notice: WorkerNotice) {
@@ -159,7 +163,7 @@ package final class Node: Sendable {
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (ShardDriver, @escaping (Result<Value, RedisError>) -> Void) -> Void
     ) async throws -> Value {
-        guard isReady else { throw Unavailable() }
+        guard holdsLease else { throw Unavailable() }
         let shard = shards.withLockedValue { $0[0] }
         let promise = shard.eventLoop.makePromise(of: Value.self)
         shard.eventLoop.execute { body(shard.value) { promise.completeWith($0.mapError { $0 as any Error }) } }
@@ -173,7 +177,11 @@ package final class Node: Sendable {
     /// How many typists are named at most.
     var typingNames: Int { settings.shard.typing.names }
 
-    package var isReady: Bool { state.withLockedValue { $0.isReady } }
+    package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }
+
+    private var standing: Standing {
+        state.withLockedValue { Standing(isReady: $0.isReady(at: .now), isDraining: $0.isLeaving) }
+    }
 }
 
 extension ShardDriver {

@@ -27,7 +27,7 @@ public protocol NodeAccess: Sendable {
     /// Ends the management: from now on `conversations.default` decides.
     func endMembership(of conversation: ConversationID) async throws
 
-    /// Whether this worker can serve: it has a lease, and Redis is there.
+    /// Whether this worker should be sent devices: it does not stop, and Redis has not been away for long.
     var isReady: Bool { get }
 }
 

@@ -47,11 +47,12 @@ struct Dispatch {
     }
 
     /// - Parameter counting: see ``EdgeConnection/send(_:counting:)``.
-    mutating func send(to peer: Peer?, counting: Bool = true) {
+    /// - Returns: whether it was not dropped.
+    mutating func send(to peer: Peer?, counting: Bool = true) -> Bool {
         switch peer {
         case .edge(let connection): connection.send(frame, counting: counting)
         case .local(let connection): connection.send(message)
-        case nil: break
+        case nil: false
         }
     }
 

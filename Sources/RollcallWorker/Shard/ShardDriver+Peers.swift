@@ -10,6 +10,10 @@ internal import RollcallCore
 internal import RollcallModel
 
 extension ShardDriver: EdgeShard {
+    func serves(_ loop: EdgeLoop) {
+        edge = loop
+    }
+
     func connected(_ connection: EdgeConnection) {
         connection.slot = occupy(.edge(connection))
     }
@@ -89,8 +93,15 @@ extension ShardDriver {
         let key = shard.connected(at: now)
         while occupants.count <= Int(key.index) { occupants.append(nil) }
         occupants[Int(key.index)] = Occupant(key: key, peer: peer)
+        tally.connections += 1
         rearm()
         return key.index
+    }
+
+    /// Nobody is at the other end of this session any more.
+    func vacate(_ key: SessionKey) {
+        occupants[Int(key.index)] = nil
+        tally.connections -= 1
     }
 
     private func drained(_ peer: Peer) {
@@ -100,7 +111,7 @@ extension ShardDriver {
 
     private func disconnected(_ peer: Peer, silence: Duration) {
         guard let key = key(of: peer) else { return }
-        occupants[Int(key.index)] = nil
+        vacate(key)
         after { $0.disconnected(key, silence: silence, at: $1) }
     }
 

@@ -33,7 +33,11 @@ extension ShardDriver {
         case .announceReplaced(let name, let previous):
             store.announceReplaced(previous, user: name.user, device: name.device)
         case .signalTyping(let signal, let key, let id):
+            let sent = NIODeadline.now()
             store.signalTyping(signal) { [self] result in
+                if case .success(.typing) = result {
+                    tally.publishing.record(nanoseconds: (.now() - sent).nanoseconds)
+                }
                 after { shard, _ in
                     switch result {
                     case .success(let outcome): shard.typingSignalled(outcome, signal, for: key, id: id)

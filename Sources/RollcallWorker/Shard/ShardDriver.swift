@@ -6,6 +6,7 @@
     internal import Foundation
 #endif
 internal import Logging
+internal import Metrics
 internal import NIOCore
 internal import RollcallCore
 internal import RollcallModel
@@ -28,6 +29,10 @@ final class ShardDriver {
 
     let authenticator: Authenticator
     let logger: Logger
+    /// The edge on this loop, if the worker has one.
+    weak var edge: EdgeLoop?
+    var tally = DriverTally()
+    private var metrics: LoopMetrics?
     var hasMetForeignKey = false
     var occupants: [Occupant?] = []
     private var isTickScheduled = false
@@ -35,7 +40,8 @@ final class ShardDriver {
     private var timer: (at: Instant, task: Scheduled<Void>)?
 
     init(
-        _ settings: NodeSettings, authenticator: Authenticator, on eventLoop: any EventLoop, logger: Logger
+        _ settings: NodeSettings, authenticator: Authenticator, on eventLoop: any EventLoop, logger: Logger,
+        metrics factory: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
         self.authenticator = authenticator
@@ -47,6 +53,7 @@ final class ShardDriver {
             to: settings.redis, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
         store = Store(on: commands, settings: settings.store)
         shard = Shard(settings: settings.shard, worker: settings.worker, random: SystemRandomNumberGenerator())
+        metrics = LoopMetrics(of: self, in: factory)
     }
 
     func start() {
@@ -57,10 +64,13 @@ final class ShardDriver {
         subscriber.onMessage = { [weak self] channel, payload in self?.heard(payload, on: channel) }
         commands.start()
         subscriber.start()
+        metrics?.start()
     }
 
     func stop() -> EventLoopFuture<Void> {
         isStopped = true
+        metrics?.stop()
+        metrics = nil
         timer?.task.cancel()
         timer = nil
         return commands.close().and(subscriber.close()).map { _ in }
@@ -79,21 +89,14 @@ final class ShardDriver {
 
     private func carryOut(_ action: ShardAction) {
         switch action {
-        case .send(let message, let keys):
-            var dispatch = Dispatch(message)
-            for key in keys { dispatch.send(to: peer(of: key)) }
-        case .sendSparing(let message, let keys, let spared):
-            var dispatch = Dispatch(message)
-            for key in keys { dispatch.send(to: peer(of: key)) }
-            for key in spared { dispatch.spare(peer(of: key)) }
-        case .sendSnapshot(let message, let key):
-            var dispatch = Dispatch(message)
-            dispatch.send(to: peer(of: key), counting: false)
+        case .send(let message, let keys): send(message, to: keys)
+        case .sendSparing(let message, let keys, let spared): send(message, to: keys, sparing: spared)
+        case .sendSnapshot(let message, let key): send(message, to: CollectionOfOne(key), counting: false)
         case .tellWhenDrained(let key):
             peer(of: key)?.tellWhenDrained()
         case .close(let key, let code):
             guard let peer = peer(of: key) else { break }
-            occupants[Int(key.index)] = nil
+            vacate(key)
             peer.close(code)
         case .authenticate(let key, let token, let device, let id):
             authenticate(key, token: token, device: device, id: id)
@@ -111,6 +114,17 @@ final class ShardDriver {
             .getPresence, .audit:
             ask(action)
         }
+    }
+
+    private func send(
+        _ message: ServerMessage, to keys: some Collection<SessionKey>, sparing spared: [SessionKey] = [],
+        counting: Bool = true
+    ) {
+        var dispatch = Dispatch(message)
+        var receivers = 0
+        for key in keys where dispatch.send(to: peer(of: key), counting: counting) { receivers += 1 }
+        for key in spared { dispatch.spare(peer(of: key)) }
+        tally.handed(message, to: receivers, of: keys.count)
     }
 
     private func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {

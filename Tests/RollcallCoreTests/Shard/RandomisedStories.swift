@@ -42,6 +42,7 @@ import Testing
                 asked[key, default: []].append(id)
             }
             open.removeAll { stage.closed[$0] != nil }
+            checkCounts(stage.shard)
         }
         if stage.incarnation == nil { stage.redisReturns() }
         for key in open { stage.read(key) }
@@ -65,6 +66,13 @@ import Testing
         case 7: return .state(DeviceState.allCases.randomElement(using: &random)!)
         default: return .get([user])
         }
+    }
+
+    /// What is counted by the way is as many as there are.
+    private func checkCounts(_ shard: Shard) {
+        #expect(shard.openSessionCount == shard.sessions.keys.count { shard.sessions[$0]?.phase == .open })
+        #expect(shard.typistCount == shard.rooms.keys.reduce(0) { $0 + (shard.rooms[$1]?.told.count ?? 0) })
+        #expect(shard.lingeringSessionCount >= 0)
     }
 
     private func check(_ stage: inout Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {

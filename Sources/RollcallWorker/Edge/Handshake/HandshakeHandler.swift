@@ -81,7 +81,15 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Gives up on a peer that took too long.
+    /// Gives up on a peer that took too long: for its request, or to end its side after an answer.
+    func giveUp() {
+        switch state {
+        case .waiting, .accepted: loop.tally.refused(.late)
+        case .over: break
+        }
+        abort()
+    }
+
     func abort() {
         context?.close(promise: nil)
     }
@@ -94,6 +102,7 @@ extension HandshakeHandler {
         if case .over = state { return }
         state = .over
         guard let context else { return }
+        loop.tally.refused(RefusalReason(refusal.status))
         loop.logger.debug("handshake refused", metadata: ["status": "\(refusal.status.code)"])
         context.writeAndFlush(wrapOutboundOut(refusal.response(to: method)), promise: nil)
         context.close(mode: .output, promise: nil)
@@ -116,6 +125,7 @@ extension HandshakeHandler {
         context.writeAndFlush(wrapOutboundOut(Handshake.response(answer)), promise: nil)
         pipeline.removeHandler(context: context, promise: nil)
         pipeline.removeHandler(decoder, promise: nil)
+        loop.tally.accepted += 1
         connection.begin()
     }
 }

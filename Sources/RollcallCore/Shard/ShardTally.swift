@@ -1,0 +1,37 @@
+// What a shard does, in numbers for those who operate it. They are counted where it happens and read once in a while;
+// none of them names anybody.
+
+package import RollcallModel
+
+/// What a shard has done since it began. Each number only grows.
+public struct ShardTally: Hashable, Sendable {
+    /// Typing signals that clients sent, stops among them.
+    public internal(set) var typingSignals = 0
+    /// Starts and renewals of them that came within the throttle: deferred, and overtaken by whatever came next.
+    public internal(set) var typingThrottled = 0
+    /// Starts, renewals and stops that Redis took, and published.
+    public internal(set) var typingPublished = 0
+    /// How long after the moment of a typing change, by Redis time as this worker reckons it, those who look were told.
+    /// Of changes that were held back to be told together it is the oldest.
+    package internal(set) var typingDeliveries = Histogram()
+
+    mutating func typingDelivered(_ change: Timestamp, at time: Timestamp) {
+        typingDeliveries.record(time.since(change))
+    }
+}
+
+// What there is now.
+extension Shard {
+    /// Sessions that are over or in grace, and whose records are not settled yet.
+    public var lingeringSessionCount: Int { sessionKeys.count - openSessionCount }
+    /// Conversations that somebody here has joined, or is about to.
+    public var roomCount: Int { roomKeys.count }
+    /// Users whom somebody here watches.
+    public var watchCount: Int { watchKeys.count }
+    /// Sessions that are behind, or are being shown what there is.
+    public var backlogCount: Int { backlogs.count }
+    /// Rooms, members and users that changed, and of which nobody has been told yet.
+    public var untoldCount: Int { changedRooms.count + changedMembers.count + changedWatches.count }
+    /// Sessions of which Redis does not hold yet what was decided, since the last attempt failed.
+    public var unwrittenCount: Int { blocked.count }
+}

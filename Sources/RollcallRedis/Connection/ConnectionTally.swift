@@ -1,0 +1,75 @@
+// What a connection to Redis does, in numbers for those who operate it. They are counted where it happens, without any
+// name in them, and read once in a while.
+
+package import RollcallModel
+
+/// What a connection has done since it was made. Each number only grows.
+package struct ConnectionTally: Hashable, Sendable {
+    /// How often it has come to stand.
+    package internal(set) var connects = 0
+    /// Commands sent, those of the handshake and pings among them.
+    package internal(set) var commands = 0
+    /// Messages heard on subscribed channels.
+    package internal(set) var messages = 0
+    package internal(set) var sentBytes = 0
+    package internal(set) var receivedBytes = 0
+    /// Errors that Redis answered, and connections that were lost or did not come to be.
+    package private(set) var errors = [Int](repeating: 0, count: RedisErrorKind.allCases.count)
+    /// From a command's sending to its reply.
+    package private(set) var roundTrips = Histogram()
+
+    package subscript(kind kind: RedisErrorKind) -> Int { errors[kind.index] }
+
+    mutating func answered(after nanoseconds: Int64) {
+        roundTrips.record(nanoseconds: nanoseconds)
+    }
+
+    /// Redis answered with an error, or a command could not be sent.
+    mutating func failed(_ error: RedisError) {
+        if let kind = RedisErrorKind(error.code) { errors[kind.index] += 1 }
+    }
+
+    /// The connection ended. Where an answer ended it, that is counted.
+    mutating func lost(by error: RedisError) {
+        if case .server = error.code { return }
+        failed(error)
+    }
+}
+
+/// Why something failed, in few words, of which there are never more.
+package enum RedisErrorKind: String, CaseIterable, Sendable {
+    case connectFailed = "connect_failed"
+    case connectionLost = "connection_lost"
+    case timedOut = "timed_out"
+    case protocolError = "protocol"
+    case authentication
+    case tooManyWaiting = "too_many_waiting"
+    case busy
+    case clusterDown = "clusterdown"
+    case loading
+    case masterDown = "masterdown"
+    case misconfigured = "misconf"
+    case noPermission = "noperm"
+    case noScript = "noscript"
+    case outOfMemory = "oom"
+    case readOnly = "readonly"
+    case wrongType = "wrongtype"
+    /// Whatever else Redis may answer.
+    case other
+
+    fileprivate var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// `nil` for what only follows from a failure that was counted, or from none.
+    init?(_ code: RedisError.Code) {
+        switch code {
+        case .notConnected, .closed: return nil
+        case .connectFailed: self = .connectFailed
+        case .connectionLost: self = .connectionLost
+        case .timedOut: self = .timedOut
+        case .protocolError: self = .protocolError
+        case .authentication: self = .authentication
+        case .tooManyWaiting: self = .tooManyWaiting
+        case .server(let kind): self = Self(rawValue: kind.lowercased()) ?? .other
+        }
+    }
+}

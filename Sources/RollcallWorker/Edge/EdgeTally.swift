@@ -1,0 +1,94 @@
+// What the edge does on one event loop, in numbers for those who operate it: counted where it happens, and read once in
+// a while.
+
+import NIOHTTP1
+import RollcallModel
+
+/// What the edge of one event loop has done since it began. Each number only grows.
+struct EdgeTally {
+    /// Connections that became WebSockets.
+    var accepted = 0
+    private(set) var refused = [Int](repeating: 0, count: RefusalReason.allCases.count)
+    private(set) var closed: [Closing: Int] = [:]
+    /// Whole frames, those of control among them.
+    var receivedFrames = 0
+    var sentFrames = 0
+    /// On WebSockets, without the handshakes.
+    var receivedBytes = 0
+    var sentBytes = 0
+
+    subscript(refused reason: RefusalReason) -> Int { refused[reason.index] }
+
+    mutating func refused(_ reason: RefusalReason) {
+        refused[reason.index] += 1
+    }
+
+    mutating func ended(_ ending: EdgeConnection.Ending) {
+        closed[Closing(ending), default: 0] += 1
+    }
+}
+
+extension EdgeLoop {
+    /// How often each limit of the configuration has held, by its name.
+    var limitTotals: [(limit: String, hits: Int)] { [("outbound_bytes", slowClosures)] }
+}
+
+/// Why a connection did not become a WebSocket, in few words.
+enum RefusalReason: String, CaseIterable {
+    case badRequest = "bad_request"
+    case notFound = "not_found"
+    case method
+    case notWebSocket = "not_websocket"
+    case origin
+    case tooLong = "too_long"
+    /// The worker holds as many sessions as it may, or as many came at once as it takes on.
+    case busy
+    /// The request was not there in time.
+    case late
+    case other
+
+    fileprivate var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    init(_ status: HTTPResponseStatus) {
+        self =
+            switch status {
+            case .badRequest: .badRequest
+            case .notFound: .notFound
+            case .methodNotAllowed: .method
+            case .upgradeRequired: .notWebSocket
+            case .forbidden: .origin
+            case .requestHeaderFieldsTooLarge: .tooLong
+            case .serviceUnavailable, .tooManyRequests: .busy
+            default: .other
+            }
+    }
+}
+
+/// How a connection ended, in few words: a peer may send any code, and each that is ours is told apart.
+struct Closing: Hashable {
+    enum Side: String {
+        case worker
+        case peer
+        /// Nobody said anything: a network, a crash, silence.
+        case nobody
+    }
+
+    let by: Side
+    /// The close code, `none`, or `other`.
+    let code: String
+
+    init(_ ending: EdgeConnection.Ending) {
+        switch ending {
+        case .lost: (by, code) = (.nobody, "none")
+        case .peer(let code): (by, self.code) = (.peer, code.map(Self.word) ?? "none")
+        case .here(let code): (by, self.code) = (.worker, Self.word(code))
+        }
+    }
+
+    private static func word(_ code: CloseCode) -> String {
+        switch code.rawValue {
+        case 1000...1015, 4000...4003, 4100...4106: "\(code.rawValue)"
+        default: "other"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// What is reported of a connection to Redis.
+
+internal import Metrics
+internal import RollcallRedis
+
+struct ConnectionTapes {
+    /// What a connection is for.
+    enum Purpose: String, CaseIterable {
+        case commands, subscriber, heartbeats
+    }
+
+    private var standing, waiting, subscriptions: GaugeTape
+    private var connects, commands, messages, sentBytes, receivedBytes: CounterTape
+    private var errors: [(kind: RedisErrorKind, tape: CounterTape)]
+    private var roundTrips: HistogramTape
+
+    init(_ purpose: Purpose, _ factory: any MetricsFactory) {
+        let label = [("connection", purpose.rawValue)]
+        standing = GaugeTape(.redisConnections, label, in: factory)
+        connects = CounterTape(.redisConnects, label, in: factory)
+        waiting = GaugeTape(.redisWaiting, in: factory)
+        subscriptions = GaugeTape(.redisSubscriptions, in: factory)
+        commands = CounterTape(.redisCommands, in: factory)
+        messages = CounterTape(.redisMessages, in: factory)
+        sentBytes = CounterTape(.redisBytesSent, in: factory)
+        receivedBytes = CounterTape(.redisBytesReceived, in: factory)
+        errors = RedisErrorKind.allCases.map {
+            ($0, CounterTape(.redisErrors, [("kind", $0.rawValue)], in: factory))
+        }
+        roundTrips = HistogramTape(.redisRoundTrip, in: factory)
+    }
+
+    mutating func report(_ tally: ConnectionTally, isConnected: Bool) {
+        standing.stand(at: isConnected ? 1 : 0)
+        connects.reach(tally.connects)
+        commands.reach(tally.commands)
+        messages.reach(tally.messages)
+        sentBytes.reach(tally.sentBytes)
+        receivedBytes.reach(tally.receivedBytes)
+        for index in errors.indices { errors[index].tape.reach(tally[kind: errors[index].kind]) }
+        roundTrips.reach(tally.roundTrips)
+    }
+
+    mutating func waiting(_ count: Int) { waiting.stand(at: count) }
+    mutating func subscriptions(_ count: Int) { subscriptions.stand(at: count) }
+
+    /// There is no connection any more.
+    mutating func withdraw() {
+        standing.stand(at: 0)
+        waiting.stand(at: 0)
+        subscriptions.stand(at: 0)
+    }
+}

@@ -1,0 +1,74 @@
+// One event loop's reports. The loop counts for itself, in plain numbers; once a second it lays them beside what it
+// reported before. Nothing is reported from where things happen.
+
+internal import Metrics
+internal import NIOCore
+internal import RollcallModel
+internal import RollcallRedis
+
+/// Reports what a shard, its connections to Redis and its edge do. Made and used on their event loop only.
+final class LoopMetrics {
+    private unowned let driver: ShardDriver
+    private var shard: ShardTapes
+    private var commands: ConnectionTapes
+    private var subscriber: ConnectionTapes
+    private var edge: EdgeTapes?
+    private let factory: any MetricsFactory
+
+    private var lag = Histogram()
+    private var lagTape: HistogramTape
+    private var beats = 0
+    private var nextBeat: Scheduled<Void>?
+
+    /// How often the loop's punctuality is looked at, and how many such looks make a report.
+    private static let beat = TimeAmount.milliseconds(100)
+    private static let beatsPerReport = 10
+
+    init(of driver: ShardDriver, in factory: any MetricsFactory) {
+        self.driver = driver
+        self.factory = factory
+        shard = ShardTapes(factory)
+        commands = ConnectionTapes(.commands, factory)
+        subscriber = ConnectionTapes(.subscriber, factory)
+        lagTape = HistogramTape(.eventLoopLag, in: factory)
+    }
+
+    func start() {
+        beatLater()
+    }
+
+    /// Reports for the last time: what there was of this loop, there is no more.
+    func stop() {
+        nextBeat?.cancel()
+        nextBeat = nil
+        report()
+        shard.withdraw()
+        commands.withdraw()
+        subscriber.withdraw()
+        edge?.withdraw()
+    }
+
+    private func beatLater() {
+        let due = NIODeadline.now() + Self.beat
+        nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(deadline: due) { [weak self] in self?.beaten(due) }
+    }
+
+    private func beaten(_ due: NIODeadline) {
+        lag.record(nanoseconds: (NIODeadline.now() - due).nanoseconds)
+        beatLater()
+        beats += 1
+        if beats.isMultiple(of: Self.beatsPerReport) { report() }
+    }
+
+    private func report() {
+        lagTape.reach(lag)
+        shard.report(driver)
+        commands.report(driver.commands.tally, isConnected: driver.commands.isConnected)
+        commands.waiting(driver.commands.waitingCount)
+        subscriber.report(driver.subscriber.tally, isConnected: driver.subscriber.isConnected)
+        subscriber.subscriptions(driver.subscriber.channelCount)
+        guard let loop = driver.edge else { return }
+        edge = edge ?? EdgeTapes(factory)
+        edge?.report(loop)
+    }
+}

@@ -1,0 +1,80 @@
+// Every number that a worker exports, by name. Names and units follow Prometheus's conventions; no label ever carries
+// the name of a user, a device or a conversation.
+
+/// A metric of a worker.
+enum Metric: String, CaseIterable, Sendable {
+    case buildInfo = "rollcall_build_info"
+    case ready = "rollcall_ready"
+    case draining = "rollcall_draining"
+
+    case connections = "rollcall_connections"
+    case connectionsAccepted = "rollcall_connections_accepted_total"
+    case connectionsRefused = "rollcall_connections_refused_total"
+    case connectionsClosed = "rollcall_connections_closed_total"
+    case connectionsBehind = "rollcall_connections_behind"
+    case handshakes = "rollcall_handshakes"
+    case framesReceived = "rollcall_frames_received_total"
+    case framesSent = "rollcall_frames_sent_total"
+    case bytesReceived = "rollcall_received_bytes_total"
+    case bytesSent = "rollcall_sent_bytes_total"
+    case limitsHit = "rollcall_limits_hit_total"
+
+    case sessions = "rollcall_sessions"
+    case sessionsLingering = "rollcall_sessions_lingering"
+    case sessionsBehind = "rollcall_sessions_behind"
+    case sessionsUnwritten = "rollcall_sessions_unwritten"
+    case watchedUsers = "rollcall_watched_users"
+    case joinedConversations = "rollcall_joined_conversations"
+    case typists = "rollcall_typists"
+    case changesUntold = "rollcall_changes_untold"
+
+    case typingSignals = "rollcall_typing_signals_total"
+    case typingThrottled = "rollcall_typing_throttled_total"
+    case typingPublished = "rollcall_typing_published_total"
+    case messagesSent = "rollcall_messages_sent_total"
+    case messagesConflated = "rollcall_messages_conflated_total"
+    case messagesDropped = "rollcall_messages_dropped_total"
+    case typingPublish = "rollcall_typing_publish_seconds"
+    case typingDelivery = "rollcall_typing_delivery_seconds"
+    case eventLoopLag = "rollcall_event_loop_lag_seconds"
+
+    case auditRead = "rollcall_audit_read_total"
+    case auditMended = "rollcall_audit_mended_total"
+    case auditRounds = "rollcall_audit_rounds_total"
+
+    case leaseHeld = "rollcall_lease_held"
+    case leaseAge = "rollcall_lease_age_seconds"
+    case incarnations = "rollcall_incarnations_total"
+    case heartbeatsFailed = "rollcall_heartbeats_failed_total"
+    case sweptWorkers = "rollcall_swept_workers_total"
+    case sweptDevices = "rollcall_swept_devices_total"
+
+    case redisUp = "rollcall_redis_up"
+    case redisConnections = "rollcall_redis_connections"
+    case redisConnects = "rollcall_redis_connects_total"
+    case redisCommands = "rollcall_redis_commands_total"
+    case redisErrors = "rollcall_redis_errors_total"
+    case redisWaiting = "rollcall_redis_commands_waiting"
+    case redisMessages = "rollcall_redis_messages_total"
+    case redisSubscriptions = "rollcall_redis_subscriptions"
+    case redisBytesReceived = "rollcall_redis_received_bytes_total"
+    case redisBytesSent = "rollcall_redis_sent_bytes_total"
+    case redisRoundTrip = "rollcall_redis_round_trip_seconds"
+
+    case cpuSeconds = "process_cpu_seconds_total"
+    case residentMemory = "process_resident_memory_bytes"
+    case openFiles = "process_open_fds"
+    case mostOpenFiles = "process_max_fds"
+    case startTime = "process_start_time_seconds"
+
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    var kind: Kind {
+        switch self {
+        case .typingPublish, .typingDelivery, .eventLoopLag, .redisRoundTrip: .histogram
+        default: rawValue.hasSuffix("_total") ? .counter : .gauge
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// The metrics of a process, kept for Prometheus to fetch: a backend of swift-metrics that writes Prometheus's text
+// format, 0.0.4. To record takes no lock; only making an instrument and writing the page do.
+
+public import CoreMetrics
+internal import NIOConcurrencyHelpers
+
+/// A backend of swift-metrics that Prometheus can scrape.
+///
+/// `rollcall worker` uses it; a server that embeds a worker without having another backend may, too. Two instruments of
+/// the same name and labels are one.
+public final class PrometheusMetrics: MetricsFactory {
+    private let families = NIOLockedValueBox<[String: Family]>([:])
+
+    /// What has one name: of one kind, with an instrument for each set of labels.
+    private struct Family {
+        var kind: Metric.Kind
+        var instruments: [PrometheusLabels: any PrometheusInstrument] = [:]
+    }
+
+    public init() {}
+
+    /// Makes this process report into a new backend from now on. To be called once, before anything is measured.
+    public static func bootstrap() -> PrometheusMetrics {
+        let metrics = PrometheusMetrics()
+        MetricsSystem.bootstrap(metrics)
+        return metrics
+    }
+
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        instrument(label, dimensions, .counter) { PrometheusCounter() }
+    }
+
+    public func makeFloatingPointCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        instrument(label, dimensions, .counter) { PrometheusFloatingPointCounter() }
+    }
+
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        instrument(label, dimensions, .gauge) { PrometheusGauge() }
+    }
+
+    public func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        guard aggregate else { return instrument(label, dimensions, .gauge) { PrometheusGauge() } }
+        return instrument(label, dimensions, .histogram) { PrometheusHistogram(bounds: PrometheusHistogram.decades) }
+    }
+
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        instrument(label, dimensions, .histogram) { PrometheusHistogram(bounds: PrometheusHistogram.seconds) }
+    }
+
+    public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
+    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { forget(handler) }
+    public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }
+    public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
+    public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
+
+    /// All metrics, and what the system says of this process.
+    public func exposition() -> String {
+        var text = PrometheusText()
+        for (name, family) in families.withLockedValue({ $0 }).sorted(by: { $0.key < $1.key }) {
+            text.begin(name, family.kind)
+            for (labels, instrument) in family.instruments.sorted(by: { $0.key < $1.key }) {
+                instrument.write(name, labels, to: &text)
+            }
+        }
+        ProcessFigures.now.write(to: &text)
+        return text.text
+    }
+}
+
+extension PrometheusMetrics {
+    /// An instrument whose name another kind has already works, and is not shown.
+    private func instrument<Instrument: PrometheusInstrument>(
+        _ label: String, _ dimensions: [(String, String)], _ kind: Metric.Kind, make: () -> Instrument
+    ) -> Instrument {
+        let (name, labels) = (PrometheusName.metric(label), PrometheusLabels(dimensions))
+        return families.withLockedValue { families in
+            var family = families[name] ?? Family(kind: kind)
+            guard family.kind == kind else { return make() }
+            if let present = family.instruments[labels] { return present as? Instrument ?? make() }
+            let made = make()
+            family.instruments[labels] = made
+            families[name] = family
+            return made
+        }
+    }
+
+    private func forget(_ handler: AnyObject) {
+        families.withLockedValue { families in
+            for (name, family) in families {
+                guard let labels = family.instruments.first(where: { $0.value === handler })?.key else { continue }
+                families[name]?.instruments[labels] = nil
+                if family.instruments.count == 1 { families[name] = nil }
+            }
+        }
+    }
+}

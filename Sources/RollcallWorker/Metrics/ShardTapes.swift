@@ -1,0 +1,81 @@
+// What is reported of a shard.
+
+internal import Metrics
+internal import RollcallCore
+internal import RollcallModel
+
+struct ShardTapes {
+    private var connections, sessions, lingering, behind, unwritten: GaugeTape
+    private var rooms, watches, typists, untold: GaugeTape
+    private var signals, throttled, published, conflated, dropped: CounterTape
+    private var read, mended, rounds: CounterTape
+    private var sent: [CounterTape]
+    private var publishing, delivery: HistogramTape
+
+    init(_ factory: any MetricsFactory) {
+        connections = GaugeTape(.connections, in: factory)
+        sessions = GaugeTape(.sessions, in: factory)
+        lingering = GaugeTape(.sessionsLingering, in: factory)
+        behind = GaugeTape(.sessionsBehind, in: factory)
+        unwritten = GaugeTape(.sessionsUnwritten, in: factory)
+        rooms = GaugeTape(.joinedConversations, in: factory)
+        watches = GaugeTape(.watchedUsers, in: factory)
+        typists = GaugeTape(.typists, in: factory)
+        untold = GaugeTape(.changesUntold, in: factory)
+        signals = CounterTape(.typingSignals, in: factory)
+        throttled = CounterTape(.typingThrottled, in: factory)
+        published = CounterTape(.typingPublished, in: factory)
+        conflated = CounterTape(.messagesConflated, in: factory)
+        dropped = CounterTape(.messagesDropped, in: factory)
+        read = CounterTape(.auditRead, in: factory)
+        mended = CounterTape(.auditMended, in: factory)
+        rounds = CounterTape(.auditRounds, in: factory)
+        sent = MessageKind.allCases.map { CounterTape(.messagesSent, [("type", $0.rawValue)], in: factory) }
+        publishing = HistogramTape(.typingPublish, in: factory)
+        delivery = HistogramTape(.typingDelivery, in: factory)
+    }
+
+    mutating func report(_ driver: ShardDriver) {
+        gauge(driver.shard, connections: driver.tally.connections)
+        count(driver.shard)
+        for (index, total) in driver.tally.sent.enumerated() { sent[index].reach(total) }
+        dropped.reach(driver.tally.dropped)
+        publishing.reach(driver.tally.publishing)
+        delivery.reach(driver.shard.tally.typingDeliveries)
+    }
+
+    /// There is nothing any more.
+    mutating func withdraw() {
+        connections.stand(at: 0)
+        sessions.stand(at: 0)
+        lingering.stand(at: 0)
+        behind.stand(at: 0)
+        unwritten.stand(at: 0)
+        rooms.stand(at: 0)
+        watches.stand(at: 0)
+        typists.stand(at: 0)
+        untold.stand(at: 0)
+    }
+
+    private mutating func gauge(_ shard: borrowing Shard, connections count: Int) {
+        connections.stand(at: count)
+        sessions.stand(at: shard.openSessionCount)
+        lingering.stand(at: shard.lingeringSessionCount)
+        behind.stand(at: shard.backlogCount)
+        unwritten.stand(at: shard.unwrittenCount)
+        rooms.stand(at: shard.roomCount)
+        watches.stand(at: shard.watchCount)
+        typists.stand(at: shard.typistCount)
+        untold.stand(at: shard.untoldCount)
+    }
+
+    private mutating func count(_ shard: borrowing Shard) {
+        signals.reach(shard.tally.typingSignals)
+        throttled.reach(shard.tally.typingThrottled)
+        published.reach(shard.tally.typingPublished)
+        conflated.reach(shard.conflatedMessages)
+        read.reach(shard.auditSoFar.read)
+        mended.reach(shard.auditSoFar.mended)
+        rounds.reach(shard.auditSoFar.rounds)
+    }
+}

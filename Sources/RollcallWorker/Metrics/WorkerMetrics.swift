@@ -1,0 +1,67 @@
+// What is reported of the worker as a whole, by the loop on which its lease is kept.
+
+internal import Metrics
+internal import NIOCore
+internal import RollcallRedis
+
+/// What a worker's lease has been through. Each number only grows.
+struct LeaseTally {
+    var incarnations = 0
+    var heartbeatsFailed = 0
+    var sweptWorkers = 0
+    var sweptDevices = 0
+    /// When the last heartbeat was acknowledged.
+    var acknowledged: NIODeadline?
+}
+
+struct WorkerTapes {
+    private var connection: ConnectionTapes
+    private var ready, draining, held, up: GaugeTape
+    private let age: any MeterHandler
+    private var incarnations, failed, workers, devices: CounterTape
+
+    init(_ factory: any MetricsFactory) {
+        connection = ConnectionTapes(.heartbeats, factory)
+        ready = GaugeTape(.ready, in: factory)
+        draining = GaugeTape(.draining, in: factory)
+        held = GaugeTape(.leaseHeld, in: factory)
+        age = factory.makeMeter(label: Metric.leaseAge.rawValue, dimensions: [])
+        up = GaugeTape(.redisUp, in: factory)
+        incarnations = CounterTape(.incarnations, in: factory)
+        failed = CounterTape(.heartbeatsFailed, in: factory)
+        workers = CounterTape(.sweptWorkers, in: factory)
+        devices = CounterTape(.sweptDevices, in: factory)
+        factory.makeMeter(label: Metric.buildInfo.rawValue, dimensions: [("version", RollcallVersion.current)])
+            .set(Int64(1))
+    }
+
+    mutating func report(_ tally: LeaseTally, holdsLease: Bool, at now: NIODeadline) {
+        held.stand(at: holdsLease ? 1 : 0)
+        if let acknowledged = tally.acknowledged { age.set(Double((now - acknowledged).nanoseconds) / 1e9) }
+        incarnations.reach(tally.incarnations)
+        failed.reach(tally.heartbeatsFailed)
+        workers.reach(tally.sweptWorkers)
+        devices.reach(tally.sweptDevices)
+    }
+
+    mutating func report(_ standing: Standing) {
+        ready.stand(at: standing.isReady ? 1 : 0)
+        draining.stand(at: standing.isDraining ? 1 : 0)
+    }
+
+    mutating func report(_ commands: CommandConnection) {
+        up.stand(at: commands.isConnected ? 1 : 0)
+        connection.report(commands.tally, isConnected: commands.isConnected)
+        connection.waiting(commands.waitingCount)
+    }
+
+    /// There is no worker any more.
+    mutating func withdraw() {
+        ready.stand(at: 0)
+        draining.stand(at: 0)
+        held.stand(at: 0)
+        age.set(0.0)
+        up.stand(at: 0)
+        connection.withdraw()
+    }
+}

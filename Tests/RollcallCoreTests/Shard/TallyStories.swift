@@ -1,0 +1,68 @@
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct TallyStories {
+    private func aliceAndBob() -> (Stage, SessionKey, SessionKey) {
+        var stage = Stage()
+        let alice = stage.enter("alice")
+        let bob = stage.enter("bob")
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.settle()
+        return (stage, alice, bob)
+    }
+
+    @Test("signals are counted as they come, as they are deferred, and as Redis takes them")
+    func signals() {
+        var (stage, alice, _) = aliceAndBob()
+        for _ in 0..<3 { stage.say(.typing("c", true), on: alice) }
+        stage.settle()
+        #expect(stage.shard.tally.typingSignals == 3 && stage.shard.tally.typingThrottled == 2)
+        #expect(stage.shard.tally.typingPublished == 1)
+        stage.pass(.seconds(1))
+        stage.say(.typing("c", false), on: alice)
+        stage.settle()
+        #expect(stage.shard.tally.typingSignals == 4 && stage.shard.tally.typingPublished == 3)
+    }
+
+    @Test("a change is told once, however often it is renewed, and takes as long as it took")
+    func deliveries() {
+        var (stage, alice, _) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        #expect(stage.shard.typistCount == 1)
+        #expect(stage.shard.tally.typingDeliveries.count == 1)
+        stage.pass(.seconds(1))
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        #expect(stage.shard.tally.typingDeliveries.count == 1)
+        stage.drop(alice)
+        stage.settle()
+        #expect(stage.shard.tally.typingDeliveries.count == 2 && stage.shard.typistCount == 0)
+    }
+
+    @Test("a session is open from its welcome to its end, and lingers while its record is not settled")
+    func sessions() {
+        var stage = Stage()
+        let alice = stage.enter("alice")
+        stage.settle()
+        #expect(stage.shard.openSessionCount == 1 && stage.shard.lingeringSessionCount == 0)
+        stage.drop(alice)
+        stage.settle()
+        #expect(stage.shard.openSessionCount == 0 && stage.shard.lingeringSessionCount == 1)
+        stage.pass(.seconds(6))
+        #expect(stage.shard.lingeringSessionCount == 0)
+    }
+
+    @Test("the audit counts its rounds")
+    func rounds() {
+        var stage = Stage()
+        for number in 0..<10 { _ = stage.enter("alice", DeviceID(stringLiteral: "device\(number)")) }
+        stage.settle()
+        #expect(stage.shard.auditSoFar.rounds == 0)
+        stage.pass(ShardSettings.auditCycle * 2 + .seconds(60))
+        #expect(stage.shard.auditSoFar.rounds == 2)
+    }
+}

@@ -1,0 +1,44 @@
+// When a worker should be sent devices.
+
+import RollcallModel
+import Testing
+
+@testable import RollcallWorker
+
+@Suite struct ReadinessTests {
+    private let start = ContinuousClock.now
+    private var readiness = Readiness(patience: .seconds(30))
+    private let incarnation = Incarnation(name: "w1.a")
+
+    @Test("a worker is ready from its first lease on")
+    func beginning() {
+        var readiness = readiness
+        #expect(!readiness.isReady(at: start) && !readiness.holdsLease)
+        readiness.began(incarnation, at: start)
+        #expect(readiness.isReady(at: start) && readiness.holdsLease)
+    }
+
+    @Test("an outage of Redis is sat out for a while, and forgotten when it is over")
+    func outage() {
+        var readiness = readiness
+        readiness.began(incarnation, at: start)
+        readiness.renewed(at: start + .seconds(10))
+        readiness.lost()
+        #expect(readiness.isReady(at: start + .seconds(40)) && !readiness.holdsLease)
+        #expect(!readiness.isReady(at: start + .seconds(41)))
+        readiness.began(Incarnation(name: "w1.b"), at: start + .seconds(50))
+        #expect(readiness.isReady(at: start + .seconds(50)) && readiness.incarnation?.name == "w1.b")
+    }
+
+    @Test("a worker that stops is not ready any more, whatever lease begins")
+    func leaving() {
+        var readiness = readiness
+        readiness.began(incarnation, at: start)
+        readiness.left()
+        #expect(!readiness.isReady(at: start) && readiness.holdsLease)
+        readiness.lost()
+        readiness.began(Incarnation(name: "w1.b"), at: start)
+        readiness.renewed(at: start)
+        #expect(!readiness.isReady(at: start) && readiness.holdsLease)
+    }
+}
