@@ -1,0 +1,57 @@
+// What a load balancer is told of a worker.
+
+import Foundation
+import Harness
+import TestSupport
+import Testing
+
+@Suite("A worker that is asked whether it is ready")
+struct ReadyTests {
+    private func ready(_ worker: WorkerProcess) async throws -> Int {
+        try await Web.get("\(worker.admin)/ready").status
+    }
+
+    @Test("says no while it drains, also when it has to begin a new lease meanwhile, and can still be watched")
+    func draining() async throws {
+        let deployment = try await Deployment(
+            workers: 1, settings: ["presence.grace": "21s", "worker.drain": "20s"])
+        let (worker, redis) = (deployment.workers[0], deployment.redis)
+        // So many that they do not all leave before the test has looked.
+        var devices: [WireDevice] = []
+        for number in 0..<12 { devices.append(try await worker.device("user\(number)", "phone")) }
+        #expect(try await ready(worker) == 200)
+        worker.process.signal(SIGTERM)
+        try await eventually("it is not ready") { try await ready(worker) == 503 }
+        let clients = try await redis.cli("CLIENT", "LIST").split(separator: "\n")
+        let beats = try #require(clients.first { $0.contains("-beats ") })
+        let id = try #require(beats.split(separator: " ").first?.dropFirst("id=".count))
+        try await redis.cli("CLIENT", "KILL", "ID", String(id))
+        try await eventually("a new lease begins, and is reported", every: .milliseconds(50)) {
+            let page = try await MetricsPage(worker)
+            return page["rollcall_incarnations_total"] == 2 && page["rollcall_lease_held"] == 1
+        }
+        #expect(try await ready(worker) == 503)
+        let page = try await MetricsPage(worker)
+        #expect(page["rollcall_draining"] == 1 && page["rollcall_ready"] == 0)
+        #expect(try await Web.get("\(worker.admin)/health").status == 200)
+        worker.crash()
+    }
+
+    @Test("says yes over a blip of Redis, and no when Redis has been away for six leases, until it is back")
+    func withoutRedis() async throws {
+        let deployment = try await Deployment(
+            workers: 1, settings: ["worker.lease": "1s", "worker.heartbeat": "300ms"])
+        let (worker, port) = (deployment.workers[0], deployment.redis.port)
+        deployment.redis.process.kill()
+        let gone = ContinuousClock.now
+        try await eventually("it knows", every: .milliseconds(50)) {
+            try await Web.get("\(worker.admin)/v1/presence?user=alice").status == 503
+        }
+        #expect(try await ready(worker) == 200)
+        try await eventually("it is not ready", every: .milliseconds(50)) { try await ready(worker) == 503 }
+        #expect((.seconds(5)...(.seconds(15))).contains(ContinuousClock.now - gone))
+        let again = try await RedisServer(port: port)
+        try await eventually("it is ready again", every: .milliseconds(50)) { try await ready(worker) == 200 }
+        #expect(again.process.isRunning)
+    }
+}
