@@ -1,0 +1,167 @@
+// What stands in a worker's log after everything that a device, a stranger and Redis may do: enough for an operator, and
+// nothing about anybody.
+
+import Foundation
+import Harness
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("The log of a worker")
+struct LogTests {
+    private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
+    private static let names = ["zebediah", "quixotic", "jabberwock", "slartibartfast", "foreigner", "Zeb-the-Great"]
+
+    private struct Line: Decodable {
+        var level: String
+        var message: String
+        var metadata: [String: String]?
+    }
+
+    @Test("names nobody at info, and shows no token at any level", arguments: ["info", "trace"])
+    func discretion(_ level: String) async throws {
+        let secrets = try Secrets()
+        let deployment = try await Deployment(
+            workers: 1,
+            settings: [
+                "auth.mode": "jwt", "auth.secret_file": secrets.key.path, "admin.token_file": secrets.admin.path,
+                "log.format": "json", "log.level": level, "presence.grace": "1s", "worker.drain": "0s",
+            ])
+        let (worker, redis) = (deployment.workers[0], deployment.redis)
+        let tokens = try await play(worker, redis, secrets)
+        worker.process.signal(SIGTERM)
+        #expect(try await worker.process.exitCode() == 0)
+        try await eventually("the log is read") { worker.process.outputEnded }
+        let log = worker.process.errors
+        for token in tokens { #expect(!log.contains(token), "\(token)") }
+        let lines = try log.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+        let said = Set(lines.map(\.message))
+        for message in ["lease begun", "Redis lost", "draining", "a key with a name of Rollcall's is not Rollcall's"] {
+            #expect(said.contains(message), "\(message)")
+        }
+        #expect(said.contains("token refused") == (level == "trace"))
+        for line in lines where !["debug", "trace"].contains(line.level) {
+            let text = "\(line.message) \(line.metadata ?? [:])"
+            for name in Self.names { #expect(!text.contains(name), "\(text)") }
+        }
+    }
+
+    @Test("has constant messages, each on the page about them")
+    func messages() throws {
+        let page = try String(contentsOf: Self.package.appending(path: "docs/metrics.md"), encoding: .utf8)
+        let calls = try sources().flatMap {
+            $0.matches(of: #/ogger\.(trace|debug|info|notice|warning|error|critical)\(\s*("(?:[^"\\]|\\.)*"|[^"\s])/#)
+                .map { (String($0.output.1), String($0.output.2)) }
+        }
+        #expect(calls.count > 10)
+        for (level, message) in calls {
+            #expect(message.hasPrefix("\"") && !message.contains("\\("), "\(message)")
+            #expect(page.contains("| `\(message.dropFirst().dropLast())` | \(level) |"), "\(level) \(message)")
+        }
+    }
+
+    /// The sources of all that runs in a worker.
+    private func sources() throws -> [String] {
+        let folder = Self.package.appending(path: "Sources")
+        let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        return try (all?.compactMap { $0 as? URL } ?? []).filter {
+            $0.pathExtension == "swift" && !$0.path.contains("/Sources/rollcall/")
+        }
+        .map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+}
+
+/// A key for tokens and a token for the admin port, in files that go with the value.
+private final class Secrets {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+    var key: URL { folder.appending(path: "key") }
+    var admin: URL { folder.appending(path: "admin") }
+    let adminToken = "staple-battery-horse-correct-9876543210"
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(String(repeating: "0123456789abcdef", count: 3).utf8).write(to: key)
+        try Data(adminToken.utf8).write(to: admin)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func token(_ user: String) async throws -> String {
+        let child = try ChildProcess([RollcallProgram.path, "token", user, "--secret-file", key.path])
+        try await child.exitCode()
+        try await eventually("the token is read") { child.outputEnded }
+        return child.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension LogTests {
+    /// A typical session and hostile ones.
+    ///
+    /// - Returns: all tokens that were shown.
+    private func play(_ worker: WorkerProcess, _ redis: RedisServer, _ secrets: Secrets) async throws -> [String] {
+        let good = try await secrets.token("zebediah")
+        let foreign = try await secrets.token("foreigner")
+        let forged = [String(good.dropLast(6)) + "AAAAAA", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6ZWJlZGlhaCJ9.", "zebediah"]
+        try await behave(worker, redis, token: good)
+        for token in forged { try await refused(worker, token: token) }
+        try await misbehave(worker, token: good)
+        try await administer(worker, secrets)
+        try await trouble(worker, redis, token: foreign)
+        return [good, foreign, forged[0], forged[1], secrets.adminToken, String(good.split(separator: ".")[2])]
+    }
+
+    private func behave(_ worker: WorkerProcess, _ redis: RedisServer, token: String) async throws {
+        let device = try await WireDevice(port: worker.port)
+        try await device.hello(token: token, device: "quixotic")
+        try await device.ask(.join("jabberwock", presence: true))
+        try await device.ask(.watch(["slartibartfast"]))
+        try await device.ask(.typing("jabberwock", true))
+        try await redis.cli("PUBLISH", "typing:{jabberwock}", #"{"user":"zebediah","typing":"perhaps"}"#)
+        try await device.ask(.token(token))
+        try await device.send(.goodbye)
+        _ = try await device.closed()
+    }
+
+    private func refused(_ worker: WorkerProcess, token: String) async throws {
+        let stranger = try await WireDevice(port: worker.port)
+        try await stranger.send(.hello(.init(token: token, device: "quixotic")))
+        #expect(try await stranger.closed() == .badToken)
+    }
+
+    private func misbehave(_ worker: WorkerProcess, token: String) async throws {
+        let nonsense: [(UInt8, String)] = [
+            (1, #"{"zebediah":"#), (2, "zebediah"), (3, "zebediah"), (1, #"{"type":"hello","token":"\#(token)"}"#),
+        ]
+        for (opcode, text) in nonsense {
+            let device = try await WireDevice(port: worker.port)
+            try await device.hello(token: token, device: "quixotic")
+            try await device.send(text: #"{"type":"zebediah","conversation":"jabberwock","token":"\#(token)"}"#)
+            try await device.send(opcode: opcode, Array(text.utf8))
+            _ = try await device.closed()
+        }
+        for path in ["/zebediah?token=\(token)", "/v1/connect?token=\(token)"] {
+            #expect(try await Web.get("http://127.0.0.1:\(worker.port)\(path)", token: token).status >= 400)
+        }
+    }
+
+    private func administer(_ worker: WorkerProcess, _ secrets: Secrets) async throws {
+        for path in ["/v1/presence?user=zebediah", "/v1/conversations/jabberwock/typing", "/zebediah", "/v1/%zz"] {
+            for token in [secrets.adminToken, String(secrets.adminToken.dropLast())] {
+                _ = try await Web.get(worker.admin + path, token: token)
+            }
+        }
+    }
+
+    private func trouble(_ worker: WorkerProcess, _ redis: RedisServer, token: String) async throws {
+        try await redis.cli("SET", "presence:{foreigner}", "Zeb-the-Great")
+        let device = try await WireDevice(port: worker.port)
+        try await device.hello(token: token, device: "quixotic")
+        try await eventually("the log tells of the key") { worker.process.errors.contains("is not Rollcall's") }
+        try await redis.cli("CLIENT", "KILL", "TYPE", "normal")
+        try await eventually("the log tells of the loss") { worker.process.errors.contains("Redis lost") }
+        try await eventually("Redis is back") {
+            worker.process.errors.components(separatedBy: "lease begun").count > 2
+        }
+        device.drop()
+    }
+}
