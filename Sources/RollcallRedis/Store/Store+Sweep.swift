@@ -71,10 +71,11 @@ extension Store {
     /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list: what is swept twice does no
     /// harm, what is not swept stays on the list.
     ///
-    /// - Parameter reply: `false` if it came later than `until`, or if the incarnation is not dead after all, in a Redis
-    ///   that went back; then some may be left, and all are on the list.
+    /// - Parameter reply: how many of them went offline, the others being elsewhere by now; `nil` if it came later than
+    ///   `until`, or if the incarnation is not dead after all, in a Redis that went back; then some may be left, and all
+    ///   are on the list.
     public func sweep(
-        _ sessions: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
+        _ sessions: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Int?>
     ) {
         standing(of: dead) { result in
             switch result {
@@ -87,13 +88,15 @@ extension Store {
 
     private func sweep(
         _ sessions: [SessionName], of dead: Incarnation, _ standing: WorkerStanding, until: Timestamp,
-        reply: @escaping Reply<Bool>
+        reply: @escaping Reply<Int?>
     ) {
-        guard standing.isDead else { return reply(.success(false)) }
+        guard standing.isDead else { return reply(.success(nil)) }
         let gathering = Gathering<SweepOutcome>(sessions.count) { result in
             switch result {
-            case .success(let outcomes) where outcomes.contains(.expired): reply(.success(false))
-            case .success: self.unrecord(sessions, of: dead) { reply($0.map { true }) }
+            case .success(let outcomes) where outcomes.contains(.expired): reply(.success(nil))
+            case .success(let outcomes):
+                let gone = outcomes.count { $0 == .swept }
+                self.unrecord(sessions, of: dead) { reply($0.map { gone }) }
             case .failure(let error): reply(.failure(error))
             }
         }

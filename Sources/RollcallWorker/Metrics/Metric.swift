@@ -46,7 +46,7 @@ enum Metric: String, CaseIterable, Sendable {
     case leaseAge = "rollcall_lease_age_seconds"
     case incarnations = "rollcall_incarnations_total"
     case heartbeatsFailed = "rollcall_heartbeats_failed_total"
-    case sweptWorkers = "rollcall_swept_workers_total"
+    case sweptIncarnations = "rollcall_swept_incarnations_total"
     case sweptDevices = "rollcall_swept_devices_total"
 
     case redisUp = "rollcall_redis_up"

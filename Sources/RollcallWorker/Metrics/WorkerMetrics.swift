@@ -8,7 +8,8 @@ internal import RollcallRedis
 struct LeaseTally {
     var incarnations = 0
     var heartbeatsFailed = 0
-    var sweptWorkers = 0
+    var sweptIncarnations = 0
+    /// Devices that went offline so, not being back elsewhere.
     var sweptDevices = 0
     /// When the last heartbeat was acknowledged.
     var acknowledged: NIODeadline?
@@ -18,7 +19,7 @@ struct WorkerTapes {
     private var connection: ConnectionTapes
     private var ready, draining, held, up: GaugeTape
     private let age: any MeterHandler
-    private var incarnations, failed, workers, devices: CounterTape
+    private var incarnations, failed, swept, devices: CounterTape
 
     init(_ factory: any MetricsFactory) {
         connection = ConnectionTapes(.heartbeats, factory)
@@ -29,7 +30,7 @@ struct WorkerTapes {
         up = GaugeTape(.redisUp, in: factory)
         incarnations = CounterTape(.incarnations, in: factory)
         failed = CounterTape(.heartbeatsFailed, in: factory)
-        workers = CounterTape(.sweptWorkers, in: factory)
+        swept = CounterTape(.sweptIncarnations, in: factory)
         devices = CounterTape(.sweptDevices, in: factory)
         factory.makeMeter(label: Metric.buildInfo.rawValue, dimensions: [("version", RollcallVersion.current)])
             .set(Int64(1))
@@ -40,7 +41,7 @@ struct WorkerTapes {
         if let acknowledged = tally.acknowledged { age.set(Double((now - acknowledged).nanoseconds) / 1e9) }
         incarnations.reach(tally.incarnations)
         failed.reach(tally.heartbeatsFailed)
-        workers.reach(tally.sweptWorkers)
+        swept.reach(tally.sweptIncarnations)
         devices.reach(tally.sweptDevices)
     }
 

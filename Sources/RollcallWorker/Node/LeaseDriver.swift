@@ -150,7 +150,7 @@ final class LeaseDriver {
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
             case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
             case .forget(let dead):
-                tally.sweptWorkers += 1
+                tally.sweptIncarnations += 1
                 logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
                 store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
             }
@@ -207,10 +207,10 @@ final class LeaseDriver {
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
         store.sweep(sessions, of: dead, until: until) { [self] result in
             switch result {
-            case .success(true):
-                tally.sweptDevices += sessions.count
+            case .success(let gone?):
+                tally.sweptDevices += gone
                 carryOut(steward.swept(dead))
-            case .success(false), .failure: steward.sweepFailed(dead)
+            case .success(nil), .failure: steward.sweepFailed(dead)
             }
         }
     }

@@ -57,7 +57,7 @@ final class RealRedis: StoreContract {
     }
 
     func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) async throws -> Bool {
-        try await store.call { $0.sweep(names, of: dead, until: until, reply: $1) }
+        try await store.call { $0.sweep(names, of: dead, until: until, reply: $1) } != nil
     }
 
     func write(_ write: DeviceWrite) async throws -> DeviceWritten { try await store.write(write) }

@@ -42,7 +42,7 @@ import Testing
         try await store.plant(later)
         let (name, dead) = (Session("zz").name, Incarnation(name: "w9.zzzz"))
         _ = try await store.call { $0.record([name], of: dead, until: .never, reply: $1) }
-        #expect(try await store.call { $0.sweep([name], of: dead, until: .never, reply: $1) })
+        #expect(try await store.call { $0.sweep([name], of: dead, until: .never, reply: $1) } == 1)
         #expect(try await store.hash("presence:{alice}")["device:phone"]?.hasPrefix("gone w9.zzzz 2000-zz 3 ") == true)
         #expect(try await store.record(of: alice).lastSeen == nil, "it told of nobody")
     }

@@ -35,8 +35,18 @@ import Testing
         try await store.command("HSET", "{workers}:w1.aaaa", "beat", "500")
         try await store.plant("active w1.aaaa 100-aa 7 200 0")
         try await store.record([aa])
-        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) })
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) } == 1)
         #expect(try await store.record(of: alice).lastSeen?.milliseconds == 500)
+        #expect(try await store.command("EXISTS", "worker:{w1.aaaa}:sessions").integer == 0)
+    }
+
+    @Test func ofABatchThoseWhoAreElsewhereStayAsTheyAre() async throws {
+        let store = try await StoreUnderTest()
+        try await store.command("ZADD", "{workers}", "1000", "w1.aaaa")
+        try await store.plant("active w2.bbbb 100-aa 7 200 0")
+        try await store.record([aa])
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) } == 0)
+        #expect(try await store.record(of: alice).devices[phone]?.state == .active)
         #expect(try await store.command("EXISTS", "worker:{w1.aaaa}:sessions").integer == 0)
     }
 
@@ -45,7 +55,7 @@ import Testing
         try await store.plant("active w1.aaaa 100-aa 7 200 0")
         try await store.record([aa])
         let past = try await store.now().advanced(by: .milliseconds(-1))
-        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: past, reply: $1) } == false)
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: past, reply: $1) } == nil)
         #expect(try await store.claim(limit: 1) == .sessions([aa]))
     }
 
@@ -53,7 +63,7 @@ import Testing
         let store = try await StoreUnderTest()
         try await store.command("ZADD", "{workers}", "\(Timestamp.never.milliseconds)", "w1.aaaa")
         try await store.plant("active w1.aaaa 100-aa 7 200 0")
-        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) } == false)
+        #expect(try await store.call { $0.sweep([self.aa], of: w1, until: .never, reply: $1) } == nil)
         #expect(try await store.record(of: alice).devices[phone]?.state == .active)
     }
 
