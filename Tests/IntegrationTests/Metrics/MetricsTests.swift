@@ -12,7 +12,8 @@ struct MetricsTests {
 
     @Test("say what devices did, in numbers that agree with a count by hand")
     func knownTraffic() async throws {
-        let deployment = try await Deployment(workers: 1)
+        // On a busy machine, too, all signals come within one throttle.
+        let deployment = try await Deployment(workers: 1, settings: ["typing.expiry": "8s", "typing.throttle": "7s"])
         let worker = deployment.workers[0]
         let alice = try await worker.device("alice", "phone")
         let bob = try await worker.device("bob", "phone")
@@ -27,13 +28,12 @@ struct MetricsTests {
             ("rollcall_connections", 1), ("rollcall_connections_accepted_total", 2),
             (#"rollcall_connections_closed_total{by="worker",code="1000"}"#, 1), ("rollcall_joined_conversations", 1),
             ("rollcall_typing_signals_total", 4), ("rollcall_typing_throttled_total", 2),
+            ("rollcall_typing_published_total", 2),
             (#"rollcall_messages_sent_total{type="welcome"}"#, 2), ("rollcall_incarnations_total", 1),
             ("rollcall_ready", 1), ("rollcall_redis_up", 1), ("rollcall_lease_held", 1),
         ]
         for (series, value) in expected { #expect(page[series] == value, "\(series)") }
-        let published = try #require(page["rollcall_typing_published_total"])
-        #expect(published == 2 || published == 3, "a start, a stop, and what was deferred if that took a second")
-        #expect(page["rollcall_lease_age_seconds"].map { $0 < 3 } == true)
+        #expect(page["rollcall_lease_age_seconds"].map { $0 < 10 } == true)
     }
 
     @Test("tell apart why connections were refused, and how they ended")

@@ -18,7 +18,10 @@ struct PrometheusTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let tokenFile = folder.appending(path: "token")
         try Data(Self.token.utf8).write(to: tokenFile)
-        let deployment = try await Deployment(workers: 1, settings: ["admin.token_file": tokenFile.path])
+        let settings = [
+            "admin.token_file": tokenFile.path, "typing.expiry": "8s", "typing.throttle": "7s",
+        ]
+        let deployment = try await Deployment(workers: 1, settings: settings)
         let worker = deployment.workers[0]
         let alice = try await worker.device("alice", "phone")
         try await alice.ask(.join("c42", presence: false))
