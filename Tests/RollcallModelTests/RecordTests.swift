@@ -101,7 +101,8 @@ import Testing
         #expect(
             try read(#"{"user":"alice","member":true,"name":"Alice"}"#)
                 == MemberChange.member(user("alice"), name: "Alice", count: nil))
-        #expect(try read(#"{"user":"alice","member":true}"#) == MemberChange.member(user("alice"), name: "", count: nil))
+        #expect(
+            try read(#"{"user":"alice","member":true}"#) == MemberChange.member(user("alice"), name: "", count: nil))
         #expect(
             try read(#"{"user":"alice","member":false,"count":7}"#) == MemberChange.removed(user("alice"), count: 7))
         #expect(try read(#"{"reset":true}"#) == MemberChange.reset)

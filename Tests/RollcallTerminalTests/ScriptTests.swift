@@ -87,7 +87,8 @@ struct ScriptTests {
             problems("send\nwait 0s\nrepeat") == [
                 "demo:3: repeat needs something that takes time; write wait 1s above it"
             ])
-        #expect(problems("pace 0s\ntype a\nrepeat") == ["demo:1: pace wants a time above 0; to write at once, write paste"])
+        #expect(
+            problems("pace 0s\ntype a\nrepeat") == ["demo:1: pace wants a time above 0; to write at once, write paste"])
         #expect(problems("wait 1s\nrepeat\nsend") == ["demo:3: nothing can follow repeat; move it to the end"])
         #expect(problems("wait 1s\nrepeat 0").count == 1)
     }
