@@ -1,7 +1,7 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-hiredis test-terminal simulate faults bench bench-client memory
+.PHONY: help setup run test test-browser test-client test-hiredis test-terminal simulate faults bench bench-client bench-crowd memory
 .PHONY: leaks docs lint format clean
 
 SWIFT ?= swift
@@ -61,6 +61,11 @@ bench: setup ## measure typing from device to device, built for release
 
 bench-client: ## measure what the client costs an app, in nanoseconds and allocations, built for release
 	$(SWIFT) run $(FLAGS) -c release client-bench
+
+# Needs neither Redis nor hiredis.
+bench-crowd: ## measure what very many people in one conversation cost their worker, each
+	$(SWIFT) build -c release --product crowd-bench
+	.build/release/crowd-bench
 
 memory: setup ## measure what views leave on the heap, and what observed people cost, built for release
 	$(SWIFT) build $(FLAGS) -c release --product rollcall

@@ -11,7 +11,9 @@ struct CrowdBench {
 
     static func main() {
         let columns = crowds.map { "\($0) people" }.joined(separator: " | ")
-        print("| microseconds a person | \(columns) | growth |\n|---|\(String(repeating: "---:|", count: crowds.count + 1))")
+        print(
+            "| microseconds a person | \(columns) | growth |\n|---|\(String(repeating: "---:|", count: crowds.count + 1))"
+        )
         show("all join at once") { $0.joinAll() }
         show("all leave, one by one") { $0.leaveAll() }
         show("all are removed, one by one") { $0.removeAll() }
