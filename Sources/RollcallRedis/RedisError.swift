@@ -51,6 +51,12 @@ public struct RedisError: Error, Sendable {
     /// long as whoever wrote it lets it.
     public var isForeignKey: Bool { code == .server(kind: "WRONGTYPE") }
 
+    /// Whether Redis does not let this user do what was asked: somebody has to give the user a right. Before 7.0 Redis has
+    /// a sentence and no word for it where a script asked.
+    public var isDenied: Bool {
+        code == .server(kind: "NOPERM") || sentence.contains("The user executing the script can't")
+    }
+
     /// One reference, so that a `Result` with an error in it stays small.
     private final class Storage: Sendable {
         let code: Code

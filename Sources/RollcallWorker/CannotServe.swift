@@ -7,6 +7,23 @@ public struct CannotServe: Error, CustomStringConvertible {
     /// A sentence that says what is missing and what to do.
     public let description: String
 
+    /// What the user of Redis is not allowed to do, each as the rule that an ACL needs; empty if that is not the matter.
+    public let missingRights: [String]
+
+    init(description: String, missingRights: [String] = []) {
+        self.description = description
+        self.missingRights = missingRights
+    }
+
+    static func denied(_ rights: [RedisRight], at location: RedisLocation) -> CannotServe {
+        let (user, rules) = (location.username ?? "default", rights.map(\.description))
+        return CannotServe(
+            description: "the Redis at \(location) does not let its user \(user) do all that a worker does. Whoever "
+                + "looks after it can allow the rest with: ACL SETUSER \(user) \(rules.joined(separator: " ")) "
+                + "(Config/redis.acl has all that a worker needs)",
+            missingRights: rules)
+    }
+
     static func noRedis(_ location: RedisLocation, reason: RedisError?) -> CannotServe {
         let reason = reason.map { "\($0)" } ?? "no answer"
         return CannotServe(

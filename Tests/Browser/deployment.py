@@ -81,9 +81,22 @@ class Redis(Process):
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="rollcall-browser-")
         super().__init__(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self.folder],
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self.folder,
+             "--aclfile", self.users()],
             stdout=subprocess.DEVNULL)
         eventually("Redis answers", self.answers)
+
+    def users(self):
+        """The file that operators are given, with a password, beside a user who may do everything."""
+        line = (ROOT / "Config/redis.acl").read_text(encoding="utf-8").strip()
+        file = pathlib.Path(self.folder) / "users.acl"
+        file.write_text(f"user default on nopass ~* &* +@all\n{line} >a-password\n", encoding="utf-8")
+        return str(file)
+
+    @property
+    def url(self):
+        """For workers, who may do what they have to and nothing else."""
+        return f"redis://rollcall:a-password@127.0.0.1:{self.port}"
 
     def answers(self):
         with contextlib.suppress(OSError):
@@ -105,7 +118,7 @@ class Worker(Process):
 
     def __init__(self, name, redis, origin, **settings):
         usual = {
-            "worker.id": name, "redis.url": f"redis://127.0.0.1:{redis.port}", "edge.port": 0, "admin.port": 0,
+            "worker.id": name, "redis.url": redis.url, "edge.port": 0, "admin.port": 0,
             "auth.mode": "insecure", "edge.origins": origin, "presence.grace": "2s", "worker.lease": "2s",
             "worker.heartbeat": "500ms", "worker.drain": "1s", "log.level": "warning",
         }

@@ -14,11 +14,13 @@ public final class RedisServer: Sendable {
     /// - Parameters:
     ///   - port: where to listen; `nil` picks a free one.
     ///   - options: further configuration, such as `["--requirepass", "secret"]`.
-    public init(port: Int? = nil, options: [String] = []) async throws {
+    ///   - hasUsers: whether there is the user of `Config/redis.acl`, beside one who may do everything.
+    public init(port: Int? = nil, options: [String] = [], hasUsers: Bool = true) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-redis-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
+        let options = hasUsers ? options + ["--aclfile", try Self.users(in: folder).path] : options
         // A free port may be taken by somebody else, be it the near end of a connection, before Redis listens there.
         for _ in 0..<5 where port == nil {
             let free = try freePort()
@@ -50,7 +52,23 @@ public final class RedisServer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    public var url: String { "redis://127.0.0.1:\(port)" }
+    /// For whoever does what a worker does, and nothing else.
+    public var url: String { Self.workerURL(port: port) }
+    /// For whoever may do everything.
+    public var openURL: String { "redis://127.0.0.1:\(port)" }
+
+    /// As ``url``, of a server on this port or of what stands before one.
+    public static func workerURL(port: Int) -> String { "redis://rollcall:a-password@127.0.0.1:\(port)" }
+
+    /// The file that operators are given, with a password.
+    private static func users(in folder: URL) throws -> URL {
+        let given = URL(filePath: #filePath).appending(path: "../../../Config/redis.acl").standardized
+        let line = try String(contentsOf: given, encoding: .utf8).split(separator: "\n").joined()
+        let file = folder.appending(path: "users.acl")
+        try Data("user default on nopass ~* &* +@all\n\(line) >a-password\n".utf8).write(to: file)
+        return file
+    }
+
     public var socketPath: String { folder.appending(path: "redis.sock").path }
 
     /// Runs `redis-cli` with these arguments against the server.

@@ -17,6 +17,8 @@ public final class CommandConnection {
     /// failed; not when the owner closes it. Redis's word that it is a replica (`READONLY`) counts as a loss: by then
     /// its primary is another, and the next attempt may find it.
     public var onDisconnect: ((RedisError) -> Void)?
+    /// Called when Redis refuses a command for want of a right, before its sender hears of it.
+    public var onDenied: ((RedisError) -> Void)?
     /// Whether commands can be sent: connected, authenticated, and Redis not busy loading its data.
     public private(set) var isConnected = false
     /// Why there is no connection at this moment; `nil` while there is one, and before the first attempt has failed.
@@ -163,6 +165,7 @@ extension CommandConnection: LinkUser {
         guard case .error(let error) = value else { return first.reply(.success(value)) }
         let failure = RedisError(error, command: first.label)
         link.tally.failed(failure)
+        if failure.isDenied { onDenied?(failure) }
         first.reply(.failure(failure))
         if error.kind == "READONLY" { link.drop(failure) }
     }

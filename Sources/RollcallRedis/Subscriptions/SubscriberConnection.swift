@@ -16,6 +16,8 @@ public final class SubscriberConnection {
     /// Called whenever a connection that was announced by ``onConnect`` is lost, and all subscriptions with it; not
     /// when the owner closes it.
     public var onDisconnect: ((RedisError) -> Void)?
+    /// Called when Redis refuses a subscription for want of a right.
+    public var onDenied: ((RedisError) -> Void)?
     /// Called for a wanted channel whenever its subscription is confirmed, again after each reconnect. A read of the
     /// channel's state that is begun after this misses no change.
     public var onSubscribed: ((_ channel: String) -> Void)?
@@ -163,7 +165,9 @@ extension SubscriberConnection {
                 shook(error)
             } else if table.unanswered > 0 {
                 // Not one answer per channel but one for all: the count would be wrong from here on.
-                link.drop(RedisError(error, command: "SUBSCRIBE"))
+                let failure = RedisError(error, command: "SUBSCRIBE")
+                if failure.isDenied { onDenied?(failure) }
+                link.drop(failure)
             }
         }
     }

@@ -13,12 +13,12 @@ internal import ServiceLifecycle
 /// The shards of one worker and the lease that they share.
 package final class Node: Sendable {
     let settings: NodeSettings
-    private let loops: [any EventLoop]
+    let loops: [any EventLoop]
     let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
     let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
     private let state: NIOLockedValueBox<Readiness>
     private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
-    private let logger: Logger
+    let logger: Logger
     private let metrics: any MetricsFactory
 
     /// Prepares a shard for each event loop of the group; nothing is connected yet.
@@ -65,9 +65,10 @@ package final class Node: Sendable {
     /// - Parameters:
     ///   - edge: where devices reach the worker; empty if they cannot.
     ///   - sessions: how many there are, for those who look.
-    /// - Throws: ``CannotServe`` if no lease stands within the connect time-out; `CancellationError` if the worker is
-    ///   to stop before.
+    /// - Throws: ``CannotServe`` if rights are missing or no lease stands within the connect time-out;
+    ///   `CancellationError` if the worker is to stop before.
     package func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
+        try await checkRights()
         let started = loops[0].makePromise(of: Void.self)
         self.started.withLockedValue { $0 = started }
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)

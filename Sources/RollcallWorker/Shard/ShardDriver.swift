@@ -34,6 +34,8 @@ final class ShardDriver {
     var tally = DriverTally()
     private var metrics: LoopMetrics?
     var hasMetForeignKey = false
+    /// When a missing right was last told of.
+    private var deniedAt: Instant?
     var occupants: [Occupant?] = []
     private var isTickScheduled = false
     private var isStopped = false
@@ -59,6 +61,8 @@ final class ShardDriver {
     func start() {
         commands.onConnect = { [weak self] in self?.onRedisConnected?() }
         commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
+        commands.onDenied = { [weak self] in self?.denied($0) }
+        subscriber.onDenied = { [weak self] in self?.denied($0) }
         subscriber.onDisconnect = { [weak self] _ in self?.shard.subscriptionsLost() }
         subscriber.onSubscribed = { [weak self] channel in self?.subscribed(channel) }
         subscriber.onMessage = { [weak self] channel, payload in self?.heard(payload, on: channel) }
@@ -74,6 +78,15 @@ final class ShardDriver {
         timer?.task.cancel()
         timer = nil
         return commands.close().and(subscriber.close()).map { _ in }
+    }
+
+    /// A right was taken away while the worker ran. It may be asked for many times a second; once a minute is told.
+    private func denied(_ error: RedisError) {
+        if let deniedAt, now < deniedAt + .seconds(60) { return }
+        deniedAt = now
+        logger.error(
+            "Redis does not allow what a worker does; Config/redis.acl has all that it needs",
+            metadata: ["reason": "\(error)"])
     }
 
     var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }

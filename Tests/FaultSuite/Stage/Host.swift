@@ -46,7 +46,8 @@ public final class Host: Sendable {
         var settings = settings
         if let door { settings["edge.public_url"] = "ws://127.0.0.1:\(door.port)/v1/connect" }
         let worker = try await WorkerProcess(
-            "w\(number)", redis: "redis://127.0.0.1:\(toRedis.port)", settings: settings, environment: environment)
+            "w\(number)", redis: RedisServer.workerURL(port: toRedis.port), settings: settings, environment: environment
+        )
         started.withLockedValue { $0.append(worker) }
         try await door?.aim(at: worker.port)
     }

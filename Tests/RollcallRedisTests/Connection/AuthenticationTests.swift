@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AuthenticationTests {
     @Test func `the right password opens both kinds of connection`() async throws {
-        let redis = try await RedisServer(options: ["--requirepass", "s3cret word"])
+        let redis = try await RedisServer(options: ["--requirepass", "s3cret word"], hasUsers: false)
         let url = "redis://:s3cret%20word@127.0.0.1:\(redis.port)"
         let commands = try await Commands(of: redis, url: url)
         let subscriber = try await Subscriber(of: redis, url: url)
@@ -19,7 +19,7 @@ import Testing
 
     @Test(arguments: [":wrong@", "nobody:wrong@", ""])
     func `a wrong password or none is told from other failures, and tried again`(credentials: String) async throws {
-        let redis = try await RedisServer(options: ["--requirepass", "secret"])
+        let redis = try await RedisServer(options: ["--requirepass", "secret"], hasUsers: false)
         let url = "redis://\(credentials)127.0.0.1:\(redis.port)"
         let commands = try await Commands(of: redis, url: url)
         let subscriber = try await Subscriber(of: redis, url: url)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `a password for a Redis that has none is refused, not ignored`() async throws {
-        let redis = try await RedisServer()
+        let redis = try await RedisServer(hasUsers: false)
         let commands = try await Commands(of: redis, url: "redis://:secret@127.0.0.1:\(redis.port)")
         try await eventually("it is refused") { try await commands.use { $0.lastError?.code == .authentication } }
         try await commands.close()

@@ -79,7 +79,7 @@ import Testing
 
     @Test func anErrorAmongBatchesIsTold() async throws {
         let store = try await StoreUnderTest()
-        try await store.command("ACL", "SETUSER", "default", "resetkeys", "~presence:*")
+        try await store.command("ACL", "SETUSER", "rollcall", "resetkeys", "~presence:*")
         let sessions = (0..<2500).map { Session("s", user: user("u\($0)")).name }
         let error = await #expect(throws: RedisError.self) { try await store.record(sessions) }
         #expect(error?.code == .server(kind: "NOPERM"))

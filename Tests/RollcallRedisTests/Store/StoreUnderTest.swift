@@ -11,6 +11,8 @@ final class StoreUnderTest: Sendable {
     let redis: RedisServer
     private let loop: any EventLoop
     private let connection: NIOLoopBound<CommandConnection>
+    /// For what a worker may not do.
+    private let open: NIOLoopBound<CommandConnection>
     private let store: NIOLoopBound<Store>
 
     init(settings: Store.Settings = .patient, options: [String] = []) async throws {
@@ -18,21 +20,29 @@ final class StoreUnderTest: Sendable {
         self.redis = redis
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop
-        (connection, store) = try await loop.submit {
-            let location = RedisLocation(.host("127.0.0.1", port: redis.port))
+        let (location, openLocation) = (try RedisLocation(url: redis.url), try RedisLocation(url: redis.openURL))
+        (connection, open, store) = try await loop.submit {
             let connection = CommandConnection(
                 to: location, name: "test", on: loop, logger: Logger(label: "test"), scripts: Script.all)
+            let open = CommandConnection(to: openLocation, name: "open", on: loop, logger: Logger(label: "test"))
             connection.start()
+            open.start()
             let store = Store(on: connection, settings: settings)
-            return (NIOLoopBound(connection, eventLoop: loop), NIOLoopBound(store, eventLoop: loop))
+            return (
+                NIOLoopBound(connection, eventLoop: loop), NIOLoopBound(open, eventLoop: loop),
+                NIOLoopBound(store, eventLoop: loop)
+            )
         }.get()
         try await eventually("the store is connected") {
-            try await self.loop.submit { self.connection.value.isConnected }.get()
+            try await self.loop.submit { self.connection.value.isConnected && self.open.value.isConnected }.get()
         }
     }
 
     deinit {
-        loop.execute { [connection] in _ = connection.value.close() }
+        loop.execute { [connection, open] in
+            _ = connection.value.close()
+            _ = open.value.close()
+        }
     }
 
     /// Calls the store on its loop.
@@ -56,7 +66,7 @@ final class StoreUnderTest: Sendable {
     func command(_ name: String, arguments: [String]) async throws -> RedisValue {
         let promise = loop.makePromise(of: RedisValue.self)
         loop.execute {
-            self.connection.value.send(RedisCommand(name, arguments: arguments.map { .string($0) })) {
+            self.open.value.send(RedisCommand(name, arguments: arguments.map { .string($0) })) {
                 promise.completeWith($0.mapError { $0 as any Error })
             }
         }

@@ -28,7 +28,7 @@ final class Commands: Sendable {
         settings: ConnectionSettings = ConnectionSettings(),
         scripts: [Script] = [], on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        let location = try RedisLocation(url: url ?? redis?.url ?? "")
+        let location = try RedisLocation(url: url ?? redis?.openURL ?? "")
         self.redis = redis
         self.eventLoop = eventLoop
         bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)

@@ -19,7 +19,7 @@ final class Subscriber: Sendable {
         of redis: RedisServer? = nil, url: String? = nil, settings: ConnectionSettings = ConnectionSettings(),
         on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        let location = try RedisLocation(url: url ?? redis?.url ?? "")
+        let location = try RedisLocation(url: url ?? redis?.openURL ?? "")
         self.redis = redis
         self.eventLoop = eventLoop
         bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)

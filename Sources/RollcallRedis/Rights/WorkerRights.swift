@@ -1,0 +1,119 @@
+// What a worker needs to be allowed in Redis, and nothing more: the commands that it sends and those in its scripts,
+// which Redis lets run with the rights of whoever calls them.
+
+import RollcallModel
+
+/// The rights that a worker needs below one prefix.
+public struct WorkerRights: Sendable {
+    private let names: KeyNames
+    /// The same names with `*` for what differs, as patterns.
+    private let patterns: KeyNames
+
+    public init(names: KeyNames) {
+        self.names = names
+        patterns = KeyNames(prefix: Self.literally(names.prefix))
+    }
+
+    /// All of them, in the order in which `Config/redis.acl` has them.
+    public var all: [RedisRight] {
+        keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
+            + (Self.others.map(\.name) + Self.onKeys.map(\.name) + Self.onChannels).map { .command($0) }
+    }
+
+    /// What a user needs, as an ACL file says it but for the password.
+    public func line(user: String) -> String {
+        let rules = ["resetkeys", "resetchannels", "-@all"] + all.map(\.description)
+        return "user \(user) on \(rules.joined(separator: " "))"
+    }
+
+    /// One command for each right, or more, none of which is to be run.
+    var probes: [RightProbe] {
+        let (keys, patterns) = (keys(names), keys(patterns).map { RedisRight.keys($0) })
+        let (channels, channelPatterns) = (channels(names), channels(self.patterns).map { RedisRight.channels($0) })
+        let onKeys = Self.onKeys.map { RightProbe($0.name, arguments: [keys[0]] + $0.rest, of: patterns[0]) }
+        let everyKey = zip(keys, patterns).flatMap { key, pattern in
+            ["exists", "del"].map { RightProbe($0, arguments: [key], of: pattern) }
+        }
+        let everyChannel = zip(channels, channelPatterns).flatMap { channel, pattern in
+            Self.onChannels.map { name in
+                RightProbe(name, arguments: name == "publish" ? [channel, ""] : [channel], of: pattern)
+            }
+        }
+        return Self.others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
+    }
+
+    private func keys(_ names: KeyNames) -> [String] {
+        [
+            names.typing(Self.conversation), names.typing(Self.conversation, Self.user), names.presence(Self.user),
+            names.members(Self.conversation), names.workers, names.worker(Self.incarnation),
+            names.sessions(Self.incarnation), names.sweeper(Self.incarnation),
+        ]
+    }
+
+    private func channels(_ names: KeyNames) -> [String] {
+        [
+            Topic.typing(Self.conversation), .presence(Self.user), .members(Self.conversation),
+            .worker(Self.incarnation),
+        ].map(names.channel)
+    }
+
+    /// A prefix may have characters that mean something in a pattern.
+    private static func literally(_ prefix: String) -> String {
+        prefix.map { #"*?[]^\"#.contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+
+    private static let conversation: ConversationID = any()
+    private static let user: UserID = any()
+    private static let incarnation = Incarnation(name: "*")
+
+    private static func any<Kind>() -> Identifier<Kind> {
+        guard let name = try? Identifier<Kind>("*") else { preconditionFailure("an asterisk is a name") }
+        return name
+    }
+}
+
+// The commands, each with arguments that are right in number.
+extension WorkerRights {
+    private typealias Form = (name: String, rest: [String])
+
+    private static let onChannels = ["publish", "subscribe", "unsubscribe"]
+
+    /// `multi` and `discard` let a worker ask for its rights without doing anything; `select` is for a database other
+    /// than 0.
+    private static let others: [Form] = [
+        ("ping", []), ("select", ["0"]), ("client|setname", ["rights"]), ("multi", []), ("discard", []), ("time", []),
+        ("script|load", ["return 1"]), ("eval", ["return 1", "0"]), ("evalsha", ["0", "0"]),
+    ]
+
+    private static let onKeys: [Form] = [
+        ("exists", []), ("del", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
+        ("get", []), ("set", ["", "PX", "1"]),
+        ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hkeys", []), ("hmget", [""]),
+        ("hset", ["", ""]), ("hsetnx", ["", ""]),
+        ("sadd", [""]), ("sismember", [""]), ("srandmember", ["1"]), ("srem", [""]),
+        ("zadd", ["1", ""]), ("zrange", ["0", "-1"]), ("zrangebyscore", ["0", "1"]), ("zrem", [""]),
+        ("zremrangebyscore", ["0", "1"]), ("zrevrange", ["0", "0"]), ("zscore", [""]),
+    ]
+}
+
+/// A command by whose refusal it shows that a right is missing.
+struct RightProbe {
+    let command: RedisCommand
+    private let name: String
+    /// The right to its key or channel.
+    private let pattern: RedisRight?
+
+    init(_ name: String, arguments: [String], of pattern: RedisRight? = nil) {
+        self.name = name
+        self.pattern = pattern
+        let words = name.split(separator: "|").map { $0.uppercased() }
+        command = RedisCommand(words[0], arguments: (words.dropFirst() + arguments).map { .string($0) })
+    }
+
+    /// Which right this refusal says is missing. Redis's sentence tells a key or a channel from the command itself.
+    func missing(_ refusal: RedisServerError) -> RedisRight? {
+        guard refusal.kind == "NOPERM" else { return nil }
+        guard let pattern, refusal.message.contains(" access ") else { return .command(name) }
+        return pattern
+    }
+}

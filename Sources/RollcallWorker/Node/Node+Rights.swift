@@ -1,0 +1,33 @@
+// What a node looks at before it begins: whether Redis lets it do all that it will do. A right that is missing would
+// show much later, in one corner, as something that never happens.
+
+internal import NIOCore
+internal import RollcallRedis
+internal import ServiceLifecycle
+
+extension Node {
+    /// - Throws: ``CannotServe`` if no Redis answers in time or rights are missing; `CancellationError` if the worker is
+    ///   to stop before.
+    func checkRights() async throws {
+        let check = RightsCheck.missing(
+            at: settings.redis, names: settings.store.names, on: loops[0], within: settings.connectTimeout,
+            logger: logger)
+        let missing: [RedisRight]
+        do {
+            missing = try await orCancelled(check)
+        } catch let error as RedisError {
+            throw CannotServe.noRedis(settings.redis, reason: error.code == .timedOut ? nil : error)
+        }
+        guard missing.isEmpty else { throw CannotServe.denied(missing, at: settings.redis) }
+    }
+
+    private func orCancelled<Value: Sendable>(_ future: EventLoopFuture<Value>) async throws -> Value {
+        let promise = future.eventLoop.makePromise(of: Value.self)
+        future.cascade(to: promise)
+        return try await withTaskCancellationOrGracefulShutdownHandler {
+            try await promise.futureResult.get()
+        } onCancelOrGracefulShutdown: {
+            promise.fail(CancellationError())
+        }
+    }
+}

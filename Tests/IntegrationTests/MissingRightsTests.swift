@@ -1,0 +1,35 @@
+// A worker whose Redis does not let it do everything.
+
+import Foundation
+import Harness
+import RollcallClient
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite("A right that is missing in Redis", .timeLimit(.minutes(1)))
+struct MissingRightsTests {
+    @Test("a worker does not start without it, and says which it is and how it is given")
+    func atTheStart() async throws {
+        let redis = try await RedisServer()
+        try await redis.cli("ACL", "SETUSER", "rollcall", "-zadd", "resetchannels", "&typing:{*}", "&worker:{*}")
+        let worker = try WorkerProcess.start(["redis.url": redis.url])
+        #expect(try await worker.exitCode(within: .seconds(10)) == 69)
+        try await eventually("it has said why") { worker.errors.contains("\n") }
+        #expect(worker.errors.contains("ACL SETUSER rollcall &presence:{*} &members:{*} +zadd"), "\(worker.errors)")
+        #expect(worker.output.isEmpty)
+        // What was told is enough.
+        try await redis.cli("ACL", "SETUSER", "rollcall", "&presence:{*}", "&members:{*}", "+zadd")
+        _ = try await WorkerProcess("again", redis: redis.url)
+    }
+
+    @Test("one that is taken away later is told of in the log")
+    func later() async throws {
+        let redis = try await RedisServer()
+        let worker = try await WorkerProcess("w1", redis: redis.url)
+        let alice = try await worker.device("alice", "phone")
+        try await redis.cli("ACL", "SETUSER", "rollcall", "-zrangebyscore")
+        try await alice.send(.join("c", presence: false))
+        try await eventually("it is told") { worker.process.errors.contains("Redis does not allow") }
+    }
+}

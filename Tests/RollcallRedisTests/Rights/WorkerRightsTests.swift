@@ -1,0 +1,107 @@
+// What a worker may do in Redis: that the file for operators, the list in the code and what the scripts do are one.
+
+import Foundation
+import NIOCore
+import NIOPosix
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallRedis
+
+@Suite("A worker's rights", .timeLimit(.minutes(1)))
+struct WorkerRightsTests {
+    private static let package = URL(filePath: #filePath).appending(path: "../../../..").standardized
+
+    private func missing(_ redis: RedisServer, _ url: String? = nil, prefix: String = "") async throws -> [RedisRight] {
+        try await RightsCheck.missing(
+            at: RedisLocation(url: url ?? redis.url), names: KeyNames(prefix: prefix),
+            on: MultiThreadedEventLoopGroup.singleton.next(), within: .seconds(10), logger: quiet
+        ).get()
+    }
+
+    @Test("Config/redis.acl gives them, in one line and without a password")
+    func file() throws {
+        let file = try String(contentsOf: Self.package.appending(path: "Config/redis.acl"), encoding: .utf8)
+        #expect(file == WorkerRights(names: KeyNames()).line(user: "rollcall") + "\n")
+    }
+
+    @Test("every command in a script is among them")
+    func scripts() throws {
+        let rights = Set(WorkerRights(names: KeyNames()).all)
+        for script in Script.all {
+            for call in script.source.matches(of: #/redis\.p?call\(\s*'([A-Z]+)'/#) {
+                #expect(rights.contains(.command(call.output.1.lowercased())), "\(script.name) calls \(call.output.1)")
+            }
+            // Whatever is called by another way than a literal name, this test would not see.
+            #expect(
+                script.source.matches(of: #/redis\.p?call/#).count
+                    == script.source.matches(of: #/redis\.p?call\(\s*'/#).count)
+        }
+    }
+
+    @Test("nothing is missing with them, nor where everything is allowed; and the check does nothing")
+    func complete() async throws {
+        let redis = try await RedisServer()
+        #expect(try await missing(redis) == [])
+        #expect(try await missing(redis, redis.openURL) == [])
+        #expect(try await redis.cli("DBSIZE") == "0")
+    }
+
+    @Test("each right that is taken away is named, and no other")
+    func each() async throws {
+        let redis = try await RedisServer()
+        let all = WorkerRights(names: KeyNames()).all
+        for right in all {
+            var user = ["ACL", "SETUSER", "lacks", "reset", "on", ">pw", "resetchannels"]
+            user += all.filter { $0 != right }.map(\.description)
+            #expect(try await redis.cli(user) == "OK")
+            let found = try await missing(redis, "redis://lacks:pw@127.0.0.1:\(redis.port)")
+            // Without the one nothing can be asked, so that the other is not known to be there.
+            let expected: [RedisRight] = right == .command("multi") ? [right, .command("discard")] : [right]
+            #expect(found == expected, "without \(right)")
+        }
+    }
+
+    @Test("a prefix stands before every pattern, and means itself", arguments: ["chat:", "a*b?[c]\\d:"])
+    func prefix(prefix: String) async throws {
+        let redis = try await RedisServer()
+        let rights = WorkerRights(names: KeyNames(prefix: prefix))
+        #expect(try await missing(redis, prefix: prefix).count == 12)
+        try await redis.cli(
+            ["ACL", "SETUSER", "prefixed", "on", ">pw", "resetchannels"] + rights.all.map(\.description))
+        let url = "redis://prefixed:pw@127.0.0.1:\(redis.port)"
+        #expect(try await missing(redis, url, prefix: prefix) == [])
+        #expect(try await missing(redis, url).count == 12)
+        #expect(
+            try await missing(redis, url, prefix: prefix.replacing("*", with: "xx")).isEmpty == !prefix.contains("*"))
+    }
+
+    @Test("a user who may not even log in is told from one who lacks rights")
+    func refused() async throws {
+        let redis = try await RedisServer()
+        let check = RightsCheck.missing(
+            at: try RedisLocation(url: "redis://rollcall:wrong@127.0.0.1:\(redis.port)"), names: KeyNames(),
+            on: MultiThreadedEventLoopGroup.singleton.next(), within: .milliseconds(300), logger: quiet)
+        await #expect { try await check.get() } throws: { ($0 as? RedisError)?.code == .authentication }
+    }
+
+    @Test("the user of the file can do nothing else")
+    func least() async throws {
+        let redis = try await RedisServer()
+        let commands = try await Commands(url: redis.url)
+        try await commands.connected()
+        for command in [
+            RedisCommand("KEYS", "*"), RedisCommand("FLUSHALL"), RedisCommand("CONFIG", "GET", "*"),
+            RedisCommand("ACL", "WHOAMI"), RedisCommand("CLIENT", "LIST"), RedisCommand("GET", "secret"),
+            RedisCommand("PUBLISH", "news", ""), RedisCommand("SCRIPT", "FLUSH"),
+        ] {
+            #expect(try await commands.replies([command])[0].error?.isDenied == true, "\(command.name)")
+        }
+        let inScript = RedisCommand("EVAL", "return redis.call('GET', KEYS[1])", "1", "typing:{c}:u")
+        #expect(try await commands.send(inScript) == .null)
+        let beyond = RedisCommand("EVAL", "return redis.call('GET', 'secret')", "0")
+        #expect(try await commands.replies([beyond])[0].error?.isDenied == true)
+        try await commands.close()
+    }
+}
