@@ -60,7 +60,11 @@ public struct Worker: Service {
             let node = try await Node(
                 NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger,
                 metrics: metrics ?? MetricsSystem.factory)
-            try await serve(node, group: group)
+            try await withThrowingTaskGroup { tasks in
+                tasks.addTask { await authenticator.run() }
+                defer { tasks.cancelAll() }
+                try await serve(node, group: group)
+            }
         } catch {
             try? await group.shutdownGracefully()
             throw Self.explained(error)

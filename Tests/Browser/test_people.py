@@ -417,7 +417,7 @@ def test_c2_a_token_is_renewed_before_it_ends(page, worker, room, tmp_path):
     secret = b"a secret of at least thirty-two bytes"
     (tmp_path / "secret").write_bytes(secret)
     (tmp_path / "secret").chmod(0o600)
-    own = worker(auth__mode="jwt", auth__secret_file=tmp_path / "secret")
+    own = worker(auth__mode="jwt", auth__secret_file=tmp_path / "secret", auth__leeway="0")
     page.run("window.tokens = arguments[0]", [token(room.alice, secret, 3), token(room.alice, secret, 600)])
     page.run(
         """

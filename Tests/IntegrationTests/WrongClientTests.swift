@@ -52,7 +52,7 @@ struct WrongClientTests {
         defer { try? FileManager.default.removeItem(at: secret) }
         try Data(String(repeating: "0123456789abcdef", count: 3).utf8).write(to: secret)
         let deployment = try await Deployment(
-            workers: 1, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path])
+            workers: 1, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": "0"])
         let port = deployment.workers[0].port
         let good = try await token(lifetime: "1h", secret: secret)
         let brief = try await token(lifetime: "1s", secret: secret)
@@ -89,7 +89,7 @@ struct WrongClientTests {
         defer { try? FileManager.default.removeItem(at: secret) }
         try Data(String(repeating: "0123456789abcdef", count: 3).utf8).write(to: secret)
         let deployment = try await Deployment(
-            workers: 1, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path])
+            workers: 1, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": "0"])
         let alice = try await WireDevice(port: deployment.workers[0].port)
         try await alice.hello(token: try await token(lifetime: "2s", secret: secret), device: "phone")
         #expect(try await alice.closed(within: .seconds(5)) == .tokenExpired)

@@ -43,6 +43,20 @@ extension Shard {
         return take()
     }
 
+    /// Nobody can say at this moment whether the token is good: who is not yet known comes back later, and who is goes
+    /// on until the end of the token before.
+    public mutating func tokenUnchecked(_ key: SessionKey, id: MessageID?, at now: Instant) -> [ShardAction] {
+        guard let session = sessions[key], session.isConnected else { return [] }
+        if case .open = session.phase {
+            answer(key, .unavailable, id: id, "The token cannot be checked now; send it again in a moment")
+        } else {
+            let later = ServerMessage.Goodbye(reason: .busy, reconnect: true, after: 5000)
+            actions.append(.send(.goodbye(later), to: [key]))
+            close(key, .busy, at: now)
+        }
+        return take()
+    }
+
     /// The connection is gone, by whatever cause but a goodbye.
     ///
     /// - Parameter silence: how long ago its last byte came: that is when the device was last known to be there.

@@ -11,6 +11,8 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         case malformed
         /// No key of this worker goes with the token's algorithm and key id.
         case unknownKey = "unknown_key"
+        /// No key goes with it, and the place where there may be one cannot be reached: nobody can say now.
+        case keysUnavailable = "keys_unavailable"
         case badSignature = "bad_signature"
         case expired
         case notYetValid = "not_yet_valid"
@@ -25,6 +27,8 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     public var code: Code
     /// A sentence for a person; nothing of the token stands in it.
     public var message: String
+    /// Whether the key may be one that its source has and we have not yet read.
+    var mayBeNewKey = false
 
     init(_ code: Code, _ message: String) {
         self.code = code
@@ -38,6 +42,7 @@ public struct AuthenticationError: Error, Hashable, Sendable {
             .badToken
         case .expired: .tokenExpired
         case .noDevice: .badMessage
+        case .keysUnavailable: .busy
         }
     }
 }

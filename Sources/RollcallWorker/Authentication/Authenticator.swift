@@ -1,6 +1,10 @@
-// Who is calling, decided by a token. Checking one is synchronous and touches no shared state, so that each shard does
-// it on its own event loop.
+// Who is calling, decided by a token. Checking one is synchronous and touches nothing shared but the keys, so that each
+// shard does it on its own event loop.
 
+internal import AsyncHTTPClient
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
 public import RollcallModel
 
 #if canImport(FoundationEssentials)
@@ -13,51 +17,47 @@ public import RollcallModel
 public struct Authenticator: Sendable {
     private enum Mode: Sendable {
         case insecure
-        case signed(keys: VerificationKeys, rules: TokenRules)
+        case signed(by: KeyKeeper, rules: TokenRules)
     }
 
     private let mode: Mode
+    private let client: HTTPClient?
 
     /// Prepares the keys.
     ///
     /// - Throws: ``ConfigurationProblems`` for keys that ``WorkerConfiguration/load(file:environment:overrides:)``
     ///   would have refused.
     public init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
-        switch configuration.mode {
-        case .insecure:
-            mode = .insecure
-        case .jwt:
-            mode = .signed(
-                keys: try await Self.keys(configuration),
-                rules: TokenRules(issuer: configuration.issuer, audience: configuration.audience))
+        guard configuration.mode == .jwt else {
+            (mode, client) = (.insecure, nil)
+            return
         }
+        let keys = try await VerificationKeys(configuration)
+        let client = configuration.jwksURL.map { _ in
+            KeySetFetch.makeClient(on: MultiThreadedEventLoopGroup.singleton.next())
+        }
+        var fetch: KeyKeeper.Fetch?
+        if let url = configuration.jwksURL, let client {
+            fetch = { try await KeySetFetch(url: url, client: client).contents() }
+        }
+        let keeper = KeyKeeper(
+            keys, files: configuration.keyFiles, logger: Logger(label: "rollcall.authentication"), fetch: fetch)
+        let rules = TokenRules(
+            issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway)
+        (mode, self.client) = (.signed(by: keeper, rules: rules), client)
     }
 
-    private static func keys(
-        _ configuration: WorkerConfiguration.Auth
-    ) async throws(ConfigurationProblems) -> VerificationKeys {
-        var keys = VerificationKeys()
-        var problems: [ConfigurationProblem] = []
-        do {
-            if let secret = configuration.secret { try await keys.add(secret: secret) }
-        } catch {
-            problems.append(ConfigurationProblem(.malformed, "auth.secret_file", error.description))
-        }
-        do {
-            if let jwks = configuration.jwks { try await keys.add(jwks: jwks) }
-        } catch {
-            problems.append(ConfigurationProblem(.unusableFile, "auth.jwks_file", error.description))
-        }
-        if keys.keys.isEmpty, problems.isEmpty {
-            problems.append(ConfigurationProblem(.missing, "auth.secret_file", "without a key no token can be checked"))
-        }
-        guard problems.isEmpty else { throw ConfigurationProblems(problems) }
-        return keys
+    /// Keeps the keys as their files and their URL have them, until the task is cancelled. Called once; without it they
+    /// stay as they were.
+    public func run() async {
+        if case .signed(let keeper, _) = mode { await keeper.run() }
+        // The task is cancelled by now, and a client must be shut down all the same.
+        await Task { [client] in try? await client?.shutdown() }.value
     }
 
     /// Checks a token.
     ///
-    /// The token is good until its `exp`, to the second; it may be dated up to a minute ahead of this machine's clock.
+    /// The token is good from its `nbf` to its `exp`, and for the leeway before and after.
     ///
     /// - Parameters:
     ///   - device: what the client calls its device. The token's own `device` counts, and must not differ from it.
@@ -68,9 +68,23 @@ public struct Authenticator: Sendable {
         switch mode {
         case .insecure:
             Identity(user: try user(named: token), device: try Identity.device(device), expires: nil)
-        case .signed(let keys, let rules):
-            try rules.identity(try SignedToken(token).claims(signedBy: keys), device: device, now: now)
+        case .signed(let keeper, let rules):
+            try rules.identity(try SignedToken(token).claims(signedBy: keeper.keys), device: device, now: now)
         }
+    }
+
+    /// What to do about a token that was refused because its key is not known.
+    ///
+    /// - Returns: completes when it is worth checking the token again; `nil` if the refusal stands.
+    func lookAgain(after error: AuthenticationError, on eventLoop: any EventLoop) -> EventLoopFuture<Void>? {
+        guard error.mayBeNewKey, case .signed(let keeper, _) = mode else { return nil }
+        return keeper.lookAgain(on: eventLoop)
+    }
+
+    /// The refusal of a token after all was done to find its key.
+    func final(_ error: AuthenticationError) -> AuthenticationError {
+        guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
+        return AuthenticationError(.keysUnavailable, "the keys of this worker cannot be refreshed at the moment")
     }
 
     private func user(named token: String) throws(AuthenticationError) -> UserID {

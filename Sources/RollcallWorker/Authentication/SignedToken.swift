@@ -54,7 +54,9 @@ struct SignedToken {
     func claims(signedBy keys: VerificationKeys) throws(AuthenticationError) -> Claims {
         let candidates = keys.candidates(algorithm: header.alg, id: header.kid)
         guard !candidates.isEmpty else {
-            throw AuthenticationError(.unknownKey, "this worker has no key for the token's alg and kid")
+            var error = AuthenticationError(.unknownKey, "this worker has no key for the token's alg and kid")
+            error.mayBeNewKey = VerificationKeys.publicAlgorithms.contains(header.alg)
+            throw error
         }
         guard candidates.contains(where: { (try? $0.algorithm.verify(signature, signs: signed)) == true }) else {
             throw AuthenticationError(.badSignature, "the token's signature is wrong")

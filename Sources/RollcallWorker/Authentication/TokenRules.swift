@@ -14,11 +14,9 @@ struct TokenRules: Sendable {
     var issuer: String?
     /// What `aud` must contain, if anything.
     var audience: String?
-
-    /// How far an issuer's clock may be ahead of ours: a token that it dates by its own clock is good at once. There
-    /// is no such allowance on `exp`: a client has its fresh token before the old one ends, and a short life is a
-    /// promise that a token revoked elsewhere stops working here in time.
-    static let clockTolerance = 60.0
+    /// How far the issuer's clock and ours may be apart: a token is good so much before its `nbf`, for an issuer that
+    /// is ahead, and after its `exp`, for one that is behind. The session ends no sooner either.
+    var leeway = Duration.zero
 
     /// The end of the year 9999: what is later is treated as this, so that no clock arithmetic overflows.
     private static let latest = 253_402_300_799.0
@@ -26,11 +24,7 @@ struct TokenRules: Sendable {
     func identity(
         _ claims: Claims, device offered: DeviceID?, now: Date
     ) throws(AuthenticationError) -> Identity {
-        guard let expiry = claims.exp else { throw AuthenticationError(.malformed, "the token has no exp") }
-        guard now.timeIntervalSince1970 < expiry else { throw AuthenticationError(.expired, "the token has expired") }
-        if let start = claims.nbf, now.timeIntervalSince1970 + Self.clockTolerance < start {
-            throw AuthenticationError(.notYetValid, "the token is not valid yet")
-        }
+        let end = try end(claims, now: now)
         if let issuer, claims.iss != issuer {
             throw AuthenticationError(.wrongIssuer, "the token's iss is not what this worker asks for")
         }
@@ -39,7 +33,20 @@ struct TokenRules: Sendable {
         }
         return Identity(
             user: try name(claims.sub, "sub"), device: try device(claims.device, offered),
-            expires: Date(timeIntervalSince1970: min(expiry, Self.latest)))
+            expires: Date(timeIntervalSince1970: end))
+    }
+
+    /// When the token ends for us, if this is a moment within its life.
+    private func end(_ claims: Claims, now: Date) throws(AuthenticationError) -> Double {
+        let leeway = leeway / .seconds(1)
+        guard let expiry = claims.exp else { throw AuthenticationError(.malformed, "the token has no exp") }
+        guard now.timeIntervalSince1970 < expiry + leeway else {
+            throw AuthenticationError(.expired, "the token has expired")
+        }
+        if let start = claims.nbf, now.timeIntervalSince1970 + leeway < start {
+            throw AuthenticationError(.notYetValid, "the token is not valid yet")
+        }
+        return min(expiry + leeway, Self.latest)
     }
 
     /// The token's device counts; the client may repeat it, but not claim another.

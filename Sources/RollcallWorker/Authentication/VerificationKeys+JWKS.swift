@@ -13,6 +13,9 @@ extension VerificationKeys {
     /// More than any set has while keys are being changed; each may be tried for a token without a key id.
     private static let mostKeys = 100
 
+    /// What the keys of a set may be for.
+    static let publicAlgorithms: Set = ["RS256", "ES256", "EdDSA"]
+
     /// - Throws: ``UnusableKey`` if the text is no key set, has a broken key, or none that can be used.
     static func publicKeys(jwks: String) async throws(UnusableKey) -> [Key] {
         guard let set = try? JSONDecoder().decode(KeySet.self, from: Data(jwks.utf8)) else {

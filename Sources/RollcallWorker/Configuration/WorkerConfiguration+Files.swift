@@ -17,8 +17,10 @@ extension WorkerConfiguration {
 
         // A password may begin or end with a blank; only the end of its line is no part of it.
         redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimming(Self.lineEnds)) }
-        admin.token = contents("admin.token_file", admin.tokenFile).map { Secret($0.trimming(Self.whiteSpace)) }
-        auth.secret = contents("auth.secret_file", auth.secretFile).map { Secret($0.trimming(Self.whiteSpace)) }
+        admin.token = contents("admin.token_file", admin.tokenFile).map { Secret($0.trimmingWhiteSpace) }
+        auth.secret = contents("auth.secret_file", auth.secretFile).map { Secret($0.trimmingWhiteSpace) }
+        auth.previousSecret = contents("auth.previous_secret_file", auth.previousSecretFile)
+            .map { Secret($0.trimmingWhiteSpace) }
         auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
         _ = contents("edge.certificate", edge.certificate)
         _ = contents("edge.private_key", edge.privateKey)
@@ -46,3 +48,6 @@ extension [UInt8] {
         return self[first...last]
     }
 }
+    /// What a file with a secret or a token holds, without the white space around it.
+    var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
+

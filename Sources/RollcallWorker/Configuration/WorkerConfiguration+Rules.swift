@@ -130,13 +130,21 @@ extension WorkerConfiguration {
             return "anybody who reaches edge.host \($0.edge.host) could be anybody: insecure is for 127.0.0.1 only; "
                 + "use jwt, with auth.secret_file or auth.jwks_file"
         },
-        Rule(.missing, "auth.secret_file", "auth.mode", "auth.jwks_file") {
+        Rule(.missing, "auth.secret_file", "auth.mode", "auth.jwks_file", "auth.jwks_url") {
             let auth = $0.auth
-            guard auth.mode == .jwt, auth.secretFile == nil, auth.jwksFile == nil, auth.secret == nil, auth.jwks == nil
+            guard auth.mode == .jwt, auth.secretFile == nil, auth.jwksFile == nil, auth.secret == nil,
+                auth.jwks == nil, auth.jwksURL == nil
             else { return nil }
+        Rule(.malformed, "auth.previous_secret_file") {
+            guard let secret = $0.auth.previousSecret, (1..<Auth.shortestSecret).contains(secret.bytes.count) else {
+                return nil
+            }
+            return "the secret has \(secret.bytes.count) bytes without the white space around it: it needs at least "
+                + "\(Auth.shortestSecret), or none at all where there is no previous secret"
+        },
             return "without a key no token can be checked. Give a file with a secret of at least "
                 + "\(Auth.shortestSecret) bytes (openssl rand -base64 48 > secret.key; then auth.secret_file or "
-                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file. To try things out on "
+                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file or at auth.jwks_url. To try things out on "
                 + "this machine alone, auth.mode can be insecure"
         },
         Rule(.malformed, "auth.secret_file") {

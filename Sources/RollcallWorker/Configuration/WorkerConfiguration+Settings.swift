@@ -55,9 +55,15 @@ extension WorkerConfiguration {
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
     ]
+        .optional("auth.previous_secret_file", \.auth.previousSecretFile, aFile),
 
+        .optional(
+            "auth.jwks_url", \.auth.jwksURL,
+            "an address such as https://id.example.org/keys; http only with a host of this machine",
+            where: isKeySetURL),
     private static let presence: [Setting] = [
         .duration("presence.grace", \.presence.grace, in: .zero...(.seconds(3600))),
+        .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),
         .duration("presence.retention", \.presence.retention, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
@@ -108,6 +114,13 @@ extension WorkerConfiguration {
 
     private static func isOrigin(_ text: String) -> Bool {
         text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
+    }
+
+    /// Keys that came over a network in the clear would be anybody's.
+    private static func isKeySetURL(_ text: String) -> Bool {
+        guard isURL(text, schemes: ["https", "http"]), !text.contains("@") else { return false }
+        let authority = text.split(separator: "/").dropFirst().first ?? ""
+        return text.hasPrefix("https://") || Loopback.contains(authority: String(authority))
     }
 
     /// A URL as it may be shown: what stands before the host is masked.

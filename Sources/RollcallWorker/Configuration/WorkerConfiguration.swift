@@ -84,14 +84,22 @@ public struct WorkerConfiguration: Sendable {
         public var secretFile: String?
         /// A file with a JSON Web Key Set: public keys for RS256, ES256 and EdDSA.
         public var jwksFile: String?
+        /// A file with the secret before, whose tokens are good too; empty if there is none.
+        public var previousSecretFile: String?
         /// What the claim `iss` must be, if anything.
         public var issuer: String?
+        /// Where such a set is fetched: `https`, or `http` from this machine.
+        public var jwksURL: String?
         /// What the claim `aud` must contain, if anything.
         public var audience: String?
         /// What ``secretFile`` held when the configuration was loaded.
         public var secret: Secret?
+        /// How far the issuer's clock and this worker's may be apart: tokens are good so much longer, and sooner.
+        public var leeway = Duration.seconds(30)
         /// What ``jwksFile`` held when the configuration was loaded.
         public var jwks: String?
+        /// What ``previousSecretFile`` held when the configuration was loaded.
+        public var previousSecret: Secret?
     }
 
     public struct Presence: Sendable {

@@ -140,20 +140,6 @@ final class ShardDriver {
         tally.handed(message, to: receivers, of: keys.count)
     }
 
-    private func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
-        after { shard, now in
-            do throws(AuthenticationError) {
-                let identity = try identity(of: key, token: token, device: device)
-                let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
-                return shard.authenticated(
-                    key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: now)
-            } catch {
-                logger.debug("token refused", metadata: ["reason": "\(error.message)"])
-                return shard.refused(key, error.closeCode, at: now)
-            }
-        }
-    }
-
     // MARK: What is heard from Redis
 
     private func subscribed(_ channel: String) {

@@ -21,6 +21,7 @@ struct AuthenticatorTests {
     ) async throws -> Authenticator {
         var auth = WorkerConfiguration.Auth()
         auth.secret = Secret(secret.utf8)
+        auth.leeway = .zero
         change(&auth)
         return try await Authenticator(auth)
     }
@@ -54,6 +55,7 @@ struct AuthenticatorTests {
         var auth = WorkerConfiguration.Auth()
         auth.secret = Secret(bytes)
         auth.issuer = "joe"
+        auth.leeway = .zero
         let token =
             "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt"
             + "cGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -85,10 +87,38 @@ struct AuthenticatorTests {
         #expect(identity.expires == Date(timeIntervalSince1970: 253_402_300_799))
     }
 
-    @Test("an issuer's clock may be a minute ahead")
+    @Test("a token is good from its nbf, to the second")
     func notBefore() async throws {
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000060}"#)) == nil)
-        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000061}"#)) == .notYetValid)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000000}"#)) == nil)
+        #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000001}"#)) == .notYetValid)
+    }
+
+    @Test("an issuer's clock may be off by the leeway, either way; then the session ends later as well")
+    func leeway() async throws {
+        let lenient = try await Self.authenticator { $0.leeway = .seconds(30) }
+        func code(_ rest: String) async throws -> AuthenticationError.Code? {
+            try await refusal(Tokens.hs256(#"{"sub":"alice",\#(rest)}"#), by: lenient)
+        }
+        #expect(try await code(#""exp":1800000000,"nbf":1700000030"#) == nil)
+        #expect(try await code(#""exp":1800000000,"nbf":1700000031"#) == .notYetValid)
+        #expect(try await code(#""exp":1699999971"#) == nil)
+        #expect(try await code(#""exp":1699999970"#) == .expired)
+        let identity = try lenient.authenticate(
+            token: try await Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
+        #expect(identity.expires == now + 31)
+        #expect(WorkerConfiguration.Auth().leeway == .seconds(30))
+    }
+
+    @Test("tokens of the secret before are taken beside those of the present one, and no others")
+    func rotation() async throws {
+        let before = "the secret before, and long enough"
+        let both = try await Self.authenticator { $0.previousSecret = Secret(before.utf8) }
+        let claims = #"{"sub":"alice","exp":1800000000}"#
+        #expect(try await refusal(Tokens.hs256(claims), by: both) == nil)
+        #expect(try await refusal(Tokens.hs256(claims, secret: before), by: both) == nil)
+        #expect(try await refusal(Tokens.hs256(claims, secret: before)) == .badSignature)
+        let none = try await Self.authenticator { $0.previousSecret = Secret([]) }
+        #expect(try await refusal(Tokens.hs256(claims, secret: before), by: none) == .badSignature)
     }
 
     @Test("the token's device wins, and a client that claims another is refused")
@@ -213,6 +243,7 @@ struct AuthenticatorTests {
         auth.secret = Secret(Tokens.secret.utf8)
         auth.issuer = "rollcall"
         auth.audience = "chat"
+        auth.leeway = .zero
         let minter = try await TokenMinter(auth)
         let authenticator = try await Authenticator(auth)
         let alice = try UserID("alice")

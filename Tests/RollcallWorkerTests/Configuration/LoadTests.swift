@@ -241,6 +241,11 @@ struct LoadTests {
         #expect(await keys(["edge.certificate": file]) == ["edge.private_key"])
         #expect(await keys(["edge.private_key": file]) == ["edge.certificate"])
         #expect(await keys(["edge.private_key": file, "edge.certificate": file]) == ["edge.certificate"])
+        #expect(await keys(["auth.jwks_url": "http://id.example/keys"]) == ["auth.jwks_url"])
+        #expect(await keys(["auth.jwks_url": "https://me@id.example/keys"]) == ["auth.jwks_url"])
+        #expect(await keys(["auth.jwks_url": "/keys"]) == ["auth.jwks_url"])
+        #expect(await keys(["auth.previous_secret_file": file]) == ["auth.previous_secret_file"])
+        #expect(await keys(["edge.host": "0.0.0.0"]) == ["auth.mode"])
         #expect(
             await keys(["redis.url": "redis://:x@127.0.0.1", "redis.password_file": file]) == [
                 "redis.password_file"
@@ -256,7 +261,9 @@ struct LoadTests {
             ["redis.url": "redis+unix:///run/redis.sock?db=2"],
             ["edge.origins": " https://a.example , https://b.example"],
             ["edge.public_url": "wss://chat.example/v1/connect"], ["limits.sessions": "1"], ["worker.id": ""],
-            ["edge.origins": "*"],
+            ["edge.origins": "*"], ["auth.jwks_url": "http://127.0.0.1:8000/keys"],
+            ["auth.jwks_url": "http://[::1]/keys"], ["auth.jwks_url": "https://id.example/keys?v=1"],
+            ["auth.jwks_url": "https://id.example", "auth.mode": "jwt"],
         ] {
             _ = try await WorkerConfiguration.load(environment: [:], overrides: insecure.merging(overrides) { $1 })
         }

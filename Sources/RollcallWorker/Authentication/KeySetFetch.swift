@@ -1,0 +1,51 @@
+// One question to the issuer for its keys. What answers is somebody else's server: it may be slow, endless or broken,
+// and none of that is to be felt here.
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// Fetches a key set from a URL.
+struct KeySetFetch: Sendable {
+    /// How long the whole answer may take: less than a device has for its hello.
+    static let deadline = Duration.seconds(3)
+
+    let url: String
+    let client: HTTPClient
+
+    /// - Throws: if there is no answer in time, or another than a text of an ordinary size. A redirection is not
+    ///   followed: the keys are to come from where the configuration says.
+    func contents() async throws -> [UInt8] {
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { try await answer() }
+            // The client's own deadline ends with the head of the answer, and a drop now and then is progress to it.
+            tasks.addTask {
+                try await Task.sleep(for: Self.deadline)
+                throw Unexpected(description: "there was no whole answer within \(Self.deadline)")
+            }
+            defer { tasks.cancelAll() }
+            return try await tasks.next() ?? []
+        }
+    }
+
+    private func answer() async throws -> [UInt8] {
+        var request = HTTPClientRequest(url: url)
+        request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
+        let response = try await client.execute(request, timeout: TimeAmount(Self.deadline))
+        guard response.status == .ok else { throw Unexpected(description: "the answer is \(response.status)") }
+        return Array(try await response.body.collect(upTo: FileContents.mostBytes).readableBytesView)
+    }
+
+    /// A client for this alone. It is to be shut down.
+    static func makeClient(on group: any EventLoopGroup) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(2), read: .seconds(2)))
+        configuration.connectionPool.idleTimeout = .seconds(10)
+        configuration.httpVersion = .http1Only
+        return HTTPClient(eventLoopGroup: group, configuration: configuration)
+    }
+
+    private struct Unexpected: Error, CustomStringConvertible {
+        let description: String
+    }
+}

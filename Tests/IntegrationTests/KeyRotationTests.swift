@@ -1,0 +1,152 @@
+// Keys that an issuer changes while workers run, fetched from where it publishes them.
+
+import Foundation
+import Harness
+import RollcallClient
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite("An issuer that changes its keys", .timeLimit(.minutes(2)))
+struct KeyRotationTests {
+    private let issuer: Issuer
+
+    init() async throws {
+        issuer = try await Issuer()
+    }
+
+    private func worker(_ redis: RedisServer) async throws -> WorkerProcess {
+        try await WorkerProcess(
+            "w1", redis: redis.url,
+            settings: ["auth.mode": "jwt", "auth.jwks_url": issuer.url, "auth.leeway": "0"])
+    }
+
+    @Test("a token with a new key waits until the worker has it, and one with an invented key is refused")
+    func newKey() async throws {
+        let redis = try await RedisServer()
+        try await issuer.publish(["one"])
+        let worker = try await worker(redis)
+        let first = try await WireDevice(port: worker.port)
+        try await first.hello(token: try await issuer.token("one", for: "alice"), device: "phone")
+
+        try await issuer.publish(["one", "two"])
+        let second = try await WireDevice(port: worker.port)
+        try await second.hello(token: try await issuer.token("two", for: "bob"), device: "phone")
+        #expect(try await second.welcome()?.user == "bob")
+
+        let forger = try await WireDevice(port: worker.port)
+        try await forger.send(.hello(.init(token: try await issuer.token("three", for: "bob"), device: "phone")))
+        #expect(try await forger.closed() == .badToken)
+    }
+
+    @Test("while the issuer is away, known keys go on, and who comes with another is told to come back")
+    func away() async throws {
+        let redis = try await RedisServer()
+        try await issuer.publish(["one"])
+        let worker = try await worker(redis)
+        let first = try await WireDevice(port: worker.port)
+        try await first.hello(token: try await issuer.token("one", for: "alice"), device: "phone")
+        issuer.leave()
+
+        let unknown = try await WireDevice(port: worker.port)
+        try await unknown.send(.hello(.init(token: try await issuer.token("two", for: "bob"), device: "phone")))
+        #expect(try await unknown.closed() == .busy)
+        #expect(unknown.messages.contains(.goodbye(.init(reason: .busy, reconnect: true, after: 5000))))
+
+        let known = try await WireDevice(port: worker.port)
+        try await known.hello(token: try await issuer.token("one", for: "carol"), device: "phone")
+        let answer = try await first.ask(.token(try await issuer.token("two", for: "alice")))
+        #expect(answer?.code == .unavailable)
+        #expect(first.close == nil)
+    }
+
+    @Test("a session outlives its token with a fresh one, and ends with the last; a stranger's ends it")
+    func expiry() async throws {
+        let redis = try await RedisServer()
+        try await issuer.publish(["one"])
+        let worker = try await worker(redis)
+        let brief = try await issuer.token("one", for: "alice", lifetime: 3)
+        let (renewed, left) = (try await WireDevice(port: worker.port), try await WireDevice(port: worker.port))
+        try await renewed.hello(token: brief, device: "phone")
+        try await left.hello(token: brief, device: "tablet")
+        #expect(try await renewed.ask(.token(try await issuer.token("one", for: "alice", lifetime: 60))) == nil)
+        #expect(try await left.closed() == .tokenExpired)
+        #expect(left.messages.contains(.goodbye(.init(reason: .expired, reconnect: true))))
+        try await renewed.look()
+        #expect(renewed.close == nil)
+        try await renewed.send(.token(try await issuer.token("one", for: "mallory")))
+        #expect(try await renewed.closed() == .badToken)
+    }
+}
+
+/// An issuer of tokens: keys made by `openssl`, published by Python's web server, and tokens signed by hand.
+private final class Issuer: Sendable {
+    let url: String
+    private let folder: URL
+    private let server: ChildProcess
+
+    init() async throws {
+        folder = FileManager.default.temporaryDirectory.appending(
+            path: "rollcall-issuer-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let port = try freePort()
+        url = "http://127.0.0.1:\(port)/keys.json"
+        server = try ChildProcess(["python3", "-m", "http.server", "\(port)", "-b", "127.0.0.1", "-d", folder.path])
+        try await eventually("the issuer listens") { [url, folder] in
+            try? Data("{}".utf8).write(to: folder.appending(path: "keys.json"))
+            return (try? Data(contentsOf: URL(string: url)!)) != nil
+        }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func leave() { server.kill() }
+
+    /// Publishes these keys, and makes those that are new.
+    func publish(_ names: [String]) async throws {
+        var keys: [String] = []
+        for name in names {
+            let point = try await openssl(["pkey", "-in", try await key(name), "-pubout", "-outform", "der"]).suffix(32)
+            keys.append(#"{"kty":"OKP","crv":"Ed25519","kid":"\#(name)","x":"\#(point.base64URL)"}"#)
+        }
+        let beside = folder.appending(path: "beside")
+        try Data(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8).write(to: beside)
+        guard rename(beside.path, folder.appending(path: "keys.json").path) == 0 else { throw POSIXError(.EIO) }
+    }
+
+    func token(_ key: String, for user: String, lifetime: Int = 3600) async throws -> String {
+        let end = Int(Date.now.timeIntervalSince1970) + lifetime
+        let signed = [#"{"alg":"EdDSA","kid":"\#(key)"}"#, #"{"sub":"\#(user)","exp":\#(end)}"#]
+            .map { Data($0.utf8).base64URL }.joined(separator: ".")
+        let text = folder.appending(path: UUID().uuidString)
+        try Data(signed.utf8).write(to: text)
+        let signature = try await openssl([
+            "pkeyutl", "-sign", "-rawin", "-inkey", try await self.key(key), "-in", text.path,
+        ])
+        return signed + "." + signature.base64URL
+    }
+
+    private func key(_ name: String) async throws -> String {
+        let file = folder.appending(path: "\(name).key").path
+        if !FileManager.default.fileExists(atPath: file) {
+            _ = try await openssl(["genpkey", "-algorithm", "ed25519"], out: file)
+        }
+        return file
+    }
+
+    /// What the program writes, by way of a file, since it is bytes and no text.
+    private func openssl(_ arguments: [String], out: String? = nil) async throws -> Data {
+        let file = out ?? folder.appending(path: UUID().uuidString).path
+        let child = try ChildProcess(["openssl"] + arguments + ["-out", file])
+        guard try await child.exitCode() == 0 else { throw Timeout(description: "openssl: \(child.errors)") }
+        return try Data(contentsOf: URL(filePath: file))
+    }
+}
+
+extension Data {
+    fileprivate var base64URL: String {
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

@@ -1,0 +1,138 @@
+// Keys that change while a worker runs: the files in the file system, the URL in the test's hands.
+
+import Foundation
+import JWTKit
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Keys that change", .timeLimit(.minutes(1)))
+struct KeyKeeperTests {
+    private let folder: Folder
+    private let log = Journal()
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    private func set(_ kid: String) throws -> String {
+        let point = try #require(ES256PrivateKey().publicKey.parameters)
+        let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
+        return #"{"keys":[{"kty":"EC","crv":"P-256","kid":"\#(kid)","x":"\#(x)","y":"\#(y)"}]}"#
+    }
+
+    /// Runs `body` beside a keeper that begins without keys.
+    private func withKeeper(
+        files: [KeySource: String] = [:], fetch: KeyKeeper.Fetch? = nil, _ body: (KeyKeeper) async throws -> Void
+    ) async throws {
+        let logger = Logger(label: "keys") { _ in Scribe(log) }
+        let keeper = KeyKeeper(VerificationKeys(), files: files, logger: logger, fetch: fetch)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await keeper.run() }
+            defer { tasks.cancelAll() }
+            try await body(keeper)
+        }
+    }
+
+    private func knows(_ keeper: KeyKeeper, _ kid: String) -> Bool {
+        !keeper.keys.candidates(algorithm: "ES256", id: kid).isEmpty
+    }
+
+    @Test("a set that takes another's place is read, and one that is broken leaves the keys as they were")
+    func file() async throws {
+        let file = try folder.file("keys.json", set("1"))
+        try await withKeeper(files: [.jwksFile: file.path]) { keeper in
+            try await eventually("the first is read") { knows(keeper, "1") }
+            #expect(rename(try folder.file("new.json", set("2")).path, file.path) == 0)
+            try await eventually("the second is read") { knows(keeper, "2") }
+            #expect(!knows(keeper, "1"))
+            try folder.file("keys.json", "{")
+            try await eventually("it is told") {
+                log.all.contains { $0.hasPrefix("error") && $0.contains("source=auth.jwks_file") }
+            }
+            try FileManager.default.removeItem(at: file)
+            try await eventually("that is told too") { log.all.contains { $0.contains("there is no such file") } }
+            #expect(knows(keeper, "2"))
+            try folder.file("keys.json", set("3"))
+            try await eventually("the third is read") { knows(keeper, "3") }
+        }
+    }
+
+    @Test("a secret changes without a restart, and the one before goes on for as long as it is named")
+    func secret() async throws {
+        let (new, old) = (Tokens.secret, String(repeating: "old!", count: 8))
+        let (present, previous) = (try folder.file("secret", old), try folder.file("previous", ""))
+        func takes(_ secret: String, _ keeper: KeyKeeper) async throws -> Bool {
+            let token = try await Tokens.hs256(#"{"sub":"alice"}"#, secret: secret)
+            return (try? SignedToken(token).claims(signedBy: keeper.keys)) != nil
+        }
+        try await withKeeper(files: [.secret: present.path, .previousSecret: previous.path]) { keeper in
+            try await eventually("the old one is good") { try await takes(old, keeper) }
+            try folder.file("previous", old)
+            try folder.file("secret", new)
+            try await eventually("the new one is good") { try await takes(new, keeper) }
+            #expect(try await takes(old, keeper))
+            try folder.file("previous", "\n")
+            try await eventually("the old one is no more") { try await !takes(old, keeper) }
+        }
+    }
+
+    @Test("many tokens with unknown keys ask the URL once, and again no sooner than after the pause")
+    func unknownKeys() async throws {
+        let asked = NIOLockedValueBox<[ContinuousClock.Instant]>([])
+        let text = NIOLockedValueBox(try set("1"))
+        let fetch: KeyKeeper.Fetch = {
+            asked.withLockedValue { $0.append(.now) }
+            return Array(text.withLockedValue { $0 }.utf8)
+        }
+        try await withKeeper(fetch: fetch) { keeper in
+            try await eventually("the first answer is taken") { knows(keeper, "1") }
+            text.withLockedValue { $0 = (try? set("2")) ?? "" }
+            let loop = MultiThreadedEventLoopGroup.singleton.next()
+            let waits = (0..<500).compactMap { _ in keeper.lookAgain(on: loop) }
+            #expect(waits.count == 500)
+            for wait in waits { try await wait.get() }
+            #expect(knows(keeper, "2"))
+            let times = asked.withLockedValue { $0 }
+            #expect(times.count == 2)
+            #expect(times[1] - times[0] >= KeyKeeper.pause)
+        }
+    }
+
+    @Test("so many may wait for keys and no more")
+    func bounded() async throws {
+        let fetch: KeyKeeper.Fetch = {
+            try await Task.sleep(for: .seconds(60))
+            return []
+        }
+        try await withKeeper(fetch: fetch) { keeper in
+            let loop = MultiThreadedEventLoopGroup.singleton.next()
+            try await eventually("it runs") { keeper.lookAgain(on: loop) != nil }
+            for _ in 1..<KeyKeeper.mostWaiting { #expect(keeper.lookAgain(on: loop) != nil) }
+            #expect(keeper.lookAgain(on: loop) == nil)
+        }
+    }
+
+    @Test("a URL that fails leaves the keys as they were, and what it says is told")
+    func failing() async throws {
+        struct Away: Error {}
+        let answers = NIOLockedValueBox([try set("1")])
+        let fetch: KeyKeeper.Fetch = {
+            guard let next = answers.withLockedValue({ $0.popLast() }) else { throw Away() }
+            return Array(next.utf8)
+        }
+        try await withKeeper(fetch: fetch) { keeper in
+            try await eventually("the first answer is taken") { knows(keeper, "1") }
+            #expect(!keeper.isInTheDark)
+            try await keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next())?.get()
+            #expect(knows(keeper, "1"))
+            #expect(keeper.isInTheDark)
+            #expect(log.all.contains { $0.contains("source=auth.jwks_url") && $0.contains("Away") })
+        }
+    }
+}
