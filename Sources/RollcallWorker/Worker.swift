@@ -55,6 +55,7 @@ public struct Worker: Service {
     public func run() async throws {
         OpenFileLimit.raise()
         let authenticator = try await Authenticator(configuration.auth)
+        let certificate = try certificate()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
         do {
             let node = try await Node(
@@ -62,8 +63,9 @@ public struct Worker: Service {
                 metrics: metrics ?? MetricsSystem.factory)
             try await withThrowingTaskGroup { tasks in
                 tasks.addTask { await authenticator.run() }
+                tasks.addTask { await certificate?.run() }
                 defer { tasks.cancelAll() }
-                try await serve(node, group: group)
+                try await serve(node, certificate, group: group)
             }
         } catch {
             try? await group.shutdownGracefully()
@@ -72,8 +74,24 @@ public struct Worker: Service {
         try await group.shutdownGracefully()
     }
 
-    private func serve(_ node: Node, group: MultiThreadedEventLoopGroup) async throws {
-        let edge = EdgeServer(EdgeSettings(configuration), group: group, logger: logger) { node.shard(on: $0) }
+    /// With what the edge encrypts; nil if it does not.
+    private func certificate() throws(ConfigurationProblems) -> CertificateKeeper? {
+        guard let certificate = configuration.edge.certificate, let key = configuration.edge.privateKey else {
+            return nil
+        }
+        do throws(UnusableCertificate) {
+            return try CertificateKeeper(certificate: certificate, key: key, logger: logger)
+        } catch {
+            throw ConfigurationProblems([ConfigurationProblem(.unusableFile, error.part.rawValue, error.reason)])
+        }
+    }
+
+    private func serve(
+        _ node: Node, _ certificate: CertificateKeeper?, group: MultiThreadedEventLoopGroup
+    ) async throws {
+        var settings = EdgeSettings(configuration)
+        settings.tls = certificate
+        let edge = EdgeServer(settings, group: group, logger: logger) { node.shard(on: $0) }
         do {
             try await start(edge, with: node)
             try await serveUntilShutdown(node, edge, group: group)
@@ -98,7 +116,8 @@ public struct Worker: Service {
     private func start(_ edge: EdgeServer, with node: Node) async throws {
         let address = try await edge.start()
         let host = configuration.edge.host.contains(":") ? "[\(configuration.edge.host)]" : configuration.edge.host
-        edgeURL.withLockedValue { $0 = "ws://\(host):\(address.port ?? 0)/v1/connect" }
+        let scheme = configuration.edge.certificate == nil ? "ws" : "wss"
+        edgeURL.withLockedValue { $0 = "\(scheme)://\(host):\(address.port ?? 0)/v1/connect" }
         let told = configuration.edge.publicURL ?? edgeURL.withLockedValue { $0 }
         try await node.start(edge: told, host: ProcessInfo.processInfo.hostName) { edge.connections }
     }

@@ -6,6 +6,7 @@ import itertools
 import pytest
 
 import pages
+from certificate import Certificate
 from demo import Demo
 from deployment import Dev, Redis, Worker, stopping
 from network import Network
@@ -21,8 +22,13 @@ def site():
 
 
 @pytest.fixture(scope="session")
-def driver():
-    driver, watcher = pages.start_browser()
+def certificate(tmp_path_factory):
+    return Certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="session")
+def driver(certificate):
+    driver, watcher = pages.start_browser(certificate.hash)
     yield driver
     driver.quit()
     watcher.communicate(b"done\n")

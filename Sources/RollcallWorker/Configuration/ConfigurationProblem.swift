@@ -15,8 +15,6 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case missing
         /// Two values do not go together.
         case inconsistent
-        /// What was asked for is known, but not built yet.
-        case unsupported
         /// A file cannot be read, or does not hold what it should.
         case unusableFile = "unusable_file"
     }

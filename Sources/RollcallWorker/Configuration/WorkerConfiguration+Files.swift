@@ -22,8 +22,16 @@ extension WorkerConfiguration {
         auth.previousSecret = contents("auth.previous_secret_file", auth.previousSecretFile)
             .map { Secret($0.trimmingWhiteSpace) }
         auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
-        _ = contents("edge.certificate", edge.certificate)
-        _ = contents("edge.private_key", edge.privateKey)
+        let chain = contents("edge.certificate", edge.certificate)
+        let key = contents("edge.private_key", edge.privateKey)
+
+        if let chain, let key {
+            do {
+                _ = try EdgeCertificate(chain: chain, key: key)
+            } catch {
+                problems.append(ConfigurationProblem(.unusableFile, error.part.rawValue, error.reason))
+            }
+        }
 
         if let jwks = auth.jwks {
             do {
@@ -37,10 +45,12 @@ extension WorkerConfiguration {
     }
 
     private static let lineEnds: Set<UInt8> = [0x0A, 0x0D]
-    private static let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
 }
 
 extension [UInt8] {
+    /// What a file with a secret or a token holds, without the white space around it.
+    var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
+
     fileprivate func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {
         guard let first = firstIndex(where: { !bytes.contains($0) }),
             let last = lastIndex(where: { !bytes.contains($0) })
@@ -48,6 +58,3 @@ extension [UInt8] {
         return self[first...last]
     }
 }
-    /// What a file with a secret or a token holds, without the white space around it.
-    var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
-

@@ -101,11 +101,6 @@ extension WorkerConfiguration {
             $0.edge.privateKey != nil && $0.edge.certificate == nil
                 ? "edge.private_key is set: TLS needs its certificate too" : nil
         },
-        // Rather than speak plainly where an operator believes in TLS.
-        Rule(.unsupported, "edge.certificate", "edge.private_key") {
-            $0.edge.certificate != nil && $0.edge.privateKey != nil
-                ? "the edge does not speak TLS yet: leave both keys empty and put a proxy that does before it" : nil
-        },
         Rule(.missing, "admin.token_file", "admin.host") {
             guard !Loopback.contains($0.admin.host), $0.admin.tokenFile == nil, $0.admin.token == nil else {
                 return nil
@@ -135,17 +130,17 @@ extension WorkerConfiguration {
             guard auth.mode == .jwt, auth.secretFile == nil, auth.jwksFile == nil, auth.secret == nil,
                 auth.jwks == nil, auth.jwksURL == nil
             else { return nil }
+            return "without a key no token can be checked. Give a file with a secret of at least "
+                + "\(Auth.shortestSecret) bytes (openssl rand -base64 48 > secret.key; then auth.secret_file or "
+                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file or at auth.jwks_url. To try things out on "
+                + "this machine alone, auth.mode can be insecure"
+        },
         Rule(.malformed, "auth.previous_secret_file") {
             guard let secret = $0.auth.previousSecret, (1..<Auth.shortestSecret).contains(secret.bytes.count) else {
                 return nil
             }
             return "the secret has \(secret.bytes.count) bytes without the white space around it: it needs at least "
                 + "\(Auth.shortestSecret), or none at all where there is no previous secret"
-        },
-            return "without a key no token can be checked. Give a file with a secret of at least "
-                + "\(Auth.shortestSecret) bytes (openssl rand -base64 48 > secret.key; then auth.secret_file or "
-                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file or at auth.jwks_url. To try things out on "
-                + "this machine alone, auth.mode can be insecure"
         },
         Rule(.malformed, "auth.secret_file") {
             guard let secret = $0.auth.secret, secret.bytes.count < Auth.shortestSecret else { return nil }

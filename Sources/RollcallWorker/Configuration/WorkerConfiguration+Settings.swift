@@ -40,6 +40,10 @@ extension WorkerConfiguration {
         .list(
             "edge.origins", \.edge.origins,
             "origins separated by commas, each like https://example.org, without a path, or *", where: isOrigin),
+        .list(
+            "edge.trusted_proxies", \.edge.trustedProxies,
+            "addresses and networks separated by commas, such as 10.0.0.5, 10.0.0.0/8 or fd00::/8",
+            where: TrustedProxies.isNetwork),
     ]
 
     private static let admin: [Setting] = [
@@ -51,19 +55,19 @@ extension WorkerConfiguration {
     private static let auth: [Setting] = [
         .choice("auth.mode", \.auth.mode),
         .optional("auth.secret_file", \.auth.secretFile, aFile),
-        .optional("auth.jwks_file", \.auth.jwksFile, aFile),
-        .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
-        .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
-    ]
         .optional("auth.previous_secret_file", \.auth.previousSecretFile, aFile),
-
+        .optional("auth.jwks_file", \.auth.jwksFile, aFile),
         .optional(
             "auth.jwks_url", \.auth.jwksURL,
             "an address such as https://id.example.org/keys; http only with a host of this machine",
             where: isKeySetURL),
+        .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
+        .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
+        .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),
+    ]
+
     private static let presence: [Setting] = [
         .duration("presence.grace", \.presence.grace, in: .zero...(.seconds(3600))),
-        .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),
         .duration("presence.retention", \.presence.retention, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
@@ -112,15 +116,15 @@ extension WorkerConfiguration {
         return rest.first.map { $0 != "/" } ?? false && !rest.contains { $0.isWhitespace || $0.isControl }
     }
 
-    private static func isOrigin(_ text: String) -> Bool {
-        text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
-    }
-
     /// Keys that came over a network in the clear would be anybody's.
     private static func isKeySetURL(_ text: String) -> Bool {
         guard isURL(text, schemes: ["https", "http"]), !text.contains("@") else { return false }
         let authority = text.split(separator: "/").dropFirst().first ?? ""
         return text.hasPrefix("https://") || Loopback.contains(authority: String(authority))
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
     }
 
     /// A URL as it may be shown: what stands before the host is masked.

@@ -59,6 +59,8 @@ public struct WorkerConfiguration: Sendable {
         /// The origins whose web pages may connect, or `*`; if empty, pages from the edge's own host, and on loopback
         /// those from this machine.
         public var origins: [String] = []
+        /// Addresses and networks of the proxies whose `X-Forwarded-For` is believed.
+        public var trustedProxies: [String] = []
     }
 
     public struct Admin: Sendable {
@@ -82,24 +84,24 @@ public struct WorkerConfiguration: Sendable {
         public var mode = Mode.jwt
         /// A file with the secret of HS256 tokens, at least 32 bytes without the white space around it.
         public var secretFile: String?
-        /// A file with a JSON Web Key Set: public keys for RS256, ES256 and EdDSA.
-        public var jwksFile: String?
         /// A file with the secret before, whose tokens are good too; empty if there is none.
         public var previousSecretFile: String?
-        /// What the claim `iss` must be, if anything.
-        public var issuer: String?
+        /// A file with a JSON Web Key Set: public keys for RS256, ES256 and EdDSA.
+        public var jwksFile: String?
         /// Where such a set is fetched: `https`, or `http` from this machine.
         public var jwksURL: String?
+        /// What the claim `iss` must be, if anything.
+        public var issuer: String?
         /// What the claim `aud` must contain, if anything.
         public var audience: String?
-        /// What ``secretFile`` held when the configuration was loaded.
-        public var secret: Secret?
         /// How far the issuer's clock and this worker's may be apart: tokens are good so much longer, and sooner.
         public var leeway = Duration.seconds(30)
-        /// What ``jwksFile`` held when the configuration was loaded.
-        public var jwks: String?
+        /// What ``secretFile`` held when the configuration was loaded.
+        public var secret: Secret?
         /// What ``previousSecretFile`` held when the configuration was loaded.
         public var previousSecret: Secret?
+        /// What ``jwksFile`` held when the configuration was loaded.
+        public var jwks: String?
     }
 
     public struct Presence: Sendable {

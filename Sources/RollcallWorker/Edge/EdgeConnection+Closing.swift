@@ -30,7 +30,7 @@ extension EdgeConnection {
     /// Closes without a word.
     func abort() {
         note(.lost)
-        context?.close(promise: nil)
+        context?.closeSocket()
     }
 
     /// Closes because the peer reads more slowly than it asks to be told.

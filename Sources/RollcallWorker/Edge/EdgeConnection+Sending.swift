@@ -21,8 +21,10 @@ extension EdgeConnection {
         return true
     }
 
-    /// Hands a frame to NIO, which keeps it until ``flush()``.
+    /// Hands a frame to NIO, which keeps it until ``flush()``. Under TLS it is not among the bytes that the channel counts
+    /// before it is encrypted, which happens then.
     func write(_ frame: ServerFrame, to context: ChannelHandlerContext) {
+        if loop.settings.tls != nil { unencryptedBytes += frame.count }
         loop.tally.sentFrames += 1
         loop.tally.sentBytes += frame.count
         context.write(wrapOutboundOut(frame.bytes), promise: nil)
@@ -52,7 +54,7 @@ extension EdgeConnection {
     /// Bytes that the kernel has not yet taken.
     var outboundBytes: Int {
         guard let channel = context?.channel, phase != .over else { return 0 }
-        return (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return ((try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0) + unencryptedBytes
     }
 
     /// Of ``outboundBytes``, those that count, and what the peer was spared since it fell behind. Which of the waiting
@@ -73,6 +75,7 @@ extension EdgeConnection {
         awaitsFlush = false
         guard let context, phase != .over else { return }
         context.flush()
+        unencryptedBytes = 0
         switch phase {
         case .open:
             if isBackedUp { fallBehind() } else { drain() }

@@ -35,6 +35,8 @@ final class EdgeConnection: RotaMember {
     var isBehind = false
     /// Whether the shard asked to be told when what was sent has left.
     var awaitsDrain = false
+    /// Under TLS, what this tick has written.
+    var unencryptedBytes = 0
     /// What was not sent while the connection was behind, in bytes.
     var sparedBytes = 0
     /// Whether our side of the stream has ended.
@@ -55,9 +57,6 @@ final class EdgeConnection: RotaMember {
         lastByte = loop.eventLoop.now
         decoder = WebSocketDecoder(limit: loop.settings.messageBytes)
     }
-
-    /// Where the peer is, or the proxy before it.
-    var remoteAddress: SocketAddress? { context?.remoteAddress }
 
     /// Tells the shard of the new connection, which stands in its pipeline by now.
     func begin() {
@@ -102,7 +101,7 @@ extension EdgeConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         note(.lost)
-        context.close(promise: nil)
+        context.closeSocket()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

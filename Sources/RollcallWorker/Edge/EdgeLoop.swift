@@ -3,12 +3,14 @@
 
 import Logging
 import NIOCore
+import NIOSSL
 
 /// The edge on one event loop; belongs to it.
 final class EdgeLoop {
     let eventLoop: any EventLoop
     let settings: EdgeSettings
     let handshake: Handshake
+    let proxies: TrustedProxies
     let sessions: SessionCount
     let shard: any EdgeShard
     let logger: Logger
@@ -43,6 +45,7 @@ final class EdgeLoop {
         self.logger = logger
         handshake = Handshake(
             origins: OriginPolicy(origins: settings.origins, listeningOn: settings.host))
+        proxies = TrustedProxies(settings.trustedProxies)
         clock = AwakeClock(interval: settings.beat, at: eventLoop.now)
         rota = PingRota(bands: settings.beats)
         scheduleBeat()
@@ -54,6 +57,9 @@ final class EdgeLoop {
         guard !isStopped && handshakes.count < EdgeSettings.handshakes else {
             tally.refused(.busy)
             throw Overrun()
+        }
+        if let tls = settings.tls {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         }
         let handler = try HandshakeHandler.begin(on: channel, of: self)
         handshakes.append(Pending(what: handler, until: clock.awake + settings.handshake))

@@ -7,8 +7,12 @@ struct EdgeSettings: Sendable {
     var host = "127.0.0.1"
     /// 0 picks a free one.
     var port = 0
+    /// With what connections are encrypted; nil where they are not, or by a proxy.
+    var tls: CertificateKeeper?
     /// Exact values of `Origin` from which browsers may connect, or `*`; see ``OriginPolicy``.
     var origins: [String] = []
+    /// Proxies that say in `X-Forwarded-For` whom they speak for.
+    var trustedProxies: [String] = []
     /// How often a connection is pinged; it is dead after two that were missed.
     var ping = Duration.seconds(10)
     /// How many WebSockets may stand at once.
@@ -29,6 +33,7 @@ struct EdgeSettings: Sendable {
         host = configuration.edge.host
         port = configuration.edge.port
         origins = configuration.edge.origins
+        trustedProxies = configuration.edge.trustedProxies
         ping = configuration.edge.ping
         sessions = configuration.limits.sessions
         messageBytes = configuration.limits.messageBytes

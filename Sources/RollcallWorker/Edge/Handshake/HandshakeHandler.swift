@@ -22,6 +22,8 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let decoder: ByteToMessageHandler<HTTPRequestDecoder>
     private var state = State.waiting
     private var context: ChannelHandlerContext?
+    /// Where the request came from, as far as it is known.
+    private var client: String?
 
     private init(on loop: EdgeLoop) {
         var limits = NIOHTTPDecoderLimitConfiguration()
@@ -55,6 +57,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (state, unwrapInboundIn(data)) {
         case (.waiting, .head(let request)):
+            client = loop.proxies.client(of: context.remoteAddress, request.headers)
             do throws(Refusal) {
                 state = .accepted(try loop.handshake.accept(request))
             } catch {
@@ -77,7 +80,8 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         case is HTTPParserError:
             refuse(.bad("This is not HTTP/1.1."))
         default:
-            context.close(promise: nil)
+            loop.logger.debug("connection failed before its handshake", metadata: ["reason": "\(error)"])
+            context.closeSocket()
         }
     }
 
@@ -91,7 +95,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func abort() {
-        context?.close(promise: nil)
+        context?.closeSocket()
     }
 }
 
@@ -103,7 +107,8 @@ extension HandshakeHandler {
         state = .over
         guard let context else { return }
         loop.tally.refused(RefusalReason(refusal.status))
-        loop.logger.debug("handshake refused", metadata: ["status": "\(refusal.status.code)"])
+        loop.logger.debug(
+            "handshake refused", metadata: ["status": "\(refusal.status.code)", "client": "\(client ?? "?")"])
         context.writeAndFlush(wrapOutboundOut(refusal.response(to: method)), promise: nil)
         context.close(mode: .output, promise: nil)
     }
@@ -122,6 +127,7 @@ extension HandshakeHandler {
             loop.sessions.release()
             return
         }
+        loop.logger.debug("connected", metadata: ["client": "\(client ?? "?")"])
         context.writeAndFlush(wrapOutboundOut(Handshake.response(answer)), promise: nil)
         pipeline.removeHandler(context: context, promise: nil)
         pipeline.removeHandler(decoder, promise: nil)

@@ -1,0 +1,76 @@
+// Who is at the other end, where proxies stand between. Each proxy adds the address that it sees to a header; so does
+// anybody who wants to be taken for somebody else. Only what a proxy of ours has added can be believed, which is read
+// from the right.
+
+import NIOCore
+import NIOHTTP1
+
+/// The proxies whose word about addresses counts.
+struct TrustedProxies: Sendable {
+    private let networks: [Network]
+
+    /// - Parameter texts: addresses, and networks such as `10.0.0.0/8`; what is neither is left out.
+    init(_ texts: [String]) {
+        networks = texts.compactMap(Network.init)
+    }
+
+    /// Whether a text names an address or a network.
+    static func isNetwork(_ text: String) -> Bool { Network(text) != nil }
+
+    /// The address of whoever made a request: the nearest hop, going back from here, that is no proxy of ours.
+    ///
+    /// - Parameter peer: who is at the other end of the connection.
+    func client(of peer: SocketAddress?, _ headers: HTTPHeaders) -> String? {
+        guard var client = peer?.ipAddress, !networks.isEmpty else { return peer?.ipAddress }
+        for hop in headers[canonicalForm: "x-forwarded-for"].reversed() {
+            guard trusts(client), let address = Network.address(in: String(hop)) else { break }
+            client = address
+        }
+        return client
+    }
+
+    private func trusts(_ address: String) -> Bool {
+        networks.contains { $0.contains(address) }
+    }
+}
+
+/// The addresses whose first bits are these.
+private struct Network {
+    private let bytes: [UInt8]
+    private let bits: Int
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first, let bytes = Self.bytes(of: String(first)), parts.count <= 2 else { return nil }
+        let most = bytes.count * 8
+        guard let bits = parts.count == 1 ? most : Int(parts[1]), (0...most).contains(bits) else { return nil }
+        self.bytes = bytes
+        self.bits = bits
+    }
+
+    func contains(_ address: String) -> Bool {
+        guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
+        return (0..<bits).allSatisfy { bit in
+            let mask: UInt8 = 0x80 >> (bit % 8)
+            return bytes[bit / 8] & mask == other[bit / 8] & mask
+        }
+    }
+
+    /// The address that a hop is, in the one form that each address has; some proxies add a port.
+    static func address(in hop: String) -> String? {
+        let hasPort = hop.hasPrefix("[") || hop.count { $0 == ":" } == 1
+        let host = hasPort ? Loopback.host(of: hop) : hop
+        return (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
+    }
+
+    /// In the order of the network. IPv4 in IPv6 (`::ffff:1.2.3.4`), which is how it comes to a listener on `::`, is
+    /// taken for what it is.
+    private static func bytes(of address: String) -> [UInt8]? {
+        guard let address = try? SocketAddress(ipAddress: address, port: 0) else { return nil }
+        // Behind family and port, and in IPv6 behind the flow.
+        let place = address.protocol == .inet ? 4..<8 : 8..<24
+        let bytes = address.withSockAddr { Array(UnsafeRawBufferPointer(start: $0, count: $1)[place]) }
+        let isMapped = bytes.count == 16 && bytes.starts(with: Array(repeating: 0, count: 10) + [0xFF, 0xFF])
+        return isMapped ? Array(bytes.suffix(4)) : bytes
+    }
+}

@@ -1,0 +1,82 @@
+// Keeps the edge's certificate as its files have it. Certificates live for weeks and are renewed by programs; a worker
+// that had to be restarted for it would send all its devices away. New connections get the new one, and those that
+// stand go on under the old.
+
+import Logging
+import NIOConcurrencyHelpers
+import NIOSSL
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The certificate of an edge, for all its event loops.
+final class CertificateKeeper: Sendable {
+    private let certificatePath: String
+    private let keyPath: String
+    private let logger: Logger
+    private let current: NIOLockedValueBox<EdgeCertificate>
+    /// What the two files held when they were last good.
+    private let contents: NIOLockedValueBox<[[UInt8]]>
+
+    /// Reads the pair.
+    ///
+    /// - Throws: ``UnusableCertificate``.
+    init(certificate: String, key: String, logger: Logger) throws(UnusableCertificate) {
+        certificatePath = certificate
+        keyPath = key
+        self.logger = logger
+        let contents = try Self.read(certificate, key)
+        current = NIOLockedValueBox(try EdgeCertificate(chain: contents[0], key: contents[1]))
+        self.contents = NIOLockedValueBox(contents)
+    }
+
+    /// What a connection that comes now is served with.
+    var context: NIOSSLContext { current.withLockedValue { $0.context } }
+
+    /// Takes what is put in the files' place, until the task is cancelled.
+    func run() async {
+        tell("certificate in use", current.withLockedValue { $0 })
+        var watch = FileWatch([certificatePath, keyPath])
+        while !Task.isCancelled {
+            if watch.hasChanged() { reload() }
+            try? await Task.sleep(for: FileWatch.interval)
+        }
+    }
+
+    private func reload() {
+        do throws(UnusableCertificate) {
+            let contents = try Self.read(certificatePath, keyPath)
+            guard contents != self.contents.withLockedValue({ $0 }) else { return }
+            let certificate = try EdgeCertificate(chain: contents[0], key: contents[1])
+            current.withLockedValue { $0 = certificate }
+            self.contents.withLockedValue { $0 = contents }
+            tell("certificate changed", certificate)
+        } catch {
+            logger.error(
+                "the new certificate cannot be used; the one before stays",
+                metadata: ["key": "\(error.part.rawValue)", "reason": "\(error.reason)"])
+        }
+    }
+
+    private func tell(_ message: Logger.Message, _ certificate: EdgeCertificate) {
+        let end = Date(timeIntervalSince1970: certificate.expires)
+        let level: Logger.Level = end < .now ? .error : .info
+        logger.log(
+            level: level, message,
+            metadata: ["file": "\(certificatePath)", "expires": "\(end.formatted(.iso8601))"])
+    }
+
+    static func read(_ certificate: String, _ key: String) throws(UnusableCertificate) -> [[UInt8]] {
+        func contents(_ part: UnusableCertificate.Part, _ path: String) throws(UnusableCertificate) -> [UInt8] {
+            do {
+                return try FileContents.read(path)
+            } catch {
+                throw UnusableCertificate(part, error.reason)
+            }
+        }
+        return [try contents(.certificate, certificate), try contents(.privateKey, key)]
+    }
+}

@@ -1,0 +1,16 @@
+"""A worker that speaks TLS itself, without a proxy before it."""
+
+
+def test_a_page_connects_to_a_worker_under_tls(page, worker, room, certificate):
+    own = worker(edge__certificate=certificate.chain, edge__private_key=certificate.key)
+    assert own.edge.startswith("wss://")
+    page.run(
+        """
+        const [url, user, room] = arguments;
+        const client = new rollcall.RollcallClient({ url, device: "web", token: () => user });
+        keep("connection", client.connection);
+        keep("presence", client.presence(user));
+        client.connect();
+        """, own.edge, room.alice, room.name)
+    page.until("she is connected", "seen.connection.at(-1)?.value.status === 'connected'")
+    page.until("and seen", "seen.presence.at(-1)?.value.status === 'online'")

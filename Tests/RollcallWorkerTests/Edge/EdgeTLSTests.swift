@@ -1,0 +1,195 @@
+// The edge under TLS: what it accepts, how its certificate changes, and that what holds for a bare socket holds here.
+
+import Foundation
+import Logging
+import NIOSSL
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("An edge under TLS", .timeLimit(.minutes(1)))
+struct EdgeTLSTests {
+    private let certificates: TestCertificates
+    private let pair: TestCertificates.Pair
+
+    init() async throws {
+        certificates = try await TestCertificates()
+        pair = try await certificates.issue("first")
+    }
+
+    /// Runs `body` with an edge that keeps its certificate.
+    private func withEdge(
+        _ change: (inout EdgeSettings) -> Void = { _ in }, answer: @escaping RecordingShard.Answer = Self.echo,
+        body: (TestEdge) async throws -> Void
+    ) async throws {
+        let keeper = try CertificateKeeper(
+            certificate: pair.certificate.path, key: pair.key.path, logger: Logger(label: "tls"))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await keeper.run() }
+            defer { tasks.cancelAll() }
+            try await TestEdge.with {
+                $0.tls = keeper
+                change(&$0)
+            } answer: { text, connection in
+                answer(text, connection)
+            } body: { edge in
+                try await body(edge)
+            }
+        }
+    }
+
+    private static let echo: RecordingShard.Answer = { text, connection in
+        connection.send(ServerFrame(text: Array("echo \(text)".utf8)))
+    }
+
+    /// A client whose handshakes are done, both.
+    private func client(_ edge: TestEdge, receiveBuffer: Int32? = nil) async throws -> TLSClient {
+        let client = try await TLSClient(
+            port: edge.port, trusting: certificates.authority, receiveBuffer: receiveBuffer)
+        try await client.send(TestEdge.request())
+        try await client.hears("\r\n\r\n")
+        return client
+    }
+
+    @Test("TLS 1.2 and 1.3 are spoken, older ones not, and what is agreed upon is HTTP/1.1")
+    func versions() async throws {
+        try await withEdge { edge in
+            for version in [TLSVersion.tlsv12, .tlsv13] {
+                let client = try await TLSClient(port: edge.port, trusting: certificates.authority) {
+                    ($0.minimumTLSVersion, $0.maximumTLSVersion) = (version, version)
+                }
+                #expect(client.alpn == "http/1.1")
+                try await client.send(TestEdge.request())
+                try await client.hears("HTTP/1.1 101")
+            }
+            await #expect(throws: (any Error).self) {
+                try await TLSClient(port: edge.port, trusting: certificates.authority) {
+                    ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv11)
+                }
+            }
+        }
+    }
+
+    @Test("a new certificate serves new connections within seconds, and those that stand live on")
+    func replaced() async throws {
+        try await withEdge { edge in
+            let before = try await client(edge)
+            try certificates.replace(pair, with: try await certificates.issue("second"))
+            try await eventually("the second certificate is shown", within: .seconds(10), every: .milliseconds(200)) {
+                let client = try await TLSClient(port: edge.port, trusting: certificates.authority)
+                defer { Task { try await client.close() } }
+                return try await client.serverName()?.contains("second") == true
+            }
+            #expect(try await before.serverName()?.contains("first") == true)
+            try await before.send(.text("still here"))
+            try await before.hears("echo still here")
+        }
+    }
+
+    @Test("a pair that cannot serve leaves the one before in place, and the log says which file is wrong")
+    func broken() async throws {
+        let log = Journal()
+        let keeper = try CertificateKeeper(
+            certificate: pair.certificate.path, key: pair.key.path, logger: Logger(label: "tls") { _ in Scribe(log) })
+        let context = keeper.context
+        let other = try await certificates.issue("other")
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await keeper.run() }
+            defer { tasks.cancelAll() }
+            // The certificate of one key with another, then no certificate at all.
+            try FileManager.default.copyItem(
+                at: other.certificate, to: certificates.folder.appending(path: "beside"))
+            #expect(rename(certificates.folder.appending(path: "beside").path, pair.certificate.path) == 0)
+            try await eventually("it is told") { log.all.contains { $0.contains("edge.private_key") } }
+            try Data("nothing".utf8).write(to: pair.certificate)
+            try await eventually("it is told") { log.all.contains { $0.contains("key=edge.certificate") } }
+            #expect(keeper.context === context)
+            try certificates.replace(pair, with: other)
+            try await eventually("the right pair is taken") { keeper.context !== context }
+        }
+    }
+
+    @Test("who does not shake hands in time is cut off, and so is who does not speak TLS")
+    func slowHandshakes() async throws {
+        try await withEdge {
+            $0.handshake = .milliseconds(300)
+        } body: { edge in
+            let silent = try (0..<20).map { _ in try RawClient(port: edge.port) }
+            let halting = try RawClient(port: edge.port)
+            try await halting.send([0x16, 3, 1, 2, 0, 1])
+            let plain = try RawClient(port: edge.port)
+            try await plain.send(TestEdge.request())
+            #expect(try await !String(decoding: plain.readToEnd(within: .seconds(5)), as: UTF8.self).contains("HTTP"))
+            for client in silent + [halting] { _ = try await client.readToEnd(within: .seconds(5)) }
+            #expect(edge.journal.all == [])
+        }
+    }
+
+    /// 64 KiB, forty times.
+    private static let flood: RecordingShard.Answer = { text, connection in
+        for _ in 0..<40 {
+            connection.send(
+                ServerFrame(text: Array(repeating: 0x2E, count: 65_536)), counting: text != "snapshot")
+        }
+        connection.send(ServerFrame(text: Array("done \(connection.outboundBytes > 1 << 20)".utf8)))
+    }
+
+    @Test("a reader too slow for too long is closed, and one that reads again has it all")
+    func slowReader() async throws {
+        try await withEdge {
+            $0.outboundBytes = 1 << 20
+            $0.slowFor = .milliseconds(500)
+            $0.closing = .seconds(20)
+        } answer: { text, connection in
+            Self.flood(text, connection)
+        } body: { edge in
+            let client = try await client(edge, receiveBuffer: 4096)
+            try await client.setReading(false)
+            try await client.send(.text("flood"))
+            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            #expect(edge.journal.all == ["connected", "flood", "fell behind", "here 4001"])
+            try await client.setReading(true)
+            try await client.hears("done true")
+            try await client.hears(#""reason":"slow""#)
+            try await eventually("the stream ends in order") { client.hasEnded }
+            try await eventually("and so does the connection") { edge.server.connections == 0 }
+        }
+    }
+
+    @Test("a snapshot does not make its reader slow, and its end is told of")
+    func snapshot() async throws {
+        try await withEdge {
+            $0.outboundBytes = 1 << 20
+            $0.slowFor = .milliseconds(300)
+        } answer: { text, connection in
+            Self.flood(text, connection)
+        } body: { edge in
+            let client = try await client(edge, receiveBuffer: 4096)
+            try await client.setReading(false)
+            try await client.send(.text("snapshot"))
+            try await eventually("it waits") { edge.journal.contains("fell behind") }
+            let end = edge.journal.awake + .milliseconds(600)
+            try await eventually("more than slow_for has passed, as the loop counts") { edge.journal.awake > end }
+            try await client.setReading(true)
+            try await eventually("it is read") { edge.journal.contains("drained") }
+            #expect(edge.journal.all == ["connected", "snapshot", "fell behind", "drained"])
+        }
+    }
+
+    @Test("who is given up is cut off at once, whatever TLS would still say")
+    func givenUp() async throws {
+        try await withEdge {
+            $0.outboundBytes = 64 << 10
+            $0.closing = .milliseconds(300)
+        } answer: { text, connection in
+            Self.flood(text, connection)
+        } body: { edge in
+            let client = try await client(edge, receiveBuffer: 4096)
+            try await client.setReading(false)
+            try await client.send(.text("snapshot"))
+            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            try await eventually("nobody waits for it") { edge.server.connections == 0 }
+        }
+    }
+}
