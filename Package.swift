@@ -230,7 +230,6 @@ let package = Package(
             name: "RollcallWorkerTests",
             dependencies: [
                 "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallWorker", "TestSupport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),

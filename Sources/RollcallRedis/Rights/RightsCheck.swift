@@ -84,8 +84,13 @@ private final class Check {
         }
     }
 
-    /// A lost connection comes back, and is asked anew; any other answer is final.
+    /// A lost connection comes back, and is asked anew, as is a Redis that is busy; any other answer is final.
     private func failed(_ error: RedisError) {
-        if case .server = error.code { promise.fail(error) }
+        guard case .server = error.code else { return }
+        guard error.retry else { return promise.fail(error) }
+        commands.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(200)) { [weak self] in
+            guard let self, commands.isConnected else { return }
+            ask()
+        }
     }
 }

@@ -86,9 +86,10 @@ extension WorkerRights {
     ]
 
     private static let onKeys: [Form] = [
-        ("exists", []), ("del", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
+        ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
         ("get", []), ("set", ["", "PX", "1"]),
-        ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hkeys", []), ("hmget", [""]),
+        ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hkeys", []), ("hlen", []),
+        ("hmget", [""]), ("hscan", ["0"]),
         ("hset", ["", ""]), ("hsetnx", ["", ""]),
         ("sadd", [""]), ("sismember", [""]), ("srandmember", ["1"]), ("srem", [""]),
         ("zadd", ["1", ""]), ("zrange", ["0", "-1"]), ("zrangebyscore", ["0", "1"]), ("zrem", [""]),

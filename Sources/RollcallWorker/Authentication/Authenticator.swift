@@ -1,10 +1,8 @@
 // Who is calling, decided by a token. Checking one is synchronous and touches nothing shared but the keys, so that each
 // shard does it on its own event loop.
 
-internal import AsyncHTTPClient
 internal import Logging
 internal import NIOCore
-internal import NIOPosix
 public import RollcallModel
 
 #if canImport(FoundationEssentials)
@@ -21,7 +19,6 @@ public struct Authenticator: Sendable {
     }
 
     private let mode: Mode
-    private let client: HTTPClient?
 
     /// Prepares the keys.
     ///
@@ -29,30 +26,22 @@ public struct Authenticator: Sendable {
     ///   would have refused.
     public init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
         guard configuration.mode == .jwt else {
-            (mode, client) = (.insecure, nil)
+            mode = .insecure
             return
         }
         let keys = try await VerificationKeys(configuration)
-        let client = configuration.jwksURL.map { _ in
-            KeySetFetch.makeClient(on: MultiThreadedEventLoopGroup.singleton.next())
-        }
-        var fetch: KeyKeeper.Fetch?
-        if let url = configuration.jwksURL, let client {
-            fetch = { try await KeySetFetch(url: url, client: client).contents() }
-        }
         let keeper = KeyKeeper(
-            keys, files: configuration.keyFiles, logger: Logger(label: "rollcall.authentication"), fetch: fetch)
+            keys, files: configuration.keyFiles, logger: Logger(label: "rollcall.authentication"),
+            fetch: configuration.jwksURL.map { KeySetFetch(url: $0).contents })
         let rules = TokenRules(
             issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway)
-        (mode, self.client) = (.signed(by: keeper, rules: rules), client)
+        mode = .signed(by: keeper, rules: rules)
     }
 
     /// Keeps the keys as their files and their URL have them, until the task is cancelled. Called once; without it they
     /// stay as they were.
     public func run() async {
         if case .signed(let keeper, _) = mode { await keeper.run() }
-        // The task is cancelled by now, and a client must be shut down all the same.
-        await Task { [client] in try? await client?.shutdown() }.value
     }
 
     /// Checks a token.

@@ -11,24 +11,30 @@ struct KeySetFetch: Sendable {
     static let deadline = Duration.seconds(3)
 
     let url: String
-    let client: HTTPClient
 
     /// - Throws: if there is no answer in time, or another than a text of an ordinary size. A redirection is not
     ///   followed: the keys are to come from where the configuration says.
     func contents() async throws -> [UInt8] {
+        // A client for each question, which comes minutes after the last: there is none to look after in between.
+        try await HTTPClient.withHTTPClient(configuration: Self.configuration) { client in
+            try await answer(of: client, within: Self.deadline)
+        }
+    }
+
+    private func answer(of client: HTTPClient, within limit: Duration) async throws -> [UInt8] {
         try await withThrowingTaskGroup { tasks in
-            tasks.addTask { try await answer() }
+            tasks.addTask { try await answer(of: client) }
             // The client's own deadline ends with the head of the answer, and a drop now and then is progress to it.
             tasks.addTask {
-                try await Task.sleep(for: Self.deadline)
-                throw Unexpected(description: "there was no whole answer within \(Self.deadline)")
+                try await Task.sleep(for: limit)
+                throw Unexpected(description: "there was no whole answer within \(limit)")
             }
             defer { tasks.cancelAll() }
             return try await tasks.next() ?? []
         }
     }
 
-    private func answer() async throws -> [UInt8] {
+    private func answer(of client: HTTPClient) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
         let response = try await client.execute(request, timeout: TimeAmount(Self.deadline))
@@ -36,13 +42,11 @@ struct KeySetFetch: Sendable {
         return Array(try await response.body.collect(upTo: FileContents.mostBytes).readableBytesView)
     }
 
-    /// A client for this alone. It is to be shut down.
-    static func makeClient(on group: any EventLoopGroup) -> HTTPClient {
+    private static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(2), read: .seconds(2)))
-        configuration.connectionPool.idleTimeout = .seconds(10)
         configuration.httpVersion = .http1Only
-        return HTTPClient(eventLoopGroup: group, configuration: configuration)
+        return configuration
     }
 
     private struct Unexpected: Error, CustomStringConvertible {

@@ -24,7 +24,7 @@ extension EdgeConnection {
     /// Hands a frame to NIO, which keeps it until ``flush()``. Under TLS it is not among the bytes that the channel counts
     /// before it is encrypted, which happens then.
     func write(_ frame: ServerFrame, to context: ChannelHandlerContext) {
-        if loop.settings.tls != nil { unencryptedBytes += frame.count }
+        if loop.isEncrypted { unencryptedBytes += frame.count }
         loop.tally.sentFrames += 1
         loop.tally.sentBytes += frame.count
         context.write(wrapOutboundOut(frame.bytes), promise: nil)

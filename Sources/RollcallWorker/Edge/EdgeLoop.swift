@@ -11,6 +11,8 @@ final class EdgeLoop {
     let settings: EdgeSettings
     let handshake: Handshake
     let proxies: TrustedProxies
+    /// Whether what connections say is encrypted here.
+    let isEncrypted: Bool
     let sessions: SessionCount
     let shard: any EdgeShard
     let logger: Logger
@@ -46,6 +48,7 @@ final class EdgeLoop {
         handshake = Handshake(
             origins: OriginPolicy(origins: settings.origins, listeningOn: settings.host))
         proxies = TrustedProxies(settings.trustedProxies)
+        isEncrypted = settings.tls != nil
         clock = AwakeClock(interval: settings.beat, at: eventLoop.now)
         rota = PingRota(bands: settings.beats)
         scheduleBeat()

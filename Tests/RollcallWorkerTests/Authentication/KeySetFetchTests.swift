@@ -1,11 +1,9 @@
 // What an issuer's server may do to a worker that asks it for keys: over real HTTP.
 
-import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import TestSupport
 import Testing
@@ -46,12 +44,7 @@ struct KeySetFetchTests {
             tasks.addTask { try await app.run() }
             defer { tasks.cancelAll() }
             let listening = await ports.first { _ in true } ?? 0
-            let client = KeySetFetch.makeClient(on: MultiThreadedEventLoopGroup.singleton)
-            let result = await Result {
-                try await KeySetFetch(url: "http://127.0.0.1:\(listening)/\(path)", client: client).contents()
-            }
-            try await client.shutdown()
-            return try result.get()
+            return try await KeySetFetch(url: "http://127.0.0.1:\(listening)/\(path)").contents()
         }
     }
 
@@ -70,11 +63,5 @@ struct KeySetFetchTests {
         let began = ContinuousClock.now
         await #expect(throws: (any Error).self) { try await fetch(path) }
         #expect(ContinuousClock.now - began < .seconds(10))
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
