@@ -88,7 +88,7 @@ extension WorkerRights {
     private static let onKeys: [Form] = [
         ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
         ("get", []), ("set", ["", "PX", "1"]),
-        ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hkeys", []), ("hlen", []),
+        ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hlen", []),
         ("hmget", [""]), ("hscan", ["0"]),
         ("hset", ["", ""]), ("hsetnx", ["", ""]),
         ("sadd", [""]), ("sismember", [""]), ("srandmember", ["1"]), ("srem", [""]),
