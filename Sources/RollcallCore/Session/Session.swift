@@ -26,6 +26,8 @@ public struct Session: Sendable {
     var phase = Phase.greeting
     let connected: Instant
     var bucket: TokenBucket
+    /// What its `get`s and `watch`es may still name: each name is looked up in Redis.
+    var names: TokenBucket
     var waiting: [ClientRequest] = []
     /// Who is calling, and how their device's record follows; from the hello on.
     var recorder: DeviceRecorder?
@@ -49,6 +51,9 @@ public struct Session: Sendable {
     init(now: Instant, limits: ServerMessage.Limits) {
         connected = now
         bucket = TokenBucket(rate: limits.messageRate, burst: limits.messageBurst, now: now)
+        names = TokenBucket(
+            rate: max(1, limits.watchedUsers / ShardSettings.secondsToNameAll),
+            burst: limits.watchedUsers * ShardSettings.namesAtOnce, now: now)
     }
 
     /// Whether there is a connection to send to.

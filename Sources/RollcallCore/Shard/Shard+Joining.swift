@@ -15,6 +15,7 @@ extension Shard {
             return wait(in: room, presence: presence, user: user, id: id, on: key)
         }
         guard session.joined.count + session.joining.count < settings.limits.joinedConversations else {
+            actions.append(.limitHit(.joinedConversations, key))
             return answer(
                 key, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
         }

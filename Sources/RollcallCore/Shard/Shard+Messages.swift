@@ -36,6 +36,7 @@ extension Shard {
             close(key, .badMessage, at: now)
         case (.authenticating, _):
             guard session.waiting.count < ShardSettings.waitingMessages else {
+                actions.append(.limitHit(.messageRate, key))
                 return close(key, .tooManyMessages, at: now)
             }
             sessions[key]?.waiting.append(request)
@@ -53,7 +54,7 @@ extension Shard {
             let device = sessions[key]?.recorder?.name.device
             actions.append(.authenticate(key, token: token, device: device, id: id))
         case .state(let state): stateChanged(key, to: state, id: id, at: now)
-        case .watch(let users): watch(users, id: id, on: key)
+        case .watch(let users): watch(users, id: id, on: key, at: now)
         case .unwatch(let users): unwatch(users, id: id, on: key)
         case .get(let users): get(users, id: id, on: key, at: now)
         case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key)
@@ -70,6 +71,7 @@ extension Shard {
     private mutating func admit(_ key: SessionKey, at now: Instant) -> Bool {
         guard sessions[key]?.isConnected == true else { return false }
         if sessions[key]?.bucket.take(at: now) == true { return true }
+        actions.append(.limitHit(.messageRate, key))
         actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [key]))
         close(key, .tooManyMessages, at: now)
         return false

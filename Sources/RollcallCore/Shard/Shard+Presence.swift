@@ -77,12 +77,15 @@ extension Shard {
         return take()
     }
 
-    mutating func watch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
+    mutating func watch(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         guard let session = sessions[key] else { return }
-        guard session.watched.union(users).count <= settings.limits.watchedUsers else {
+        let watched = session.watched.union(users).count
+        guard watched <= settings.limits.watchedUsers else {
+            actions.append(.limitHit(.watchedUsers, key))
             return answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
         }
         guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
+        guard mayName(watched - session.watched.count, id: id, on: key, at: now) else { return }
         for user in Set(users).sorted() {
             if sessions[key]?.watched.insert(user).inserted == true { addWatcher(key, of: user) }
             if let watch = watchKeys[user] { owe(.user(watch), to: key) }
@@ -99,14 +102,24 @@ extension Shard {
     mutating func get(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         let limit = settings.limits.watchedUsers
         guard let getting = sessions[key]?.getting, getting + Session.weight(ofGetting: users) <= limit else {
+            actions.append(.limitHit(.watchedUsers, key))
             return answer(key, .limit, id: id, "a session gets at most \(limit) users at once")
         }
+        guard mayName(users.count, id: id, on: key, at: now) else { return }
         sessions[key]?.getting += Session.weight(ofGetting: users)
         if backlogs[key]?.isHeld == true {
             backlogs[key]?.gets.append(Backlog.Get(users: users, id: id))
         } else {
             ask(for: users, id: id, on: key, at: now)
         }
+    }
+
+    /// Counts names that are to be looked up; over what a session may ask, the message is to come again later.
+    private mutating func mayName(_ count: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
+        guard count > 0, sessions[key]?.names.takeOnCredit(count, at: now) == false else { return true }
+        actions.append(.limitHit(.names, key))
+        answer(key, .slowDown, id: id, "too many users were named in too short a time")
+        return false
     }
 
     /// Asks Redis for what a `get` wants to know.

@@ -33,12 +33,10 @@ extension Shard {
         return take()
     }
 
-    /// The token is not good: fix it first.
+    /// The session cannot be: its token is not good, or there is no room for it.
     public mutating func refused(_ key: SessionKey, _ code: CloseCode, at now: Instant) -> [ShardAction] {
         guard sessions[key]?.isConnected == true else { return [] }
-        if code == .tokenExpired {
-            actions.append(.send(.goodbye(.init(reason: .expired, reconnect: true)), to: [key]))
-        }
+        if let goodbye = Self.goodbye(before: code) { actions.append(.send(.goodbye(goodbye), to: [key])) }
         close(key, code, at: now)
         return take()
     }
@@ -46,15 +44,18 @@ extension Shard {
     /// Nobody can say at this moment whether the token is good: who is not yet known comes back later, and who is goes
     /// on until the end of the token before.
     public mutating func tokenUnchecked(_ key: SessionKey, id: MessageID?, at now: Instant) -> [ShardAction] {
-        guard let session = sessions[key], session.isConnected else { return [] }
-        if case .open = session.phase {
-            answer(key, .unavailable, id: id, "The token cannot be checked now; send it again in a moment")
-        } else {
-            let later = ServerMessage.Goodbye(reason: .busy, reconnect: true, after: 5000)
-            actions.append(.send(.goodbye(later), to: [key]))
-            close(key, .busy, at: now)
-        }
+        guard case .open = sessions[key]?.phase else { return refused(key, .busy, at: now) }
+        answer(key, .unavailable, id: id, "The token cannot be checked now; send it again in a moment")
         return take()
+    }
+
+    private static func goodbye(before code: CloseCode) -> ServerMessage.Goodbye? {
+        switch code {
+        case .tokenExpired: .init(reason: .expired, reconnect: true)
+        case .tooManySessions: .init(reason: .limit, reconnect: false)
+        case .busy: .init(reason: .busy, reconnect: true, after: ShardSettings.busyPause.milliseconds)
+        default: nil
+        }
     }
 
     /// The connection is gone, by whatever cause but a goodbye.
@@ -148,6 +149,7 @@ extension Shard {
         } else if let leaves = session.leaves, now >= leaves {
             sendElsewhere(key, at: now)
         } else if session.phase != .open, now >= session.connected + settings.hello {
+            actions.append(.limitHit(.hello, key))
             actions.append(.send(.goodbye(.init(reason: .late, reconnect: true)), to: [key]))
             close(key, .late, at: now)
         } else {

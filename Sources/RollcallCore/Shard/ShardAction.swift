@@ -16,6 +16,8 @@ public enum ShardAction: Hashable, Sendable {
     case sendSnapshot(ServerMessage, to: SessionKey)
     /// Say ``Shard/caughtUp(_:at:)`` once what was sent has left, be it at once.
     case tellWhenDrained(SessionKey)
+    /// A limit has held, for whoever counts: the session was refused something, or is closed next.
+    case limitHit(SessionLimit, SessionKey)
     /// Close the connection, after what was sent.
     case close(SessionKey, CloseCode)
     /// Look at a token; ``Shard/authenticated(_:user:device:lifetime:id:at:)`` or ``Shard/refused(_:_:at:)`` takes the answer.
@@ -46,6 +48,11 @@ public enum ShardAction: Hashable, Sendable {
     case audit([AuditedSession], of: Incarnation)
     /// Have these swept, by whoever sweeps for the worker.
     case sweep([DeadDevice])
+}
+
+/// What a session may not exceed.
+public enum SessionLimit: Hashable, Sendable, CaseIterable {
+    case hello, messageRate, names, watchedUsers, joinedConversations
 }
 
 /// A session whose record is compared with what it decided.

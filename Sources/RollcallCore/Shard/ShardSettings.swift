@@ -44,6 +44,13 @@ public struct ShardSettings: Hashable, Sendable {
     public static let tellBatch = 100
     /// The most users and conversations whose state is shown to a session in one piece.
     public static let showBatch = 100
+    /// How often over a session may name, at once, as many users as it may watch; and in how many seconds it may name
+    /// them all once more.
+    public static let namesAtOnce = 4
+    public static let secondsToNameAll = 4
+    /// How long a device waits before it comes again: for a seat that a session of its own still holds, or to have its
+    /// token looked at.
+    static let busyPause = Duration.seconds(2)
     /// The most messages of one session and kind that wait: for its token, or for Redis with their acknowledgement.
     public static let waitingMessages = 100
 }

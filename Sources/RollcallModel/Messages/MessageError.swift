@@ -20,6 +20,8 @@ public struct MessageError: Error, Hashable, Sendable {
         public static let notAMember = Code(rawValue: "not_a_member")
         /// The session would hold more than one of the limits in `welcome` allows.
         public static let limit = Code(rawValue: "limit")
+        /// The session has named more users in a short time than a worker looks up; the same message may succeed later.
+        public static let slowDown = Code(rawValue: "slow_down")
         /// Redis is away; the same message may succeed later.
         public static let unavailable = Code(rawValue: "unavailable")
     }
@@ -36,7 +38,7 @@ public struct MessageError: Error, Hashable, Sendable {
         self.code = code
         self.id = id
         self.message = message
-        retry = code == .unavailable
+        retry = code == .unavailable || code == .slowDown
     }
 }
 

@@ -36,7 +36,7 @@ extension EdgeConnection {
     /// Closes because the peer reads more slowly than it asks to be told.
     func closeAsSlow() {
         guard phase == .open, let context else { return }
-        loop.slowClosures += 1
+        loop.limitHit(.outboundBytes)
         write(Self.slowGoodbye, to: context)
         close(.tooSlow)
     }
@@ -45,6 +45,7 @@ extension EdgeConnection {
         text: MessageCodec().json(of: .goodbye(.init(reason: .slow, reconnect: true))))
 
     func fail(_ violation: WebSocketViolation) {
+        if violation == .tooBig { loop.limitHit(.messageBytes) }
         hangUp(.here(violation.code), with: .close(violation.code, reason: violation.reason), then: .broken)
         if phase == .closing { phase = .broken }
     }

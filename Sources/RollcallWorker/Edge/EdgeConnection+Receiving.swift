@@ -22,7 +22,8 @@ extension EdgeConnection {
         case .text:
             if phase == .open { loop.shard.received(message, on: self) }
         case .ping(let payload):
-            if phase == .open && pongs.take(at: loop.clock.awake) { send(.pong(payload)) }
+            guard phase == .open else { break }
+            if pongs.take(at: loop.clock.awake) { send(.pong(payload)) } else { loop.limitHit(.pongs) }
         case .pong:
             break  // It has counted as life when its bytes came.
         case .close(let code):

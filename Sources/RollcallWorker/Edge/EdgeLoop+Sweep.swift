@@ -67,7 +67,10 @@ extension EdgeLoop {
     private func sweepPending() {
         let now = clock.awake
         handshakes.removeAll { pending in
-            if pending.until <= now { pending.what.giveUp() }
+            if pending.until <= now, !pending.what.isOver {
+                limitHit(.hello)
+                pending.what.giveUp()
+            }
             return pending.what.isOver
         }
         closing.removeAll { pending in

@@ -27,8 +27,7 @@ final class EdgeLoop {
     var isStopped = false
     /// What has happened so far.
     var tally = EdgeTally()
-    /// How many connections were closed because their peers read too slowly.
-    var slowClosures = 0
+    var limitCounts = LimitCounts()
     /// Handshakes in hand, connections that are backed up, and connections that wait for the peer's end, in the order
     /// in which they came.
     var handshakes: [Pending<HandshakeHandler>] = []
@@ -57,15 +56,28 @@ final class EdgeLoop {
 
     /// Begins the handshake on a new channel of this loop.
     func accept(_ channel: any Channel) throws {
-        guard !isStopped && handshakes.count < EdgeSettings.handshakes else {
+        guard !isStopped else {
             tally.refused(.busy)
-            throw Overrun()
+            throw Stopped()
         }
+        makeRoomForHandshake()
         if let tls = settings.tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         }
         let handler = try HandshakeHandler.begin(on: channel, of: self)
         handshakes.append(Pending(what: handler, until: clock.awake + settings.handshake))
+    }
+
+    /// An honest handshake takes milliseconds. So where too many are in hand, those end that have been at it longest,
+    /// and whoever opens connections only to say nothing keeps nobody else out.
+    private func makeRoomForHandshake() {
+        guard handshakes.count >= settings.handshakes else { return }
+        handshakes.removeAll { $0.what.isOver }
+        guard handshakes.count >= settings.handshakes else { return }
+        let oldest = handshakes.prefix(max(1, settings.handshakes / 64))
+        handshakes.removeFirst(oldest.count)
+        limitHit(.handshakes)
+        oldest.forEach { $0.what.giveUp() }
     }
 
     /// Lends the buffer in which messages are put together. While it is out, whoever else asks gets a fresh one.
@@ -80,8 +92,8 @@ final class EdgeLoop {
     }
 }
 
-/// More handshakes came than the loop takes on at once; the channel is closed.
-private struct Overrun: Error {}
+/// The loop takes nobody any more; the channel is closed.
+private struct Stopped: Error {}
 
 /// Something that must happen before a moment of the loop's time.
 struct Pending<What> {

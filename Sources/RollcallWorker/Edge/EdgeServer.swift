@@ -67,10 +67,19 @@ final class EdgeServer: Sendable {
         await running.withLockedValue { $0 }?.loops.stop()
     }
 
+    private static func gate(_ listener: any Channel, _ settings: EdgeSettings, _ loop: EdgeLoop) throws {
+        guard let rate = settings.connectionRate else { return }
+        let gate = AcceptGate(rate: rate) { loop.limitHit(.connectionRate) }
+        try listener.pipeline.syncOperations.addHandler(gate)
+    }
+
     private func bootstrap(_ loops: EdgeLoops) -> ServerBootstrap {
         ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.backlog, value: settings.listenBacklog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { [settings] channel in
+                channel.eventLoop.makeCompletedFuture { try Self.gate(channel, settings, loops[channel.eventLoop]) }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.tcpOption(.unsentLimit), value: EdgeSettings.unsentBytes)
             .childChannelOption(.writeBufferWaterMark, value: settings.waterMark)

@@ -15,6 +15,8 @@ struct EdgeSettings: Sendable {
     var trustedProxies: [String] = []
     /// How often a connection is pinged; it is dead after two that were missed.
     var ping = Duration.seconds(10)
+    /// How many connections are accepted a second; nil for as many as come.
+    var connectionRate: Int?
     /// How many WebSockets may stand at once.
     var sessions = Int.max
     /// The longest message from a client.
@@ -24,6 +26,8 @@ struct EdgeSettings: Sendable {
     var slowFor = Duration.seconds(10)
     /// How long an HTTP handshake may take.
     var handshake = Duration.seconds(5)
+    /// How many handshakes a loop has in hand at once; beyond, the oldest end.
+    var handshakes = 4096
     /// How long a peer has to answer a close frame with its own, or with the end of its stream.
     var closing = Duration.seconds(3)
 
@@ -35,6 +39,7 @@ struct EdgeSettings: Sendable {
         origins = configuration.edge.origins
         trustedProxies = configuration.edge.trustedProxies
         ping = configuration.edge.ping
+        connectionRate = configuration.limits.connectionRate == 0 ? nil : configuration.limits.connectionRate
         sessions = configuration.limits.sessions
         messageBytes = configuration.limits.messageBytes
         outboundBytes = configuration.limits.outboundBytes
@@ -45,14 +50,16 @@ struct EdgeSettings: Sendable {
     /// How long an HTTP request's head may be, all in all.
     static let headerBytes = 16 * 1024
     static let headerFields = 100
-    /// How many handshakes a loop has in hand at once; more are turned away unheard.
-    static let handshakes = 4096
     /// What a read takes at once. Kept by every connection while it lives, so it is the size of what clients say.
     static let receiveBytes = 256
 
     /// What the kernel holds for a connection and has not sent. It would take megabytes, all of which a peer that reads
     /// again would have to read before anything new.
     static let unsentBytes: SocketOptionValue = 16 * 1024
+
+    /// How many connections may wait in the kernel to be accepted: few enough that nobody who waits there has given up
+    /// when their turn comes. Of whom it has no room for, the kernel wants to hear again in a second.
+    var listenBacklog: Int32 { connectionRate.map { Int32(clamping: min(4096, max(16, $0 * 2))) } ?? 4096 }
 
     /// When a connection counts as backed up, and when it has drained: well below what makes it too slow.
     var waterMark: ChannelOptions.Types.WriteBufferWaterMark {

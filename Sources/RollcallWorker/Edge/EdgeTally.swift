@@ -30,7 +30,9 @@ struct EdgeTally {
 
 extension EdgeLoop {
     /// How often each limit of the configuration has held, by its name.
-    var limitTotals: [(limit: String, hits: Int)] { [("outbound_bytes", slowClosures)] }
+    var limitTotals: [(limit: String, hits: Int)] {
+        zip(Limit.allCases, limitCounts.hits).map { ($0.rawValue, $1) }
+    }
 }
 
 /// Why a connection did not become a WebSocket, in few words.

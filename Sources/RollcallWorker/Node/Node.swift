@@ -33,12 +33,14 @@ package final class Node: Sendable {
         self.metrics = metrics
         state = NIOLockedValueBox(Readiness(patience: settings.lease * Readiness.leases))
         loops = Array(group.makeIterator())
+        let seats = UserSeats(limit: settings.sessionsPerUser)
         var shards: [NIOLoopBound<ShardDriver>] = []
         for loop in loops {
             let shard = try await loop.submit {
                 NIOLoopBound(
                     ShardDriver(
-                        settings, authenticator: authenticator, on: loop, logger: logger, metrics: metrics),
+                        settings, authenticator: authenticator, seats: seats, on: loop, logger: logger,
+                        metrics: metrics),
                     eventLoop: loop)
             }.get()
             shards.append(shard)

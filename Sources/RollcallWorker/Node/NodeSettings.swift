@@ -9,6 +9,8 @@ package struct NodeSettings: Sendable {
     var redis: RedisLocation
     var store: Store.Settings
     var shard: ShardSettings
+    /// How many devices one user may have on this worker.
+    var sessionsPerUser: Int
     var worker: String
     var lease: Duration
     var heartbeat: Duration
@@ -38,6 +40,7 @@ package struct NodeSettings: Sendable {
             joinedConversations: configuration.limits.joinedConversations,
             messageBytes: configuration.limits.messageBytes, messageRate: configuration.limits.messageRate,
             messageBurst: configuration.limits.messageBurst)
+        sessionsPerUser = configuration.limits.sessionsPerUser
         worker = configuration.worker.id
         lease = configuration.worker.lease
         heartbeat = configuration.worker.heartbeat

@@ -29,6 +29,11 @@ enum Peer {
         }
     }
 
+    /// Counts a limit that has held. Of this process's own sessions nobody wants to be told.
+    func limitHit(_ limit: Limit) {
+        if case .edge(let connection) = self { connection.loop.limitHit(limit) }
+    }
+
     func close(_ code: CloseCode) {
         switch self {
         case .edge(let connection): connection.close(code)

@@ -70,6 +70,8 @@ extension ShardDriver {
     struct Occupant {
         let key: SessionKey
         let peer: Peer
+        /// Among the user's devices, once it is known whose this is.
+        var seat: UserSeats.Seat?
     }
 
     func peer(of key: SessionKey) -> Peer? {
@@ -89,6 +91,32 @@ extension ShardDriver {
         }
     }
 
+    /// Gives a session its seat among those of its user. Sessions of this process are not counted: they are its own.
+    ///
+    /// - Returns: why it cannot have one.
+    func seat(_ identity: Identity, in key: SessionKey) -> CloseCode? {
+        guard case .edge(let connection)? = peer(of: key), occupants[Int(key.index)]?.seat == nil else { return nil }
+        let seat = UserSeats.Seat(user: identity.user, device: identity.device)
+        if let refusal = seats.take(seat) {
+            connection.loop.limitHit(.sessionsPerUser)
+            return refusal
+        }
+        occupants[Int(key.index)]?.seat = seat
+        return nil
+    }
+
+    /// Nobody is in this slot any more.
+    ///
+    /// - Returns: who was.
+    @discardableResult
+    func vacate(_ key: SessionKey) -> Peer? {
+        guard let peer = peer(of: key) else { return nil }
+        if let seat = occupants[Int(key.index)]?.seat { seats.release(seat) }
+        occupants[Int(key.index)] = nil
+        tally.connections -= 1
+        return peer
+    }
+
     private func occupy(_ peer: Peer) -> Int32 {
         let key = shard.connected(at: now)
         while occupants.count <= Int(key.index) { occupants.append(nil) }
@@ -96,12 +124,6 @@ extension ShardDriver {
         tally.connections += 1
         rearm()
         return key.index
-    }
-
-    /// Nobody is at the other end of this session any more.
-    func vacate(_ key: SessionKey) {
-        occupants[Int(key.index)] = nil
-        tally.connections -= 1
     }
 
     private func drained(_ peer: Peer) {

@@ -64,8 +64,8 @@ extension ShardDriver {
             }
         case .audit(let sessions, let incarnation):
             audit(sessions, of: incarnation)
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
-            .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+            .unsubscribe, .sweep:
             preconditionFailure("not a matter of the store")
         }
     }

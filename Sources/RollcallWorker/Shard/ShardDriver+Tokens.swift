@@ -35,9 +35,10 @@ extension ShardDriver {
 
     private func welcome(_ identity: Identity, _ key: SessionKey, id: MessageID?) {
         let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
-        after {
-            $0.authenticated(
-                key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: $1)
+        after { shard, now in
+            if let code = seat(identity, in: key) { return shard.refused(key, code, at: now) }
+            return shard.authenticated(
+                key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: now)
         }
     }
 

@@ -28,6 +28,7 @@ final class ShardDriver {
     var onNotice: ((WorkerNotice) -> Void)?
 
     let authenticator: Authenticator
+    let seats: UserSeats
     let logger: Logger
     /// The edge on this loop, if the worker has one.
     weak var edge: EdgeLoop?
@@ -42,11 +43,12 @@ final class ShardDriver {
     private var timer: (at: Instant, task: Scheduled<Void>)?
 
     init(
-        _ settings: NodeSettings, authenticator: Authenticator, on eventLoop: any EventLoop, logger: Logger,
-        metrics factory: any MetricsFactory
+        _ settings: NodeSettings, authenticator: Authenticator, seats: UserSeats, on eventLoop: any EventLoop,
+        logger: Logger, metrics factory: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
         self.authenticator = authenticator
+        self.seats = seats
         self.logger = logger
         commands = CommandConnection(
             to: settings.redis, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
@@ -108,9 +110,9 @@ final class ShardDriver {
         case .tellWhenDrained(let key):
             peer(of: key)?.tellWhenDrained()
         case .close(let key, let code):
-            guard let peer = peer(of: key) else { break }
-            vacate(key)
-            peer.close(code)
+            vacate(key)?.close(code)
+        case .limitHit(let limit, let key):
+            peer(of: key)?.limitHit(Limit(limit))
         case .authenticate(let key, let token, let device, let id):
             authenticate(key, token: token, device: device, id: id)
         case .subscribe(let topic):

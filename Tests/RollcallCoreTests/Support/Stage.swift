@@ -27,6 +27,8 @@ struct Stage {
     var published = 0
     /// How many messages were counted for a client instead of sent.
     private(set) var spared: [SessionKey: Int] = [:]
+    /// Limits that have held.
+    private(set) var limitsHit: [SessionKey: [SessionLimit]] = [:]
     /// Devices of dead workers that reads met.
     private(set) var swept: [DeadDevice] = []
     /// Other workers' leases, as each heartbeat reads them.
@@ -251,8 +253,8 @@ struct Stage {
         case .audit(let sessions, let incarnation):
             let found = redis.audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
-            .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+            .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
     }
@@ -269,8 +271,8 @@ struct Stage {
         case .readPresence(let users, let isAuthoritative, _):
             shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
         case .getPresence(let users, _, let key, let id): return shard.gotPresence(nil, of: users, for: key, id: id)
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
-            .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+            .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
         return []
@@ -291,6 +293,7 @@ struct Stage {
             case .close(let key, let code):
                 #expect(closed[key] == nil, "a connection is closed once")
                 closed[key] = code
+            case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
             case .authenticate: break
             case .subscribe(let topic):
                 #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")

@@ -144,7 +144,7 @@ struct Workers {
                 said[Key(worker: worker, session: session), default: []].append(message)
             case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
             case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
-            case .authenticate, .sweep, .audit: break
+            case .authenticate, .limitHit, .sweep, .audit: break
             case .subscribe(let topic):
                 workers[worker].topics.insert(topic)
                 workers[worker].heard.append { $0.subscribed(topic, at: $1) }
@@ -186,7 +186,8 @@ struct Workers {
         case .readPresence(let users, let isAuthoritative, let known):
             let snapshot = redis.presence(of: users, known: known)
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+            .unsubscribe,
             .signalTyping, .stopTyping,
             .readRoom, .getPresence, .audit, .sweep:
             preconditionFailure("no story of these workers: \(action)")

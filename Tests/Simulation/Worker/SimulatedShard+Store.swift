@@ -34,8 +34,8 @@ extension SimulatedShard {
                 guard case .success(let found) = result else { return }
                 after { $0.audited(sessions, found, of: incarnation, at: $1) }
             }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .close, .authenticate, .subscribe, .unsubscribe,
-            .sweep:
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+            .unsubscribe, .sweep:
             preconditionFailure("not a matter of the store")
         }
     }

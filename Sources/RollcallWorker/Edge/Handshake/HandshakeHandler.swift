@@ -107,6 +107,7 @@ extension HandshakeHandler {
         state = .over
         guard let context else { return }
         loop.tally.refused(RefusalReason(refusal.status))
+        refusal.limit.map(loop.limitHit)
         loop.logger.debug(
             "handshake refused", metadata: ["status": "\(refusal.status.code)", "client": "\(client ?? "?")"])
         context.writeAndFlush(wrapOutboundOut(refusal.response(to: method)), promise: nil)

@@ -9,6 +9,9 @@ struct Refusal: Error, Hashable, Sendable {
     let sentence: String
     var headers: [String: String] = [:]
 
+    /// The limit that it keeps, if it does.
+    var limit: Limit?
+
     static let notHere = Refusal(
         status: .notFound,
         sentence: "There is nothing here. Rollcall's WebSocket is at \(Handshake.path); the HTTP routes are on the "
@@ -22,13 +25,15 @@ struct Refusal: Error, Hashable, Sendable {
         status: .badRequest, sentence: "The header Sec-WebSocket-Version must be 13.",
         headers: ["Sec-WebSocket-Version": "13"])
     static let foreignOrigin = Refusal(
-        status: .forbidden, sentence: "Pages of this origin may not connect. The worker's edge.origins says which may.")
+        status: .forbidden, sentence: "Pages of this origin may not connect. The worker's edge.origins says which may.",
+        limit: .origins)
     static let tooLong = Refusal(
-        status: .requestHeaderFieldsTooLarge, sentence: "The request's headers are too long.")
+        status: .requestHeaderFieldsTooLarge, sentence: "The request's headers are too long.",
+        limit: .headerBytes)
     static let body = Refusal.bad("A WebSocket handshake has no body.")
     static let full = Refusal(
         status: .serviceUnavailable, sentence: "This worker holds as many sessions as it may.",
-        headers: ["Retry-After": "5"])
+        headers: ["Retry-After": "5"], limit: .sessions)
 
     static func bad(_ sentence: String) -> Refusal {
         Refusal(status: .badRequest, sentence: sentence)

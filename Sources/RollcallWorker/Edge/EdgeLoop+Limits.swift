@@ -1,0 +1,66 @@
+// What strangers may not exceed, and how often each of them tried. Whatever keeps a limit says so here: an operator then
+// sees which one holds, by a metric and by a line in the log, and neither can be flooded.
+
+import Logging
+import RollcallCore
+
+/// Everything that the edge bounds. The names are those of the metric's label `limit`, and stay.
+enum Limit: String, CaseIterable {
+    case sessions
+    case sessionsPerUser = "sessions_per_user"
+    case connectionRate = "connection_rate"
+    case handshakes
+    case headerBytes = "header_bytes"
+    case origins
+    case hello
+    case messageBytes = "message_bytes"
+    case messageRate = "message_rate"
+    case names
+    case watchedUsers = "watched_users"
+    case joinedConversations = "joined_conversations"
+    case outboundBytes = "outbound_bytes"
+    case pongs
+}
+
+/// How often each limit has held on one loop.
+struct LimitCounts {
+    /// How long the log is silent about a limit of which it has told.
+    static let silence = Duration.seconds(60)
+
+    /// In the order of ``Limit/allCases``.
+    private(set) var hits = [Int](repeating: 0, count: Limit.allCases.count)
+    private var told = [Duration?](repeating: nil, count: Limit.allCases.count)
+
+    /// - Returns: whether it is time to tell of it.
+    mutating func hit(_ limit: Limit, at awake: Duration) -> Bool {
+        guard let index = Limit.allCases.firstIndex(of: limit) else { return false }
+        hits[index] += 1
+        if let last = told[index], awake - last < Self.silence { return false }
+        told[index] = awake
+        return true
+    }
+
+    subscript(_ limit: Limit) -> Int { Limit.allCases.firstIndex(of: limit).map { hits[$0] } ?? 0 }
+}
+
+extension EdgeLoop {
+    /// A limit has held: counts it, and tells the log of it at most once a minute.
+    func limitHit(_ limit: Limit) {
+        guard limitCounts.hit(limit, at: clock.awake) else { return }
+        logger.notice(
+            "a limit holds", metadata: ["limit": "\(limit.rawValue)", "hits": "\(limitCounts[limit])"])
+    }
+}
+
+extension Limit {
+    init(_ limit: SessionLimit) {
+        self =
+            switch limit {
+            case .hello: .hello
+            case .messageRate: .messageRate
+            case .names: .names
+            case .watchedUsers: .watchedUsers
+            case .joinedConversations: .joinedConversations
+            }
+    }
+}

@@ -1,0 +1,135 @@
+// Every limit of the configuration holds on a real worker, and says so in the log.
+
+import Foundation
+import Harness
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("A limit")
+struct LimitTests {
+    private func worker(_ settings: [String: String]) async throws -> (Deployment, WorkerProcess) {
+        let deployment = try await Deployment(workers: 1, settings: settings)
+        return (deployment, deployment.workers[0])
+    }
+
+    private func expectLogged(_ limit: String, by worker: WorkerProcess) async throws {
+        try await eventually("the log tells of \(limit): \(worker.process.errors)") {
+            worker.process.errors.contains("a limit holds hits=1 limit=\(limit)\n")
+        }
+    }
+
+    @Test("of sessions turns away who comes beyond it, until somebody leaves")
+    func sessions() async throws {
+        let (deployment, worker) = try await worker(["limits.sessions": "2"])
+        let alice = try await worker.device("alice", "phone")
+        let bob = try await worker.device("bob", "phone")
+        let carol = await #expect(throws: (any Error).self) { try await WireDevice(port: worker.port) }
+        #expect("\(carol.map { "\($0)" } ?? "")".contains("503"))
+        try await expectLogged("sessions", by: worker)
+        #expect(try await bob.ask(.state(.idle)) == nil)
+        alice.drop()
+        try await eventually("there is room") { (try? await worker.device("carol", "phone")) != nil }
+        withExtendedLifetime(deployment) {}
+    }
+
+    @Test("of a user's sessions refuses one device too many, and never one that is there already")
+    func sessionsPerUser() async throws {
+        let (deployment, worker) = try await worker(["limits.sessions_per_user": "3"])
+        var devices: [WireDevice] = []
+        // So many that they cannot all be on one event loop.
+        for number in 0..<3 { devices.append(try await worker.device("alice", "d\(number)")) }
+        let fourth = try await WireDevice(port: worker.port)
+        try await fourth.send(.hello(.init(token: "alice", device: "d3")))
+        #expect(try await fourth.closed() == .tooManySessions)
+        #expect(fourth.messages.contains(.goodbye(.init(reason: .limit, reconnect: false))))
+        try await expectLogged("sessions_per_user", by: worker)
+
+        let newer = try await worker.device("alice", "d1")
+        #expect(try await devices[1].closed() == .replaced)
+        #expect(try await worker.device("bob", "d3").ask(.state(.idle)) == nil)
+        devices[0].drop()
+        try await eventually("a seat is free") { (try? await worker.device("alice", "d4")) != nil }
+        #expect(try await newer.ask(.state(.idle)) == nil)
+        withExtendedLifetime(deployment) {}
+    }
+
+    // Takes as long as the rate says.
+    @Test("of connections a second lets all wait, and none go away")
+    func connectionRate() async throws {
+        let (deployment, worker) = try await worker(["limits.connection_rate": "20"])
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<30 {
+                group.addTask { _ = try await worker.device("u\(number)", "phone") }
+            }
+            try await group.waitForAll()
+        }
+        #expect(ContinuousClock.now - start > .seconds(1))
+        try await expectLogged("connection_rate", by: worker)
+        withExtendedLifetime(deployment) {}
+    }
+
+    @Test("of what a session may hold refuses what is beyond it, and the session goes on")
+    func holdings() async throws {
+        let (deployment, worker) = try await worker([
+            "limits.watched_users": "3", "limits.joined_conversations": "2",
+        ])
+        let alice = try await worker.device("alice", "phone")
+        #expect(try await alice.ask(.watch(["a", "b", "c"])) == nil)
+        #expect(try await alice.ask(.watch(["d"]))?.code == .limit)
+        #expect(try await alice.ask(.get(["a", "b", "c", "d"]))?.code == .limit)
+        #expect(try await alice.ask(.join("c1", presence: false)) == nil)
+        #expect(try await alice.ask(.join("c2", presence: false)) == nil)
+        #expect(try await alice.ask(.join("c3", presence: false))?.code == .limit)
+        try await expectLogged("watched_users", by: worker)
+        try await expectLogged("joined_conversations", by: worker)
+        withExtendedLifetime(deployment) {}
+    }
+
+    @Test("of messages closes who sends more, and lets pass who keeps to it")
+    func messages() async throws {
+        let (deployment, worker) = try await worker(["limits.message_rate": "5", "limits.message_burst": "10"])
+        let alice = try await worker.device("alice", "phone")
+        for _ in 0..<8 { try await alice.send(.ping) }
+        #expect(try await alice.ask(.state(.idle)) == nil)
+        let mallory = try await worker.device("mallory", "phone")
+        for _ in 0..<12 { _ = try? await mallory.send(.ping) }
+        #expect(try await mallory.closed() == .tooManyMessages)
+        #expect(mallory.messages.contains(.goodbye(.init(reason: .limit, reconnect: false))))
+        try await expectLogged("message_rate", by: worker)
+        withExtendedLifetime(deployment) {}
+    }
+
+    @Test("of names asks who looks up ever more to come later, and lets a whole list be watched at once")
+    func names() async throws {
+        let (deployment, worker) = try await worker(["limits.watched_users": "100"])
+        let users = try (0..<100).map { try UserID("u\($0)") }
+        let alice = try await worker.device("alice", "phone")
+        #expect(try await alice.ask(.watch(users)) == nil)
+        var refused: MessageError?
+        for _ in 0..<20 where refused == nil {
+            _ = try await alice.ask(.unwatch(users))
+            refused = try await alice.ask(.watch(users))
+        }
+        #expect(refused?.code == .slowDown && refused?.retry == true)
+        try await expectLogged("names", by: worker)
+        try await eventually("she may again") { try await alice.ask(.watch([users[0]])) == nil }
+        withExtendedLifetime(deployment) {}
+    }
+
+    @Test("of bytes and of time closes who exceeds it")
+    func bytesAndTime() async throws {
+        let (deployment, worker) = try await worker([
+            "limits.message_bytes": "2048", "limits.hello": "300ms", "edge.origins": "https://example.org",
+        ])
+        let silent = try await WireDevice(port: worker.port)
+        let alice = try await worker.device("alice", "phone")
+        try await alice.send(text: String(repeating: " ", count: 2049))
+        #expect(try await alice.closed() == .tooBig)
+        #expect(try await silent.closed() == .late)
+        try await expectLogged("message_bytes", by: worker)
+        try await expectLogged("hello", by: worker)
+        withExtendedLifetime(deployment) {}
+    }
+}
