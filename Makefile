@@ -1,8 +1,8 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-hiredis test-terminal simulate faults bench bench-client bench-crowd memory
-.PHONY: leaks docs lint format clean
+.PHONY: help setup run test test-browser test-client test-hiredis test-terminal simulate faults attacks fuzz bench
+.PHONY: bench-client bench-crowd memory leaks docs lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
@@ -78,6 +78,14 @@ leaks: setup ## open and close views, and look for leaks; on Linux
 	$(SWIFT) build $(FLAGS) --product views
 	LSAN_OPTIONS=suppressions=Tests/leaks.supp LD_PRELOAD=$$(ls /usr/lib/*/liblsan.so.0) \
 		.build/debug/views --rounds 3000 --people 100
+
+attacks: setup ## play every attack on a real worker, beside a witness; takes TIMES=n, ONLY=pattern
+	$(SWIFT) build $(FLAGS) -c release --product rollcall
+	$(SWIFT) run $(FLAGS) -c release attacks $(if $(TIMES),--times $(TIMES)) $(if $(ONLY),--only '$(ONLY)')
+
+# What it has come upon stays in .build-fuzz, and the next run goes on from there. Needs a compiler with libFuzzer.
+fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n a target, ONLY=target, MERGE=1
+	RUNS=$(or $(RUNS),2000000) ONLY="$(ONLY)" MERGE=$(MERGE) Tests/fuzz.sh
 
 DOCS := .build/documentation
 

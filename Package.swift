@@ -334,6 +334,23 @@ let package = Package(
             path: "Tests/Faults",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "AttackSuite",
+            dependencies: [
+                "Harness", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/AttackSuite",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "attacks",
+            dependencies: ["AttackSuite", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Tests/Attacks",
+            swiftSettings: swiftSettings
+        ),
         .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
         .executableTarget(
             name: "client-bench",
@@ -370,10 +387,29 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel", "TestSupport",
+                "AttackSuite", "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel",
+                "TestSupport",
                 "rollcall", "views",
             ],
             swiftSettings: swiftSettings
         ),
     ]
 )
+
+// The fuzzer's runtime does not come with every compiler: Tests/fuzz.sh, which looks for it, sets this.
+if Context.environment["ROLLCALL_FUZZ"] != nil {
+    package.targets.removeAll { $0.type == .test || $0.type == .plugin }
+    package.targets += [
+        .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "CFuzzer", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/Fuzz/Targets",
+            swiftSettings: swiftSettings
+        ),
+    ]
+}

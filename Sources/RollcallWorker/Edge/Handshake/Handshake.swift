@@ -27,6 +27,9 @@ struct Handshake: Sendable {
         guard headers.tokens("connection").contains("upgrade") else {
             throw .bad("The header Connection does not name Upgrade. Does a proxy on the way drop it?")
         }
+        guard headers["content-length"].allSatisfy({ $0 == "0" }), !headers.contains(name: "transfer-encoding") else {
+            throw .body
+        }
         guard headers.only("sec-websocket-version") == "13" else { throw .wrongVersion }
         guard headers.only("host") != nil else { throw .bad("The header Host must stand exactly once.") }
         guard let key = headers.only("sec-websocket-key"), Data(base64Encoded: key)?.count == 16 else {

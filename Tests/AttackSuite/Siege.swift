@@ -1,0 +1,113 @@
+// A worker, a witness on it, and attacks one after the other.
+
+public import Harness
+internal import Foundation
+internal import TestSupport
+
+/// A worker under attack.
+public final class Siege: Sendable {
+    /// What an attack did.
+    public struct Report: Sendable {
+        public let attack: Attack
+        public let times: Int
+        public let outcomes: Attack.Outcomes
+        public let witness: Witness.Testimony
+        public let wasWitnessLost: Bool
+        /// The worker's memory before and after, in KiB.
+        public let memory: (before: Int, after: Int)
+
+        /// What came back that should not have.
+        public var wrong: Attack.Outcomes { outcomes.filter { !attack.answers.contains($0.key) } }
+    }
+
+    public let worker: WorkerProcess
+    private let redis: RedisServer
+    private let witness: Witness
+    private let keys: URL
+
+    /// - Parameter signedTokens: whether the worker asks for tokens that are signed; otherwise names do.
+    public init(signedTokens: Bool, settings: [String: String] = [:]) async throws {
+        redis = try await RedisServer()
+        keys = FileManager.default.temporaryDirectory.appending(path: "rollcall-siege-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
+        var settings = settings
+        if signedTokens {
+            try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
+            try Data(AttackedKeys.jwks.utf8).write(to: keys.appending(path: "jwks"))
+            settings["auth.mode"] = "jwt"
+            settings["auth.secret_file"] = keys.appending(path: "secret").path
+            settings["auth.jwks_file"] = keys.appending(path: "jwks").path
+        }
+        worker = try await WorkerProcess("w1", redis: redis.url, settings: settings)
+        try await redis.cli("SET", "canary", "sings")
+        witness = try Witness(
+            port: worker.port, token: signedTokens ? Attack.goodToken : "witness", name: "witness")
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: keys)
+    }
+
+    /// What the witness sees while nobody attacks.
+    public func quiet(for time: Duration) async throws -> Witness.Testimony {
+        _ = witness.testimony()
+        let end = ContinuousClock.now + time
+        try await eventually("the witness has watched", within: .seconds(60)) { ContinuousClock.now >= end }
+        return witness.testimony()
+    }
+
+    /// Makes an attack so many times; of one that takes a crowd, as often as makes so many strangers.
+    public func play(_ attack: Attack, times: Int) async throws -> Report {
+        let before = try await memory()
+        _ = witness.testimony()
+        let count = attack.crowd.map { max(1, times / $0) } ?? times
+        let outcomes = try await rounds(of: attack, count)
+        return Report(
+            attack: attack, times: outcomes.values.reduce(0, +), outcomes: outcomes, witness: witness.testimony(),
+            wasWitnessLost: witness.wasLost, memory: (before, try await memory()))
+    }
+
+    /// Strangers block, so they have a thread of their own.
+    private func rounds(of attack: Attack, _ count: Int) async throws -> Attack.Outcomes {
+        let port = worker.port
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try (0..<count).reduce(into: [:]) { outcomes, _ in
+                            let user = "m\(UInt64.random(in: 0 ... .max))"
+                            let round = try attack.play(Attack.Stage.Place(port: port, user: user))
+                            outcomes.merge(round) { $0 + $1 }
+                        }
+                    })
+            }
+        }
+    }
+
+    /// What the worker holds, in KiB.
+    private func memory() async throws -> Int {
+        let ps = try ChildProcess(["ps", "-o", "rss=", "-p", "\(worker.process.pid)"])
+        try await ps.exitCode()
+        try await eventually("ps was read") { ps.outputEnded }
+        return Int(ps.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+
+    /// What went wrong beside the answers: keys of Redis that are nobody's, and lines of the log that are none.
+    public func damage() async throws -> [String] {
+        let keys = try await redis.cli("--scan").split(separator: "\n").filter { key in
+            key != "canary" && !["typing:{", "presence:{", "{workers}", "worker:{"].contains { key.hasPrefix($0) }
+        }
+        let lines = worker.process.errors.split(separator: "\n").filter {
+            $0.firstMatch(of: #/^\d{4}-\d\d-\d\dT/#) == nil
+        }
+        let canary = try await redis.cli("GET", "canary")
+        return keys.map { "the key \($0)" } + lines.map { "the line \($0)" }
+            + (canary == "sings" ? [] : ["the canary is gone"])
+            + (worker.process.isRunning ? [] : ["the worker is gone"])
+    }
+}
+
+extension Attack {
+    /// A token that is as it should be.
+    static let goodToken = signed(#"{"alg":"HS256"}"#, mac(Data(AttackedKeys.secret.utf8)))
+}

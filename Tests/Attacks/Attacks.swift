@@ -1,0 +1,84 @@
+// `attacks`: plays every attack many times on a real worker, and prints what came of it as a table in Markdown.
+
+import ArgumentParser
+import AttackSuite
+import Foundation
+import TestSupport
+
+@main
+struct Attacks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Play every attack on a real worker, and say what came back, what a witness saw, and what it cost.")
+
+    @Option(help: "How many times each attack is made.")
+    var times = 1000
+    @Option(help: "Only attacks with this in their description; a regular expression.")
+    var only: String?
+
+    func validate() throws {
+        if times < 1 { throw ValidationError("--times is at least 1") }
+        if let only, (try? Regex(only)) == nil { throw ValidationError("--only is no regular expression") }
+    }
+
+    func run() async throws {
+        var isBroken = false
+        for signedTokens in [false, true] {
+            let attacks = try Attack.all.filter { try $0.wantsSignedTokens == signedTokens && isWanted($0) }
+            guard !attacks.isEmpty else { continue }
+            let siege = try await Siege(signedTokens: signedTokens)
+            // The first connections of a worker are its slowest, and its memory has yet to grow to what it needs.
+            _ = try await siege.play(attacks[0], times: 100)
+            print(Row.head(try await siege.quiet(for: .seconds(5)), signedTokens: signedTokens))
+            for attack in attacks {
+                let report = try await siege.play(attack, times: times)
+                print(Row.of(report))
+                isBroken = isBroken || !report.wrong.isEmpty || report.wasWitnessLost
+            }
+            let damage = try await siege.damage()
+            print(
+                damage.isEmpty
+                    ? "\nAfterwards: nothing in Redis or in the log that is not the worker's own.\n" : "\n\(damage)\n")
+            isBroken = isBroken || !damage.isEmpty
+        }
+        if isBroken { throw ExitCode(1) }
+    }
+
+    private func isWanted(_ attack: Attack) throws -> Bool {
+        try only.map { try attack.description.contains(Regex($0)) } ?? true
+    }
+}
+
+/// Lines of the table.
+private enum Row {
+    static func head(_ quiet: Witness.Testimony, signedTokens: Bool) -> String {
+        """
+        \(signedTokens ? "Where tokens are signed" : "Where names are tokens"); the witness in quiet: \(latency(quiet))
+
+        | what is sent | times | what came back | the witness (p50 / p99 / max) | memory before → after |
+        |---|---|---|---|---|
+        """
+    }
+
+    static func of(_ report: Siege.Report) -> String {
+        let outcomes = report.outcomes.sorted { $0.value > $1.value }.map {
+            report.outcomes.count == 1 ? $0.key : "\($0.value) × \($0.key)"
+        }
+        let warning = report.wrong.isEmpty ? "" : " **(wrong)**"
+        let memory = "\(megabytes(report.memory.before)) → \(megabytes(report.memory.after)) MB"
+        return "| \(report.attack) | \(report.times) | \(outcomes.joined(separator: ", "))\(warning) | "
+            + "\(report.wasWitnessLost ? "**lost**" : latency(report.witness)) | \(memory) |"
+    }
+
+    private static func latency(_ seen: Witness.Testimony) -> String {
+        [0.5, 0.99, 1].map { milliseconds(seen.quantile($0)) }.joined(separator: " / ") + " ms"
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        (duration / .milliseconds(1)).formatted(
+            .number.precision(.fractionLength(1)).locale(Locale(identifier: "en_US")))
+    }
+
+    private static func megabytes(_ kibibytes: Int) -> String {
+        (Double(kibibytes) / 1024).formatted(.number.precision(.fractionLength(1)).locale(Locale(identifier: "en_US")))
+    }
+}
