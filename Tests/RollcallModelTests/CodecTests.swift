@@ -102,6 +102,12 @@ import Testing
         #expect(throws: MessageCodec.NotJSON.self) { try codec.request(from: Data(text.utf8)) }
     }
 
+    @Test("an id whose fraction is lost in reading is given back as it was read")
+    func hugeFraction() throws {
+        let request = try codec.request(from: Data(#"{"type":"ping","id":44444444444444444.44444444}"#.utf8))
+        #expect(try codec.request(from: codec.json(of: request)) == request)
+    }
+
     @Test("bytes that are no UTF-8 are no JSON")
     func notUTF8() {
         #expect(throws: MessageCodec.NotJSON.self) { try codec.request(from: Data([0x7B, 0xFF, 0xFE, 0x7D])) }

@@ -63,7 +63,8 @@ extension MessageID: Codable {
         if let integer = try? container.decode(Int64.self) {
             self = .integer(integer)
         } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
+            // So large, a fraction is lost in reading: what is left would be given back as a whole number.
+            self = Int64(exactly: number).map(Self.integer) ?? .number(number)
         } else {
             let text = try container.decode(String.self)
             guard text.utf8.count <= Self.maximumBytes else {

@@ -26,16 +26,29 @@ struct ConfigurationFile {
     private(set) var problems: [ConfigurationProblem] = []
 
     init(_ file: URL) {
-        name = file.lastPathComponent
-        do {
-            try flatten(Yams.Parser(yaml: String(decoding: FileContents.read(file.path), as: UTF8.self)).singleRoot())
-        } catch let error as FileContents.Unreadable {
-            refuse(file.path, error.reason)
-        } catch let error as YamlError {
-            refuse(file.path, "this is not YAML: \(error.sentence)")
+        do throws(FileContents.Unreadable) {
+            let bytes = try FileContents.read(file.path)
+            self.init(name: file.lastPathComponent, yaml: String(decoding: bytes, as: UTF8.self), path: file.path)
         } catch {
-            refuse(file.path, "this is not YAML")
+            self.init(name: file.lastPathComponent)
+            refuse(file.path, error.reason)
         }
+    }
+
+    /// What a file of this name holds.
+    init(name: String, yaml: String, path: String? = nil) {
+        self.init(name: name)
+        do {
+            try flatten(Yams.Parser(yaml: yaml).singleRoot())
+        } catch let error as YamlError {
+            refuse(path ?? name, "this is not YAML: \(error.sentence)")
+        } catch {
+            refuse(path ?? name, "this is not YAML")
+        }
+    }
+
+    private init(name: String) {
+        self.name = name
     }
 
     private mutating func refuse(_ path: String, _ message: String) {

@@ -1,0 +1,3 @@
+// Nothing of ours: the header names what the compiler's runtime has.
+
+#include "CFuzzer.h"
