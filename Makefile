@@ -84,8 +84,8 @@ attacks: setup ## play every attack on a real worker, beside a witness; takes TI
 	$(SWIFT) run $(FLAGS) -c release attacks $(if $(TIMES),--times $(TIMES)) $(if $(ONLY),--only '$(ONLY)')
 
 # What it has come upon stays in .build-fuzz, and the next run goes on from there. Needs a compiler with libFuzzer.
-fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n a target, ONLY=target, MERGE=1
-	RUNS=$(or $(RUNS),2000000) ONLY="$(ONLY)" MERGE=$(MERGE) Tests/fuzz.sh
+fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n, TIME=seconds, ONLY=target, MERGE=1
+	RUNS=$(or $(RUNS),2000000) TIME=$(or $(TIME),0) ONLY="$(ONLY)" MERGE=$(MERGE) Tests/fuzz.sh
 
 DOCS := .build/documentation
 

@@ -3,7 +3,7 @@
 #
 # What a target has come upon stays in .build-fuzz/corpus, from where the next run goes on; an input that broke one is
 # left in .build-fuzz/finds. After it is mended it belongs into Tests/Fuzz/Corpus, which every run begins with.
-# RUNS is how many inputs each target takes (default 200000), ONLY one target.
+# RUNS is how many inputs each target takes at most (default 200000), TIME for how many seconds (no end), ONLY one target.
 # With MERGE=1 the corpus of the repository is made anew: the smallest set that reaches what all runs have reached.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,8 +24,8 @@ program=$build/debug/fuzz
 play() {
     corpus=$build/corpus/$1
     mkdir -p "$corpus" "$build/finds"
-    if "$program" "$1" -runs="$runs" -rss_limit_mb=1024 -timeout=10 -max_len=4096 -print_final_stats=1 \
-        -artifact_prefix="$build/finds/$1-" "$corpus" "Tests/Fuzz/Corpus/$1" >"$build/$1.log" 2>&1; then
+    if FUZZ_TARGET=$1 "$program" -runs="$runs" -rss_limit_mb=1024 -timeout=10 -max_len=4096 -print_final_stats=1 \
+        -max_total_time="${TIME:-0}" -artifact_prefix="$build/finds/$1-" "$corpus" "Tests/Fuzz/Corpus/$1" >"$build/$1.log" 2>&1; then
         sed -n "s/^stat::number_of_executed_units: *\([0-9]*\)/$1: \1 inputs/p; s/^stat::average_exec_per_sec: *\([0-9]*\)/$1: \1 a second/p; s/^stat::peak_rss_mb: *\([0-9]*\)/$1: \1 MB at most/p" "$build/$1.log"
     else
         tail -n 40 "$build/$1.log" >&2
@@ -38,7 +38,8 @@ merge() {
     smallest=$build/smallest/$1
     rm -rf "$smallest"
     mkdir -p "$smallest"
-    "$program" "$1" -merge=1 -max_len=512 "$smallest" "$build/corpus/$1" "Tests/Fuzz/Corpus/$1" 2>/dev/null
+    FUZZ_TARGET=$1 "$program" -merge=1 -max_len=512 "$smallest" "$build/corpus/$1" "Tests/Fuzz/Corpus/$1" 2>/dev/null ||
+        fail "the corpus of $1 could not be merged"
     find "Tests/Fuzz/Corpus/$1" -type f ! -name 'find-*' -delete
     cp "$smallest"/* "Tests/Fuzz/Corpus/$1/"
 }

@@ -1,5 +1,6 @@
-// `fuzz TARGET [LIBFUZZER-ARGUMENT...]`: libFuzzer makes inputs that reach ever more branches, and a target takes them.
-// What a target finds out it says by ending the program, which leaves the input behind in a file.
+// `FUZZ_TARGET=codec fuzz [LIBFUZZER-ARGUMENT...]`: libFuzzer makes inputs that reach ever more branches, and a target takes
+// them. What a target finds out it says by ending the program, which leaves the input behind in a file. The target stands
+// in the environment, since libFuzzer starts the program again with arguments of its own.
 
 import CFuzzer
 
@@ -22,23 +23,18 @@ enum Fuzz {
     nonisolated(unsafe) private static var target: @Sendable ([UInt8]) -> Void = { _ in }
 
     static func main() {
-        let arguments = CommandLine.arguments
-        guard arguments.count > 1, let chosen = targets[arguments[1]] else {
-            print("usage: fuzz \(targets.keys.sorted().joined(separator: "|")) [LIBFUZZER-ARGUMENT...]")
+        guard let name = getenv("FUZZ_TARGET"), let chosen = targets[String(cString: name)] else {
+            print("FUZZ_TARGET is none of \(targets.keys.sorted().joined(separator: ", "))")
             exit(64)
         }
         target = chosen
-        var pointers = ([arguments[0]] + arguments.dropFirst(2)).map { strdup($0) }
-        var count = Int32(pointers.count)
-        pointers.append(nil)
-        pointers.withUnsafeMutableBufferPointer { buffer in
-            var start = buffer.baseAddress
-            exit(
-                LLVMFuzzerRunDriver(&count, &start) { data, size in
-                    Fuzz.target(Array(UnsafeBufferPointer(start: data, count: size)))
-                    return 0
-                })
-        }
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+        exit(
+            LLVMFuzzerRunDriver(&count, &arguments) { data, size in
+                Fuzz.target(Array(UnsafeBufferPointer(start: data, count: size)))
+                return 0
+            })
     }
 }
 
