@@ -28,6 +28,9 @@ public struct KeyNames: Hashable, Sendable {
     /// A user's devices and what they add up to: a hash.
     public func presence(_ user: UserID) -> String { "\(prefix)presence:{\(user)}" }
 
+    /// Until when a user's tokens were issued that count no more: a string.
+    public func revoked(_ user: UserID) -> String { "\(prefix)revoked:{\(user)}" }
+
     /// The display names of a conversation's members: a hash.
     public func members(_ conversation: ConversationID) -> String { "\(prefix)members:{\(conversation)}" }
 

@@ -8,6 +8,7 @@ extension Script {
         heartbeat, workerRead, workerForget,
         typingSignal, typingStop, room,
         membersReplace, memberSet, memberRemove, membersDelete,
+        userErase, userRevoke,
     ]
 
     private typealias Source = PackageResources
@@ -38,6 +39,10 @@ extension Script {
         "member_remove", Source.time_lua, Source.membership_lua, Source.typing_ended_lua, Source.member_remove_lua)
     static let membersDelete = Script(
         "members_delete", Source.time_lua, Source.typing_ended_lua, Source.members_delete_lua)
+
+    static let userErase = Script(
+        "user_erase", Source.time_lua, Source.presence_record_lua, Source.user_erase_lua)
+    static let userRevoke = Script("user_revoke", Source.time_lua, Source.user_revoke_lua)
 
     private init(_ name: String, _ parts: [UInt8]...) {
         self.init(name: name, source: parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n"))

@@ -6,6 +6,11 @@ extension TwinRedis {
     /// Writes one decision of a session, if the order of sessions lets it count.
     public mutating func write(_ write: DeviceWrite) -> DeviceWritten {
         guard time <= write.until else { return answer(.expired) }
+        if write.state != nil, let issued = write.issued, let revoked = revocations[write.name.user]?.read(at: time),
+            issued < revoked
+        {
+            return answer(.revoked)
+        }
         let old = stored(write.name.user).devices[write.name.device]
         let (outcome, began) = verdict(on: write, after: old)
         guard outcome == .written, let began else { return answer(outcome, began: began) }
@@ -41,6 +46,12 @@ extension TwinRedis {
     ) {
         published.append(
             .notice(.replaced(user: user, device: device, session: previous.session), to: previous.incarnation))
+    }
+
+    /// From now on no token counts that was issued for the user before.
+    public mutating func revokeTokens(of user: UserID) -> Timestamp {
+        revocations[user] = Expiring(value: time, expires: time.advanced(by: settings.retention))
+        return time
     }
 
     private func answer(

@@ -37,6 +37,8 @@ public struct TwinRedis: Hashable, Sendable {
 
     /// `presence:{USER}`.
     package internal(set) var presences: [UserID: Expiring<PresenceRecord>] = [:]
+    /// `revoked:{USER}`.
+    package internal(set) var revocations: [UserID: Expiring<Timestamp>] = [:]
     /// `typing:{CONVERSATION}:USER`: the devices on which the user types, the one that ends last first.
     package internal(set) var typingDevices: [TypingUser: Expiring<[DeviceID]>] = [:]
     /// `typing:{CONVERSATION}`: when each device's typing ends.

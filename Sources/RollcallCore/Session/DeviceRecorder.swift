@@ -19,6 +19,8 @@ public struct DeviceRecorder: Hashable, Sendable {
         case goOn
         /// A newer session of the device stands; this one ends.
         case replaced
+        /// The session's token counts no more; the session ends.
+        case revoked
     }
 
     private enum UnderWay: Hashable, Sendable {
@@ -47,12 +49,20 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Whether Redis was there while the session was. A device that came and went while Redis was away owes it nothing;
     /// any other owes its removal, even if nothing else of it was written: a session before it may stand there.
     private var metRedis = false
+    /// When the session's token was issued; `nil` if it needs none.
+    private var issued: Timestamp?
     /// Until when others may have shown that somebody was there, not having been told of the loss of the connection.
     private var reckoned: Timestamp?
 
-    public init(name: SessionName, hello: Instant) {
+    public init(name: SessionName, hello: Instant, issued: Timestamp? = nil) {
         self.name = name
         self.hello = hello
+        self.issued = issued
+    }
+
+    /// The client showed a fresh token.
+    public mutating func refreshed(issued: Timestamp?) {
+        self.issued = issued.flatMap { fresh in self.issued.map { max($0, fresh) } }
     }
 
     /// Takes a decision.
@@ -142,7 +152,7 @@ public struct DeviceRecorder: Hashable, Sendable {
             DeviceWrite(
                 name: name, state: state, incarnation: incarnation, began: began, age: age,
                 hello: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
-                until: began == nil ? min(until, time.advanced(by: .seconds(1))) : until))
+                until: began == nil ? min(until, time.advanced(by: .seconds(1))) : until, issued: issued))
     }
 
     public mutating func listed(under incarnation: Incarnation) {
@@ -174,6 +184,10 @@ public struct DeviceRecorder: Hashable, Sendable {
         case .replaced:
             isAbandoned = true
             return .replaced
+        case .revoked:
+            // A session that never stood has nothing to remove: what is there is another's.
+            isAbandoned = writtenSequence == 0
+            return .revoked
         }
     }
 

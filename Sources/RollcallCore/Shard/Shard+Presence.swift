@@ -171,7 +171,7 @@ extension Shard {
     ///
     /// After Redis was away, and until everybody has said again what they hold, what observers saw stays but for newer
     /// records.
-    private func reading(
+    func reading(
         of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
     ) -> Watch.Reading {
         let dead = masked(in: record, standings, isAuthoritative: isAuthoritative)

@@ -13,17 +13,23 @@ extension Shard {
 
     /// The token stands for this user and device.
     ///
-    /// - Parameter lifetime: how long the token is good; the session ends with it. `nil` is for ever.
+    /// - Parameters:
+    ///   - lifetime: how long the token is good; the session ends with it. `nil` is for ever.
+    ///   - issued: when it was issued, by which a revocation tells whether it counts; `nil` if none reaches it.
     public mutating func authenticated(
-        _ key: SessionKey, user: UserID, device: DeviceID, lifetime: Duration? = nil, id: MessageID?, at now: Instant
+        _ key: SessionKey, user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil,
+        id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         guard let session = sessions[key] else { return [] }
         sessions[key]?.tokenExpires = lifetime.map { now + $0 }
         if let lifetime { timers.remind(.session(key), at: now + lifetime) }
         switch session.phase {
         case .authenticating(let hello, let id, let since):
-            welcome(key, user: user, device: device, hello: hello, id: id, since: since, at: now)
+            let name = SessionName(user: user, device: device, session: SessionID(using: &random))
+            let recorder = DeviceRecorder(name: name, hello: since, issued: issued)
+            welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
+            sessions[key]?.recorder?.refreshed(issued: issued)
             acknowledge(id, to: key)
         case .open:
             close(key, .badToken, at: now)
@@ -75,6 +81,13 @@ extension Shard {
         return take()
     }
 
+    /// An operator wants this session ended.
+    public mutating func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
+        guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
+        dismiss(key, .sentAway, at: now)
+        return take()
+    }
+
     public mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
         sessions[key]?.recorder?.listed(under: incarnation)
         advance(key, at: now)
@@ -95,7 +108,11 @@ extension Shard {
         }
         let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
         if written.outcome == .expired { blocked.insert(key) }
-        if verdict == .replaced { dropReplaced(key, at: now) }
+        switch verdict {
+        case .replaced: dropReplaced(key, at: now)
+        case .revoked: dismiss(key, .badToken, at: now)
+        case .goOn, nil: break
+        }
         advance(key, at: now)
         return take()
     }
@@ -226,6 +243,19 @@ extension Shard {
         advance(key, at: now)
     }
 
+    /// Ends a session, grace and all: its device is not to come back before something was mended.
+    private mutating func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
+        guard sessions[key]?.phase != .ending else { return }
+        if sessions[key]?.isConnected == true {
+            if code == .sentAway {
+                actions.append(.send(.goodbye(.init(reason: .sentAway, reconnect: false)), to: [key]))
+            }
+            actions.append(.close(key, code))
+            leaveEverything(key, at: now)
+        }
+        deviceGone(key, at: now)
+    }
+
     /// A session that was open is so no longer.
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
         openSessionCount -= 1
@@ -259,20 +289,20 @@ extension Shard {
     }
 
     private mutating func welcome(
-        _ key: SessionKey, user: UserID, device: DeviceID, hello: ClientMessage.Hello, id: MessageID?, since: Instant,
-        at now: Instant
+        _ key: SessionKey, _ recorder: DeviceRecorder, hello: ClientMessage.Hello, id: MessageID?, at now: Instant
     ) {
-        let name = SessionName(user: user, device: device, session: SessionID(using: &random))
-        var recorder = DeviceRecorder(name: name, hello: since)
+        var recorder = recorder
+        let name = recorder.name
         let sequence = recorder.decided(state: hello.state)
         sessionKeys[name.session] = key
-        sessionsOfUser[user, default: []].append(key)
+        sessionsOfUser[name.user, default: []].append(key)
         sessions[key]?.recorder = recorder
         sessions[key]?.phase = .open
         openSessionCount += 1
         if let id { sessions[key]?.acks.append((sequence, id)) }
         let welcome = ServerMessage.Welcome(
-            user: user, device: device, session: name.session.random, worker: workerName, time: redisTime(at: now),
+            user: name.user, device: name.device, session: name.session.random, worker: workerName,
+            time: redisTime(at: now),
             ping: settings.ping.milliseconds,
             typing: .init(
                 expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),

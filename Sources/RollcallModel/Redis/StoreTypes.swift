@@ -41,10 +41,13 @@ public struct DeviceWrite: Hashable, Sendable {
     public var lost: Timestamp?
     /// The write deadline: later than this, by Redis time, the write does nothing.
     public var until: Timestamp
+    /// When the session's token was issued: if the user's tokens were revoked since, the write does nothing, unless it
+    /// is a removal. `nil` for a session that no revocation reaches.
+    public var issued: Timestamp?
 
     public init(
         name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
-        hello: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp
+        hello: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp, issued: Timestamp? = nil
     ) {
         self.name = name
         self.state = state
@@ -55,6 +58,7 @@ public struct DeviceWrite: Hashable, Sendable {
         self.sequence = sequence
         self.lost = lost
         self.until = until
+        self.issued = issued
     }
 }
 
@@ -71,6 +75,8 @@ public struct DeviceWritten: Hashable, Sendable {
         case replaced
         /// The write came after its deadline.
         case expired
+        /// The user's tokens were revoked after the session's was issued.
+        case revoked
     }
 
     public var outcome: Outcome

@@ -1,15 +1,17 @@
 -- One decision of a device's session: its state, the loss of its connection, or that it is gone. Decides by the order
 -- of sessions whether it counts, and derives the user's presence from all of the user's devices.
 --
--- KEYS[1]  presence:{USER}, also the channel
+-- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}
 -- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
 --          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet), 7 the age of its hello,
 --          8 SEQ, 9 LOST (0: connected; where the state is gone, when somebody was last there, 0: as far as is known
 --          now), 10 until when this may be written, 11 retention (7, 11: milliseconds), 12 when the hello came, as the
---          worker reckons Redis time: this may have been long on its way, and makes the session no younger
+--          worker reckons Redis time: this may have been long on its way, and makes the session no younger,
+--          13 when its token was issued (empty: it needs none)
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were taken over }
 --          written: done, and published · done: was done before · late: a later decision of the session stands
 --          replaced: a newer session of the device stands (both last are null) · expired: too late (only TIME)
+--          revoked: the user's tokens were, since this one was issued (only TIME)
 
 local user, name, state, incarnation, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local began, age, sequence = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -19,6 +21,14 @@ local lost, deadline, retention = tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11
 redis.call('HDEL', KEYS[1], '')
 
 if now > deadline then return { 'expired', now } end
+
+-- Whoever revokes reads the record afterwards: a session is in it, and sent away, or comes here later, and is refused.
+-- That a device is gone may be said with any token.
+local issued = tonumber(ARGV[13])
+if issued and state ~= 'gone' then
+  local revoked = redis.pcall('GET', KEYS[2]) -- an error: it is no string, and nobody's revocation
+  if type(revoked) == 'string' and issued < (tonumber(revoked) or 0) then return { 'revoked', now } end
+end
 
 local record = read_record()
 local old = record.devices[name]

@@ -1,5 +1,5 @@
--- Shared by device_write and sweep_device, after time.lua: the hash presence:{USER} (KEYS[1]) as both read and write
--- it. Fields that are not named here and words past a device's sixth belong to other versions: they stay as they are.
+-- Shared by device_write, sweep_device and user_erase, after time.lua: the hash presence:{USER} (KEYS[1]) as they read
+-- and write it. Fields that are not named here and words past a device's sixth belong to other versions: they stay as they are.
 
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
 local GONE_MOST = 32 -- of how many at most: every device makes each read and write of its user dearer
@@ -77,6 +77,13 @@ local function drop_the_long_gone(devices, written)
   end
 end
 
+-- Publishes what became of the user.
+local function tell(user, status, last_seen, version, count)
+  redis.call('PUBLISH', KEYS[1], '{"user":' .. cjson.encode(user) .. ',"status":"' .. status .. '","last_seen":'
+    .. last_seen .. ',"updated_at":' .. whole(now) .. ',"version":' .. whole(version) .. ',"devices":' .. count
+    .. ',"at":' .. whole(now) .. '}')
+end
+
 -- Writes the record of `user` after its device `name` became `device` (somebody having been there at `last_seen`),
 -- and publishes what became of the user. Returns the new version.
 local function write_record(record, user, name, device, last_seen, retention)
@@ -99,8 +106,6 @@ local function write_record(record, user, name, device, last_seen, retention)
   else
     redis.call('PERSIST', KEYS[1])
   end
-  redis.call('PUBLISH', KEYS[1], '{"user":' .. cjson.encode(user) .. ',"status":"' .. status .. '","last_seen":'
-    .. seen_text .. ',"updated_at":' .. whole(now) .. ',"version":' .. whole(version) .. ',"devices":' .. count
-    .. ',"at":' .. whole(now) .. '}')
+  tell(user, status, seen_text, version, count)
   return version
 end

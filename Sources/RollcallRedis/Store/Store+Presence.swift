@@ -8,11 +8,12 @@ extension Store {
     public func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
         let nothingThere = DeviceWritten(outcome: .done, time: write.hello, began: nil, previous: nil)
         call(
-            .deviceWrite, keys: [names.presence(write.name.user)],
+            .deviceWrite, keys: [names.presence(write.name.user), names.revoked(write.name.user)],
             .string(write.name.user.text), .string(write.name.device.text), .string(write.state?.rawValue ?? "gone"),
             .string(write.incarnation.name), .string(write.name.session.random),
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.hello),
+            write.issued.map { .time($0) } ?? "",
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
 
@@ -84,10 +85,17 @@ extension Store {
         reply: @escaping Reply<Void> = { _ in }
     ) {
         let notice = WorkerNotice.replaced(user: user, device: device, session: previous.session)
-        connection.send(
-            RedisCommand(
-                "PUBLISH", .string(names.channel(of: .worker(previous.incarnation))), .string(notice.payload))
-        ) { reply($0.map { _ in }) }
+        announce(notice, to: previous.incarnation) { reply($0.map { _ in }) }
+    }
+
+    /// Tells a worker something.
+    ///
+    /// - Parameter reply: whether somebody heard it.
+    public func announce(_ notice: WorkerNotice, to incarnation: Incarnation, reply: @escaping Reply<Bool>) {
+        let channel = names.channel(of: .worker(incarnation))
+        connection.send(RedisCommand("PUBLISH", .string(channel), .string(notice.payload))) {
+            reply($0.map { ($0.integer ?? 0) > 0 })
+        }
     }
 }
 

@@ -14,11 +14,14 @@ public struct Identity: Hashable, Sendable {
     public var device: DeviceID
     /// When the proof ends and the session needs a fresh one; `nil` for never. Never later than the year 9999.
     public var expires: Date?
+    /// When the proof was given, by which a revocation tells whether it counts; `nil` where none reaches it.
+    public var issued: Date?
 
-    public init(user: UserID, device: DeviceID, expires: Date?) {
+    public init(user: UserID, device: DeviceID, expires: Date?, issued: Date? = nil) {
         self.user = user
         self.device = device
         self.expires = expires
+        self.issued = issued
     }
 
     static func device(_ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {

@@ -33,7 +33,9 @@ struct TokenRules: Sendable {
         }
         return Identity(
             user: try name(claims.sub, "sub"), device: try device(claims.device, offered),
-            expires: Date(timeIntervalSince1970: end))
+            expires: Date(timeIntervalSince1970: end),
+            // Who knows when a token without `iat` was issued? Any revocation may be meant for it.
+            issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))))
     }
 
     /// When the token ends for us, if this is a moment within its life.

@@ -200,12 +200,10 @@ extension ShardDriver {
     }
 
     fileprivate func noticed(_ notice: WorkerNotice) {
+        guard let session = notice.session else { return }
         switch notice {
-        case .replaced(let user, let device, let session):
-            // `MS-RANDOM`: the shard knows its sessions by the second half.
-            guard let hyphen = session.firstIndex(of: "-") else { return }
-            let random = SessionID(random: String(session[session.index(after: hyphen)...]))
-            after { $0.replaced(SessionName(user: user, device: device, session: random), at: $1) }
+        case .replaced: after { $0.replaced(session, at: $1) }
+        case .sentAway: after { $0.sentAway(session, at: $1) }
         }
     }
 }

@@ -35,10 +35,11 @@ extension ShardDriver {
 
     private func welcome(_ identity: Identity, _ key: SessionKey, id: MessageID?) {
         let lifetime = identity.expires.map { Duration.seconds(min($0.timeIntervalSinceNow, 1e9)) }
+        let issued = identity.issued.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
         after { shard, now in
             if let code = seat(identity, in: key) { return shard.refused(key, code, at: now) }
             return shard.authenticated(
-                key, user: identity.user, device: identity.device, lifetime: lifetime, id: id, at: now)
+                key, user: identity.user, device: identity.device, lifetime: lifetime, issued: issued, id: id, at: now)
         }
     }
 

@@ -74,11 +74,12 @@ struct Stage {
 
     /// A device says hello and is welcome; Redis has not answered yet.
     mutating func enter(
-        _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, id: MessageID? = nil
+        _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, issued: Timestamp? = nil,
+        id: MessageID? = nil
     ) -> SessionKey {
         let key = connect()
         say(.hello(.init(token: user.text, device: device, state: state)), id: id, on: key)
-        event { $0.authenticated(key, user: user, device: device, id: id, at: $1) }
+        event { $0.authenticated(key, user: user, device: device, issued: issued, id: id, at: $1) }
         return key
     }
 

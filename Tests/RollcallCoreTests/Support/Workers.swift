@@ -207,7 +207,7 @@ struct Workers {
                 let random = SessionID(random: String(session.split(separator: "-")[1]))
                 let name = SessionName(user: user, device: device, session: random)
                 workers[worker].heard.append { $0.replaced(name, at: $1) }
-            case .presence, .notice, .typing, .members:
+            case .presence, .notice(.replaced, _), .notice(.sentAway, _), .typing, .members:
                 break
             }
         }

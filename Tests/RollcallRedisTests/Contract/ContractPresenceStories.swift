@@ -202,4 +202,25 @@ import Testing
             try await redis.published()
                 == [.notice(.replaced(user: alice, device: phone, session: "1-aa"), to: w1)])
     }
+
+    @Test(arguments: Party.allCases) func aRevokedTokenWritesNothingButARemoval(party: Party) async throws {
+        let redis = try await party.open()
+        var old = Session("aa").says(.active, 1)
+        old.issued = try await redis.time()
+        #expect(try await redis.write(old).outcome == .written)
+        try await redis.wait(until: try await redis.time().advanced(by: .milliseconds(2)))
+        let revoked = try await redis.revokeTokens(of: alice)
+        let before = try await redis.keys()
+        old = Session("aa").says(.idle, 2)
+        old.issued = revoked.advanced(by: .milliseconds(-1))
+        #expect(try await redis.write(old).outcome == .revoked)
+        #expect(try await redis.keys() == before)
+        old.state = nil
+        #expect(try await redis.write(old).outcome == .written)
+        var fresh = Session("bb").says(.active, 1)
+        fresh.issued = revoked
+        #expect(try await redis.write(fresh).outcome == .written)
+        fresh = Session("cc", device: tablet).says(.active, 1)
+        #expect(try await redis.write(fresh).outcome == .written, "it needs no token")
+    }
 }

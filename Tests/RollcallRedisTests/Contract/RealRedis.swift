@@ -68,6 +68,10 @@ final class RealRedis: StoreContract {
         try await store.call { $0.announceReplaced(previous, user: user, device: device, reply: $1) }
     }
 
+    func revokeTokens(of user: UserID) async throws -> Timestamp {
+        try await store.call { $0.revokeTokens(of: user, reply: $1) }
+    }
+
     func presence(of users: [UserID], known: KnownWorkers) async throws -> PresenceSnapshot {
         try await store.call { $0.presence(of: users, known: known, reply: $1) }
     }

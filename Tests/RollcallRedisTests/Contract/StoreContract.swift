@@ -23,6 +23,7 @@ protocol StoreContract: Sendable {
     func announceReplaced(
         _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
     ) async throws
+    func revokeTokens(of user: UserID) async throws -> Timestamp
     func presence(of users: [UserID], known: KnownWorkers) async throws -> PresenceSnapshot
     func audit(_ names: [SessionName], of incarnation: Incarnation) async throws -> [DeviceStanding]
 

@@ -9,6 +9,9 @@ extension TwinRedis {
         for (user, record) in presences {
             keys[names.presence(user)] = stored(.hash, record) { $0.fields }
         }
+        for (user, revoked) in revocations {
+            keys[names.revoked(user)] = stored(.string, revoked) { ["\($0.milliseconds)"] }
+        }
         for (typing, devices) in typingDevices {
             keys[names.typing(typing.conversation, typing.user)] = stored(.string, devices) {
                 [$0.map(\.text).joined(separator: " ")]

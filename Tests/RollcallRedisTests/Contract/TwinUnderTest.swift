@@ -47,6 +47,8 @@ actor TwinUnderTest: StoreContract {
         twin.announceReplaced(previous, user: user, device: device)
     }
 
+    func revokeTokens(of user: UserID) -> Timestamp { twin.revokeTokens(of: user) }
+
     func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
         twin.presence(of: users, known: known)
     }

@@ -69,7 +69,7 @@ private struct Model {
         case .written:
             #expect(record.version > last.version, "seed \(seed)")
             #expect(record.lastSeen ?? .zero >= last.lastSeen ?? .zero, "seed \(seed)")
-        case .done, .late, .replaced, .expired:
+        case .done, .late, .replaced, .expired, .revoked:
             #expect(record.devices == last.devices && record.updatedAt == last.updatedAt, "seed \(seed)")
         }
     }

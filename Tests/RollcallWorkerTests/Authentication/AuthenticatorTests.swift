@@ -249,7 +249,7 @@ struct AuthenticatorTests {
         let alice = try UserID("alice")
         let token = try await minter.token(for: alice, device: iphone, lifetime: .seconds(60), now: now)
         let identity = try authenticator.authenticate(token: token, device: nil, now: now)
-        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60))
+        #expect(identity == Identity(user: alice, device: iphone, expires: now + 60, issued: now))
         let brief = try await minter.token(for: alice, lifetime: .milliseconds(1), now: now)
         #expect(try refusal(brief, by: authenticator) == nil)
         auth.secret = Secret("too short".utf8)

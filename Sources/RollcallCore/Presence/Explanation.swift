@@ -1,0 +1,120 @@
+// Why a user's status is what it is: each device, whoever answers for it, and the rule that decided, for whoever has to
+// tell a person why somebody is shown so.
+
+public import RollcallModel
+
+/// A user's presence as this worker shows it, and how that comes about.
+public struct Explanation: Hashable, Sendable {
+    /// What decided. The codes are stable: programs match on them.
+    public enum Rule: String, Hashable, Sendable, CaseIterable {
+        case active
+        case activeInGrace = "active_in_grace"
+        case idle
+        case idleInGrace = "idle_in_grace"
+        /// Nobody looks: every device that counts is in the background.
+        case background
+        /// Every device belongs to a worker whose lease has passed.
+        case ownerDead = "owner_dead"
+        /// Every device has left.
+        case gone
+        case neverSeen = "never_seen"
+        /// Redis was away: what was shown before stays until all have said again what they hold.
+        case held
+    }
+
+    /// How a device counts.
+    public enum Standing: String, Hashable, Sendable, CaseIterable {
+        case connected
+        /// Its connection is lost, and it counts until the grace is over.
+        case inGrace = "in_grace"
+        /// It does not count: the lease of the worker that answers for it has passed.
+        case ownerDead = "owner_dead"
+        /// That lease has passed, too; but Redis was away, so that this is not judged yet.
+        case unsettled
+        case gone
+    }
+
+    public struct Device: Hashable, Sendable {
+        public var device: DeviceID
+        public var record: DeviceRecord
+        public var standing: Standing
+        public var worker: WorkerReport
+    }
+
+    public var presence: Presence
+    public var report: UserReport
+    /// By name; those that are gone last.
+    public var devices: [Device]
+    public var rule: Rule
+    /// `presence.grace`.
+    public var grace: Duration
+}
+
+extension Shard {
+    /// Explains what readers are shown of a user.
+    public func explanation(of report: UserReport, at now: Instant) -> Explanation {
+        let standings = known(at: now).judged(report.workers.standings)
+        let reading = reading(of: report.record, standings, isAuthoritative: false)
+        let devices = report.record.devices.map { device, record in
+            let worker = report.workers.workers.first { $0.incarnation == record.incarnation }
+            return Explanation.Device(
+                device: device, record: record,
+                standing: .init(
+                    record, isMasked: reading.masked.contains(record.incarnation),
+                    hasPassed: standings[record.incarnation]?.isDead == true),
+                worker: worker ?? WorkerReport(incarnation: record.incarnation, leaseEnd: nil))
+        }
+        let sorted = devices.sorted {
+            ($0.standing == .gone ? 1 : 0, $0.device) < ($1.standing == .gone ? 1 : 0, $1.device)
+        }
+        return Explanation(
+            presence: reading.presence, report: report, devices: sorted,
+            rule: .init(that: reading.presence, comesOf: sorted, isStored: report.storedStatus != nil),
+            grace: settings.grace)
+    }
+}
+
+extension Explanation.Standing {
+    /// Whether the device has a say in what its user is shown as.
+    var counts: Bool {
+        switch self {
+        case .connected, .inGrace, .unsettled: true
+        case .ownerDead, .gone: false
+        }
+    }
+
+    fileprivate init(_ record: DeviceRecord, isMasked: Bool, hasPassed: Bool) {
+        self =
+            if record.state == nil { .gone } else if isMasked { .ownerDead } else if hasPassed { .unsettled } else {
+                record.lost == nil ? .connected : .inGrace
+            }
+    }
+}
+
+extension Explanation.Rule {
+    fileprivate init(that presence: Presence, comesOf devices: [Explanation.Device], isStored: Bool) {
+        let counting = devices.filter(\.standing.counts)
+        let status = PresenceStatus(of: counting.compactMap(\.record.state))
+        let isConnected = counting.contains { $0.record.state == status.deciding && $0.standing == .connected }
+        self =
+            switch status {
+            case _ where status != presence.status: .held
+            case .online: isConnected ? .active : .activeInGrace
+            case .away: isConnected ? .idle : .idleInGrace
+            case .offline where !counting.isEmpty: .background
+            case .offline where devices.contains { $0.standing == .ownerDead }: .ownerDead
+            case .offline: isStored ? .gone : .neverSeen
+            }
+    }
+}
+
+extension PresenceStatus {
+    /// The state of a device that makes this the status of its user.
+    var deciding: DeviceState {
+        switch self {
+        case .online: .active
+        case .away: .idle
+        case .offline: .background
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// What operators ask: who the workers are, what stands of a user; and what they do to a user.
+
+public import RollcallModel
+
+extension Store {
+    /// Reads what all workers say of themselves, of those too that are dead and not swept yet.
+    public func workers(reply: @escaping Reply<WorkersReport>) {
+        connection.send(RedisCommand("ZRANGE", .string(names.workers), 0, -1)) { result in
+            switch result {
+            case .success(let value):
+                let incarnations = (value.array ?? []).compactMap { $0.string.map(Incarnation.init(name:)) }
+                self.reports(on: incarnations, reply: reply)
+            case .failure(let error): reply(.failure(error))
+            }
+        }
+    }
+
+    /// Reads all that stands of a user, and of the workers that the record names.
+    ///
+    /// - Parameter own: the reader, who is read too: where its lease stands, Redis has not lost the others'.
+    public func report(on user: UserID, own: Incarnation?, reply: @escaping Reply<UserReport>) {
+        let gathering = Gathering<RedisValue>(3) { result in
+            switch result {
+            case .success(let values): self.report(on: user, own: own, values, reply: reply)
+            case .failure(let error): reply(.failure(error))
+            }
+        }
+        let (time, record, revoked) = (gathering.part(0), gathering.part(1), gathering.part(2))
+        connection.send(RedisCommand("TIME"), reply: time)
+        connection.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
+        connection.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
+    }
+
+    /// From now on no token counts that was issued for the user before; this is known as long as a record is.
+    public func revokeTokens(of user: UserID, reply: @escaping Reply<Timestamp>) {
+        call(.userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), reply: reply) { $0.time }
+    }
+
+    /// Erases the user's record and revocation, and strikes the devices off the lists of their workers.
+    ///
+    /// - Parameter reply: `false` if a session of the user is left; then the record stays.
+    public func erase(_ report: UserReport, reply: @escaping Reply<Bool>) {
+        let user = report.record.user
+        let dead = report.workers.standings.filter(\.value.isDead).map { RedisCommand.Argument.string($0.key.name) }
+        call(
+            .userErase, keys: [names.presence(user), names.revoked(user)], arguments: [.string(user.text)] + dead,
+            reply: { result in
+                guard case .success(true) = result else { return reply(result) }
+                self.strike(report) { reply($0.map { true }) }
+            }
+        ) { $0.integer.map { $0 == 1 } }
+    }
+
+    private func strike(_ report: UserReport, reply: @escaping Reply<Void>) {
+        let gathering = Gathering<Void>(report.record.devices.count) { reply($0.map { _ in }) }
+        for (index, (device, record)) in report.record.devices.enumerated() {
+            let name = SessionName(user: report.record.user, device: device, session: record.session)
+            unrecord([name], of: record.incarnation, reply: gathering.part(index))
+        }
+    }
+
+    private func report(
+        on user: UserID, own: Incarnation?, _ values: [RedisValue], reply: @escaping Reply<UserReport>
+    ) {
+        let hash = values[1].array ?? []
+        let record: PresenceRecord
+        switch Self.understood(values[0], command: "TIME", Timestamp.init(redisTime:)) {
+        case .success(let time): record = PresenceRecord(user: user, hash: hash, readAfter: time)
+        case .failure(let error): return reply(.failure(error))
+        }
+        let named = Set(record.devices.values.map(\.incarnation)).union(own.map { [$0] } ?? [])
+        // After the record: an incarnation claims its lease before it writes any.
+        reports(on: named.sorted { $0.name < $1.name }) { workers in
+            reply(
+                workers.map {
+                    UserReport(
+                        record: record, storedStatus: Self.fields(hash)["status"], workers: $0, revoked: values[2].time)
+                })
+        }
+    }
+
+    private func reports(on incarnations: [Incarnation], reply: @escaping Reply<WorkersReport>) {
+        let gathering = Gathering<RedisValue>(2 * incarnations.count + 1) { result in
+            reply(result.flatMap { Self.reports(on: incarnations, $0) })
+        }
+        for (index, incarnation) in incarnations.enumerated() {
+            let (lease, hash) = (gathering.part(2 * index), gathering.part(2 * index + 1))
+            connection.send(RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name)), reply: lease)
+            connection.send(RedisCommand("HGETALL", .string(names.worker(incarnation)))) {
+                hash($0.orForeign(.array([])))
+            }
+        }
+        connection.send(RedisCommand("TIME"), reply: gathering.part(2 * incarnations.count))
+    }
+
+    private static func reports(
+        on incarnations: [Incarnation], _ values: [RedisValue]
+    ) -> Result<WorkersReport, RedisError> {
+        understood(values[2 * incarnations.count], command: "TIME", Timestamp.init(redisTime:)).map { time in
+            let workers = incarnations.enumerated().map { index, incarnation in
+                WorkerReport(incarnation, leaseEnd: values[2 * index], fields(values[2 * index + 1].array ?? []))
+            }
+            return WorkersReport(time: time, workers: workers)
+        }
+    }
+
+    /// A hash as `HGETALL` answers it; what is no text is left out.
+    private static func fields(_ hash: [RedisValue]) -> [String: String] {
+        var fields: [String: String] = [:]
+        for index in stride(from: 0, to: hash.count - 1, by: 2) {
+            guard let field = hash[index].string else { continue }
+            fields[field] = hash[index + 1].string
+        }
+        return fields
+    }
+}
+
+extension WorkerReport {
+    /// Reads the reply to `ZSCORE`, and the fields of the incarnation's hash.
+    fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: [String: String]) {
+        func number(_ field: String) -> Int64? { fields[field].flatMap { Int64($0) } }
+        self.init(incarnation: incarnation, leaseEnd: leaseEnd.time)
+        (host, edge, version) = (fields["host"], fields["edge"], fields["version"])
+        (pid, sessions) = (number("pid"), number("sessions"))
+        startedAt = number("started_at").map(Timestamp.init(milliseconds:))
+        beat = number("beat").map(Timestamp.init(milliseconds:))
+        isDraining = fields["draining"] != nil
+    }
+}

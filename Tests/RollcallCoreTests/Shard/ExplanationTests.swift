@@ -1,0 +1,100 @@
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite("The explanation of a status") struct ExplanationTests {
+    private static let dead = Incarnation(name: "w9.dead")
+
+    /// What is told of alice, whose record has these devices.
+    private func explanation(
+        _ devices: [DeviceID: DeviceRecord], stored: String? = "online", worker death: Duration = .seconds(3)
+    ) throws -> Explanation {
+        var stage = Stage()
+        let own = try #require(stage.incarnation)
+        let time = stage.redis.time
+        stage.others = [w2: time.advanced(by: .seconds(4))]
+        stage.heartbeat()
+        let record = PresenceRecord(user: "alice", devices: devices, lastSeen: time, updatedAt: time, version: 9)
+        let workers = [
+            WorkerReport(incarnation: own, leaseEnd: time.advanced(by: .seconds(5))),
+            WorkerReport(incarnation: w2, leaseEnd: time.advanced(by: .seconds(4))),
+            WorkerReport(incarnation: Self.dead, leaseEnd: time.advanced(by: .zero - death)),
+        ]
+        let report = UserReport(
+            record: record, storedStatus: stored, workers: WorkersReport(time: time, workers: workers), revoked: nil)
+        return stage.shard.explanation(of: report, at: stage.now)
+    }
+
+    private var time: Timestamp { Stage().redis.time }
+
+    private func record(
+        _ state: DeviceState?, of worker: Incarnation = w2, lost: Duration? = nil
+    ) -> DeviceRecord {
+        DeviceRecord(
+            state: state, incarnation: worker, began: time, session: SessionID(random: "x"), sequence: 1,
+            since: time.advanced(by: .seconds(-7)), lost: lost.map { time.advanced(by: .zero - $0) })
+    }
+
+    @Test("names what decided, for each thing that can")
+    func rules() throws {
+        let cases: [([DeviceID: DeviceRecord], Explanation.Rule, String)] = [
+            (["phone": record(.active), "tv": record(.idle)], .active, "online: phone is active on w2.b"),
+            (
+                ["phone": record(.active), "watch": record(.active)], .active,
+                "online: phone is active on w2.b, and 1 more"
+            ),
+            (
+                ["phone": record(.active, lost: .milliseconds(1200))], .activeInGrace,
+                "online: phone was active when its connection was lost 1.2 s ago, and counts for 3.8 s more"
+            ),
+            (["tv": record(.idle), "watch": record(.background)], .idle, "away: tv is idle on w2.b"),
+            (
+                ["tv": record(.idle, lost: .seconds(2))], .idleInGrace,
+                "away: tv was idle when its connection was lost 2.0 s ago, and counts for 3.0 s more"
+            ),
+            (["tv": record(.background)], .background, "offline: every device is in the background: tv"),
+            (
+                ["phone": record(.active, of: Self.dead)], .ownerDead,
+                "offline: the only device is owned by w9.dead, whose lease passed 3.0 s ago; it will be swept"
+            ),
+            (
+                ["phone": record(.active, of: Self.dead), "tv": record(.idle)], .idle, "away: tv is idle on w2.b"
+            ),
+            (["phone": record(nil)], .gone, "offline: every device has left; phone, 7.0 s ago, was the last"),
+        ]
+        for (devices, rule, text) in cases {
+            let explanation = try explanation(devices)
+            #expect(explanation.rule == rule)
+            #expect(explanation.sentence == text)
+        }
+        #expect(try explanation([:], stored: nil).rule == .neverSeen)
+    }
+
+    @Test("says how each device counts, those that are gone last")
+    func standings() throws {
+        let explanation = try explanation([
+            "a": record(nil), "b": record(.active), "c": record(.idle, lost: .seconds(1)),
+            "d": record(.active, of: Self.dead),
+        ])
+        #expect(explanation.devices.map(\.device) == ["b", "c", "d", "a"])
+        #expect(explanation.devices.map(\.standing) == [.connected, .inGrace, .ownerDead, .gone])
+        #expect(explanation.presence.status == .online)
+    }
+
+    @Test("never says another status than readers are shown")
+    func agrees() throws {
+        let states: [DeviceRecord] = [
+            record(.active), record(.idle), record(.background), record(nil), record(.active, lost: .seconds(1)),
+            record(.active, of: Self.dead), record(.idle, of: Self.dead),
+        ]
+        for first in states {
+            for second in states {
+                let explanation = try explanation(["a": first, "b": second])
+                #expect(explanation.sentence.hasPrefix(explanation.presence.status.rawValue + ": "))
+                #expect(explanation.rule != .held)
+            }
+        }
+    }
+}

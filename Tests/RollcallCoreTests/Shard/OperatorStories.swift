@@ -1,0 +1,88 @@
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite("Operators") struct OperatorStories {
+    private func name(of key: SessionKey, in stage: Stage) throws -> SessionName {
+        try #require(stage.shard.sessions[key]?.recorder?.name)
+    }
+
+    @Test("who is sent away is told so, and gone at once")
+    func sentAway() throws {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        let other = stage.enter("alice", "tablet", state: .idle)
+        stage.settle()
+        let name = try name(of: key, in: stage)
+        stage.event { $0.sentAway(name, at: $1) }
+        stage.settle()
+        #expect(stage.closed == [key: .sentAway])
+        #expect(stage.heard(by: key).last == .goodbye(.init(reason: .sentAway, reconnect: false)))
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away, "the other device stays")
+        #expect(stage.shard.sessions.keys == [other])
+        stage.event { $0.sentAway(name, at: $1) }
+        #expect(stage.closed == [key: .sentAway], "a notice that comes twice does nothing")
+    }
+
+    @Test("a device in grace is sent away, too")
+    func sentAwayInGrace() throws {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        let name = try name(of: key, in: stage)
+        stage.drop(key)
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+        stage.event { $0.sentAway(name, at: $1) }
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("a token from before the revocation opens no session, and harms none that stands")
+    func revokedBefore() {
+        var stage = Stage()
+        let issued = stage.redis.time
+        stage.pass(.seconds(1))
+        _ = stage.redis.revokeTokens(of: "alice")
+        let honest = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        stage.pass(.milliseconds(5))
+        let thief = stage.enter("alice", issued: issued)
+        stage.settle()
+        #expect(stage.closed == [thief: .badToken])
+        #expect(stage.shard.sessions.keys == [honest])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+        #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
+    }
+
+    @Test("a session that nobody told of the revocation ends with the next that it says")
+    func revokedMeanwhile() {
+        var stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        stage.pass(.seconds(1))
+        _ = stage.redis.revokeTokens(of: "alice")
+        stage.say(.state(.idle), on: key)
+        stage.settle()
+        #expect(stage.closed == [key: .badToken])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test("a fresh token carries the session over the revocation")
+    func refreshed() {
+        var stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        stage.pass(.seconds(1))
+        let revoked = stage.redis.revokeTokens(of: "alice")
+        stage.event { $0.authenticated(key, user: "alice", device: "phone", issued: revoked, id: nil, at: $1) }
+        stage.say(.state(.idle), on: key)
+        stage.settle()
+        #expect(stage.closed.isEmpty)
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away)
+    }
+}
