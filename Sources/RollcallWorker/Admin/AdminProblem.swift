@@ -19,6 +19,8 @@ struct AdminProblem: Error, Hashable {
         case notManaged = "not_managed"
         case methodNotAllowed = "method_not_allowed"
         case tooLarge = "too_large"
+        /// A body that is said to be something else than JSON.
+        case unsupportedMediaType = "unsupported_media_type"
         /// More at once than may be asked for.
         case limit
         /// Redis is away, or this worker not ready; the same request may succeed later.
@@ -50,16 +52,23 @@ struct AdminProblem: Error, Hashable {
         case .notFound, .notManaged: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .tooLarge: .contentTooLarge
+        case .unsupportedMediaType: .unsupportedMediaType
         case .unavailable: .serviceUnavailable
         case .internal: .internalServerError
         }
     }
 
+    static let mediaType = "application/problem+json"
+
     var response: Response {
-        let body = Body(code: code.rawValue, detail: detail, status: status.code, title: status.reasonPhrase)
-        var response = AdminJSON.response(body, status: status, type: "application/problem+json")
+        var response = AdminJSON.response(bytes, status: status, type: Self.mediaType)
         response.headers.append(contentsOf: headers)
         return response
+    }
+
+    /// The problem as JSON.
+    var bytes: ByteBuffer {
+        AdminJSON.bytes(Body(code: code.rawValue, detail: detail, status: status.code, title: status.reasonPhrase))
     }
 
     private struct Body: Encodable {
@@ -72,19 +81,23 @@ struct AdminProblem: Error, Hashable {
 
 /// JSON on the admin port: the same answer is always the same bytes.
 enum AdminJSON {
-    static func response(
-        _ body: some Encodable, status: HTTPResponse.Status = .ok, type: String = "application/json"
-    ) -> Response {
+    static func response(_ body: some Encodable) -> Response {
+        response(bytes(body), status: .ok, type: "application/json")
+    }
+
+    static func response(_ bytes: ByteBuffer, status: HTTPResponse.Status, type: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: bytes))
+    }
+
+    static func bytes(_ body: some Encodable) -> ByteBuffer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let bytes: Data
         do {
-            bytes = try encoder.encode(body)
+            return ByteBuffer(bytes: try encoder.encode(body))
         } catch {
             preconditionFailure("an answer that cannot be encoded: \(error)")
         }
-        return Response(
-            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }

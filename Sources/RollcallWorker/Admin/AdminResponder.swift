@@ -13,11 +13,12 @@ import RollcallModel
 #endif
 
 struct AdminResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = AdminContext
 
-    let node: any NodeAccess
+    let node: any OperatorAccess
     /// What callers must show, if anything.
     let token: Secret?
+    let audit: AdminAudit
     let logger: Logger
     /// What there is to scrape, if it is kept here.
     let metrics: PrometheusMetrics?
@@ -25,11 +26,24 @@ struct AdminResponder: HTTPResponder {
     /// Room for the members of a large conversation.
     static let mostBytes = 4 * 1024 * 1024
 
+    /// Whatever would change something is noted; that presence may be asked for in a body makes it no change.
+    ///
     /// - Throws: `HTTPParserError` alone, which the server answers by itself.
     func respond(to request: Request, context: Context) async throws -> Response {
+        let response = try await answer(to: request)
+        if request.method.changes, response.status != .methodNotAllowed,
+            let route = try? AdminRoute(path: request.uri.path), route != .presence
+        {
+            audit.note(request.method, route, from: context, response.status.code)
+        }
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(to request: Request) async throws -> Response {
         do {
-            let response = try await answer(to: request)
-            return request.method == .head ? response.createHeadResponse() : response
+            let route = Result { () throws(AdminProblem) in try AdminRoute(path: request.uri.path) }
+            if (try? route.get())?.place.isOpen != true { try authorize(request) }
+            return try await answer(to: request, for: try route.get())
         } catch let problem as AdminProblem {
             return problem.response
         } catch let unavailable as Unavailable {
@@ -44,22 +58,32 @@ struct AdminResponder: HTTPResponder {
         }
     }
 
-    private func answer(to request: Request) async throws -> Response {
-        let route = Result { () throws(AdminProblem) in try AdminRoute(path: request.uri.path) }
-        if (try? route.get())?.isOpen != true { try authorize(request) }
-        switch (try route.get(), request.method) {
-        case (.health, .get), (.health, .head): return AdminJSON.response(AdminHealth())
-        case (.ready, .get), (.ready, .head): return try ready()
-        case (.metrics, .get), (.metrics, .head): return try page()
-        case (.presence, .get), (.presence, .head): return try await presence(of: namedUsers(request))
+    private func answer(to request: Request, for route: AdminRoute) async throws -> Response {
+        guard request.method != .options else { return options(of: route) }
+        // HEAD is answered as GET is; its body goes last.
+        switch (route, request.method == .head ? .get : request.method) {
+        case (.health, .get): return AdminJSON.response(AdminHealth())
+        case (.ready, .get): return try ready()
+        case (.metrics, .get): return try page()
+        case (.document, .get): return AdminDocument.response
+        case (.presence, .get): return try await presence(of: namedUsers(request))
         case (.presence, .post): return try await presence(of: body(of: request, AdminUsers.self).users)
-        case (.typing(let conversation), .get), (.typing(let conversation), .head):
+        case (.workers, .get): return AdminJSON.response(AdminWorkers(try await node.workers()))
+        case (.user(let user), .get): return AdminJSON.response(AdminUser(try await node.explanation(of: user)))
+        case (.user(let user), .delete): return try await erase(user, request)
+        case (.sessions(let user), .delete): return try await sendAway(user, request)
+        case (.revocation(let user), .post): return AdminJSON.response(try await node.revokeTokens(of: user))
+        case (.typing(let conversation), .get):
             return AdminJSON.response(try await node.typing(in: conversation))
         case (.members(let conversation), let method): return try await members(of: conversation, method, request)
         case (.member(let user, let conversation), let method):
             return try await member(user, of: conversation, method, request)
         case (let route, _): throw notAllowed(route)
         }
+    }
+
+    private func options(of route: AdminRoute) -> Response {
+        Response(status: .noContent, headers: [.allow: "\(route.place.methods), OPTIONS"])
     }
 
     private func ready() throws(AdminProblem) -> Response {
@@ -87,7 +111,7 @@ struct AdminResponder: HTTPResponder {
         of conversation: ConversationID, _ method: HTTPRequest.Method, _ request: Request
     ) async throws -> Response {
         switch method {
-        case .get, .head:
+        case .get:
             guard let members = try await node.members(of: conversation) else {
                 throw AdminProblem(.notManaged, "members of this conversation were never set")
             }
@@ -112,7 +136,7 @@ struct AdminResponder: HTTPResponder {
     }
 
     private func notAllowed(_ route: AdminRoute) -> AdminProblem {
-        AdminProblem(.methodNotAllowed, "here one can \(route.methods)", headers: [.allow: route.methods])
+        AdminProblem(.methodNotAllowed, "here one can \(route.place.methods)", headers: [.allow: route.place.methods])
     }
 }
 
@@ -130,6 +154,10 @@ extension AdminResponder {
 
     /// Without a token only this machine reaches the port; but so does any web page that is looked at on it.
     private func demandOwnName(_ request: Request) throws(AdminProblem) {
+        if let origin = request.headers[.origin], !Loopback.contains(origin: origin) {
+            throw AdminProblem(
+                .unauthorized, "without admin.token_file this port answers to no web page but this machine's own")
+        }
         if let authority = request.head.authority, !Loopback.contains(authority: authority) {
             throw AdminProblem(
                 .unauthorized, "without admin.token_file this port answers to localhost only, not to \(authority)")
@@ -137,15 +165,22 @@ extension AdminResponder {
     }
 
     private func namedUsers(_ request: Request) throws(AdminProblem) -> [UserID] {
-        var users: [UserID] = []
-        for field in (request.uri.query ?? "").split(separator: "&") where field.hasPrefix("user=") {
-            users.append(try AdminName.decoded(field.dropFirst("user=".count), "the user"))
-        }
+        let users: [UserID] = try AdminQuery(request.uri.query).names("user")
         guard !users.isEmpty else { throw AdminProblem(.badRequest, "name users: ?user=alice&user=bob") }
         return users
     }
 
+    /// A body that says nothing of itself is taken for JSON.
+    private func demandJSON(_ request: Request) throws(AdminProblem) {
+        guard let type = request.headers[.contentType] else { return }
+        let essence = type.prefix { $0 != ";" }.trimmingPrefix(" ").lowercased().split(separator: " ").first
+        guard essence == "application/json" else {
+            throw AdminProblem(.unsupportedMediaType, "the body must be application/json (curl --json sends it so)")
+        }
+    }
+
     private func body<Body: AdminRequestBody>(of request: Request, _: Body.Type) async throws -> Body {
+        try demandJSON(request)
         let bytes: ByteBuffer
         do {
             bytes = try await request.body.collect(upTo: Self.mostBytes)
@@ -162,6 +197,32 @@ extension AdminResponder {
             throw AdminProblem(.badRequest, "the body must look like \(Body.form); \(error.reason)")
         }
     }
+}
+
+extension AdminResponder {
+    private func sendAway(_ user: UserID, _ request: Request) async throws -> Response {
+        let query = AdminQuery(request.uri.query)
+        try query.demand(only: "device")
+        let devices: [DeviceID] = try query.names("device")
+        guard devices.count <= 1 else { throw AdminProblem(.badRequest, "name one device, or none for all") }
+        return AdminJSON.response(try await node.sendAway(user, device: devices.first))
+    }
+
+    private func erase(_ user: UserID, _ request: Request) async throws -> Response {
+        let query = AdminQuery(request.uri.query)
+        try query.demand(only: "conversation")
+        let conversations: [ConversationID] = try query.names("conversation")
+        guard conversations.count <= AdminUsers.most else {
+            throw AdminProblem(.limit, "at most \(AdminUsers.most) conversations can be named at once")
+        }
+        try await node.erase(user, conversations: conversations)
+        return Response(status: .noContent)
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether a request with it is to change something, and belongs into the audit.
+    fileprivate var changes: Bool { self == .put || self == .post || self == .delete || self == .patch }
 }
 
 extension DecodingError {

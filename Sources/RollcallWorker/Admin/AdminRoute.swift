@@ -3,12 +3,63 @@
 
 import RollcallModel
 
+/// A path of the admin port, with what stands in braces left open.
+enum AdminPlace: String, CaseIterable {
+    case health = "/health"
+    case ready = "/ready"
+    case metrics = "/metrics"
+    case document = "/openapi.yaml"
+    case presence = "/v1/presence"
+    case workers = "/v1/workers"
+    case user = "/v1/users/{user}"
+    case sessions = "/v1/users/{user}/sessions"
+    case revocation = "/v1/users/{user}/revoke"
+    case typing = "/v1/conversations/{conversation}/typing"
+    case members = "/v1/conversations/{conversation}/members"
+    case member = "/v1/conversations/{conversation}/members/{user}"
+
+    /// Whether anybody may ask: those who watch over a worker know no token.
+    var isOpen: Bool {
+        switch self {
+        case .health, .ready: true
+        case .metrics, .document, .presence, .workers, .user, .sessions, .revocation, .typing, .members, .member: false
+        }
+    }
+
+    /// What may be done there, as the `Allow` header lists it.
+    var methods: String {
+        switch self {
+        case .health, .ready, .metrics, .document, .workers, .typing: "GET, HEAD"
+        case .presence: "GET, HEAD, POST"
+        case .user: "GET, HEAD, DELETE"
+        case .sessions: "DELETE"
+        case .revocation: "POST"
+        case .members: "GET, HEAD, PUT, DELETE"
+        case .member: "PUT, DELETE"
+        }
+    }
+
+    /// What stands in the braces, in their order; `nil` if the path is another.
+    fileprivate func names(in path: [Substring]) -> [Substring]? {
+        let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == path.count else { return nil }
+        let pairs = zip(parts, path)
+        guard pairs.allSatisfy({ $0.0.first == "{" || $0.0 == $0.1 }) else { return nil }
+        return pairs.filter { $0.0.first == "{" }.map(\.1)
+    }
+}
+
 /// The place that a path names.
 enum AdminRoute: Hashable {
     case health
     case ready
     case metrics
+    case document
     case presence
+    case workers
+    case user(UserID)
+    case sessions(of: UserID)
+    case revocation(of: UserID)
     case typing(in: ConversationID)
     case members(of: ConversationID)
     case member(UserID, of: ConversationID)
@@ -16,74 +67,57 @@ enum AdminRoute: Hashable {
     /// - Parameter path: as it stands in the request, without the query.
     /// - Throws: ``AdminProblem`` for a path that is none of ours, or that has a name in it that can be nobody's.
     init(path: String) throws(AdminProblem) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        switch (parts.count, parts.first, parts.dropFirst().first, parts.dropFirst(3).first) {
-        case (1, "health", _, _): self = .health
-        case (1, "ready", _, _): self = .ready
-        case (1, "metrics", _, _): self = .metrics
-        case (2, "v1", "presence", _): self = .presence
-        case (4, "v1", "conversations", "typing"):
-            self = .typing(in: try AdminName.decoded(parts[3], "the conversation"))
-        case (4, "v1", "conversations", "members"):
-            self = .members(of: try AdminName.decoded(parts[3], "the conversation"))
-        case (5, "v1", "conversations", "members"):
-            self = .member(
-                try AdminName.decoded(parts[5], "the user"),
-                of: try AdminName.decoded(parts[3], "the conversation"))
-        default: throw AdminProblem(.notFound, "there is nothing at this path")
-        }
-    }
-
-    /// Whether anybody may ask: those who watch over a worker know no token.
-    var isOpen: Bool {
-        switch self {
-        case .health, .ready: true
-        case .metrics, .presence, .typing, .members, .member: false
-        }
-    }
-
-    /// What may be done there, as the `Allow` header lists it.
-    var methods: String {
-        switch self {
-        case .health, .ready, .metrics, .typing: "GET, HEAD"
-        case .presence: "GET, HEAD, POST"
-        case .members: "GET, HEAD, PUT, DELETE"
-        case .member: "PUT, DELETE"
-        }
-    }
-}
-
-/// Names in paths and queries.
-enum AdminName {
-    static func decoded<Kind>(
-        _ text: some StringProtocol, _ what: String
-    ) throws(AdminProblem) -> Identifier<Kind> {
-        guard let name = percentDecoded(text) else {
-            throw AdminProblem(.badRequest, "\(what) is not percent-encoded UTF-8")
-        }
-        do {
-            return try Identifier(name)
-        } catch {
-            throw AdminProblem(.badRequest, "\(what) has a wrong name: \(error)")
-        }
-    }
-
-    /// The text that a percent-encoded one stands for. A plus is a plus: no name has a blank to be written as one.
-    static func percentDecoded(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = hex(rest.popFirst()), let low = hex(rest.popFirst()) else { return nil }
-                bytes.append(high << 4 | low)
-            } else {
-                bytes.append(byte)
+        let path = path.split(separator: "/", omittingEmptySubsequences: false)
+        for place in AdminPlace.allCases {
+            if let names = place.names(in: path) {
+                self = try Self.route(place, names)
+                return
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        throw AdminProblem(.notFound, "there is nothing at this path")
     }
 
-    private static func hex(_ byte: UInt8?) -> UInt8? {
-        byte.flatMap { Character(Unicode.Scalar($0)).hexDigitValue }.map { UInt8($0) }
+    private static func route(_ place: AdminPlace, _ names: [Substring]) throws(AdminProblem) -> AdminRoute {
+        switch place {
+        case .health: .health
+        case .ready: .ready
+        case .metrics: .metrics
+        case .document: .document
+        case .presence: .presence
+        case .workers: .workers
+        case .user: .user(try AdminName.decoded(names[0], "the user"))
+        case .sessions: .sessions(of: try AdminName.decoded(names[0], "the user"))
+        case .revocation: .revocation(of: try AdminName.decoded(names[0], "the user"))
+        case .typing: .typing(in: try AdminName.decoded(names[0], "the conversation"))
+        case .members: .members(of: try AdminName.decoded(names[0], "the conversation"))
+        case .member:
+            .member(
+                try AdminName.decoded(names[1], "the user"), of: try AdminName.decoded(names[0], "the conversation"))
+        }
+    }
+
+    var place: AdminPlace {
+        switch self {
+        case .health: .health
+        case .ready: .ready
+        case .metrics: .metrics
+        case .document: .document
+        case .presence: .presence
+        case .workers: .workers
+        case .user: .user
+        case .sessions: .sessions
+        case .revocation: .revocation
+        case .typing: .typing
+        case .members: .members
+        case .member: .member
+        }
+    }
+
+    /// Of whom it is, for the audit.
+    var user: UserID? {
+        switch self {
+        case .user(let user), .sessions(let user), .revocation(let user), .member(let user, _): user
+        case .health, .ready, .metrics, .document, .presence, .workers, .typing, .members: nil
+        }
     }
 }

@@ -21,14 +21,16 @@ struct AdminServer: Service {
     /// - Parameter listening: told once where the port is, with the number that was picked if the configuration names
     ///   none; nothing is accepted before it returns.
     init(
-        _ configuration: WorkerConfiguration.Admin, node: any NodeAccess, group: any EventLoopGroup, logger: Logger,
+        _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
         metrics: PrometheusMetrics? = nil,
         listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.group = group
         self.listening = listening
-        responder = AdminResponder(node: node, token: configuration.token, logger: logger, metrics: metrics)
+        responder = AdminResponder(
+            node: node, token: configuration.token, audit: AdminAudit(token: configuration.token, logger: logger),
+            logger: logger, metrics: metrics)
         // What the library calls information is ours to say.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
@@ -60,7 +62,9 @@ struct AdminServer: Service {
     /// - Throws: ``ListenError`` if it cannot listen where the configuration says.
     func run() async throws {
         let application = Application(
-            responder: responder, server: .http1(configuration: .init(idleTimeout: Self.idle)),
+            responder: responder,
+            server: .http1(
+                configuration: .init(additionalChannelHandlers: [BadHTTPHandler.Entry()], idleTimeout: Self.idle)),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { channel in

@@ -18,6 +18,12 @@ package enum Loopback {
         contains(host(of: authority))
     }
 
+    /// Whether a web page is of this machine, by its `Origin`.
+    static func contains(origin: String) -> Bool {
+        let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0].hasSuffix(":") && parts[1].isEmpty && contains(authority: String(parts[2]))
+    }
+
     /// The host without its port, of `host:port`, `[::1]:port` or either alone.
     static func host(of authority: some StringProtocol) -> String {
         if authority.first == "[", let end = authority.lastIndex(of: "]") {

@@ -32,6 +32,8 @@ struct AdminClient {
         var request = URLRequest(url: url, timeoutInterval: 20)
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
+        // The system's client says of its own accord that a body is a form.
+        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         let (data, response) = try await URLSession.shared.data(for: request)
@@ -60,12 +62,12 @@ struct AdminClient {
 
 /// Runs an admin port on a free port while `body` runs, and shuts it down in order.
 func withAdmin(
-    _ node: DictionaryNode = DictionaryNode(), token: String? = nil, _ body: (AdminClient) async throws -> Void
+    _ node: DictionaryNode = DictionaryNode(), token: String? = nil,
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, _ body: (AdminClient) async throws -> Void
 ) async throws {
     var configuration = WorkerConfiguration.Admin()
     configuration.port = 0
     configuration.token = token.map { Secret($0.utf8) }
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let port = NIOLockedValueBox<Int?>(nil)
     let server = AdminServer(configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger) {
         let bound = $0.port

@@ -29,6 +29,12 @@ struct AdminWireTests {
     func broken() async throws {
         try await withAdmin { ask in
             #expect(try await exchange("nonsense\r\n\r\n", port: ask.port).hasPrefix("HTTP/1.1 400"))
+            let bad = try await exchange("nonsense\r\n\r\n", port: ask.port)
+            #expect(bad.contains("\r\ncontent-type: application/problem+json\r\n"), "\(bad)")
+            #expect(bad.contains(#""code":"bad_request""#))
+            let field = String(repeating: "x", count: 100_000)
+            let large = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: \(field)\r\n\r\n"
+            #expect(try await exchange(large, port: ask.port).contains(#""code":"bad_request""#))
             let badChunk = "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
             #expect(try await exchange(badChunk, port: ask.port).hasPrefix("HTTP/1.1 400"))
             let cut = "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"users\""

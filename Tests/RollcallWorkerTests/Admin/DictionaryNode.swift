@@ -1,14 +1,19 @@
 import NIOConcurrencyHelpers
+import RollcallCore
 import RollcallModel
 
 @testable import RollcallWorker
 
 /// A node that knows what a test tells it.
-final class DictionaryNode: NodeAccess {
+final class DictionaryNode: OperatorAccess {
     struct State {
         var presence: [UserID: Presence] = [:]
         var typing: [ConversationID: [Typist]] = [:]
         var members: [ConversationID: [UserID: String]] = [:]
+        var records: [UserID: PresenceRecord] = [:]
+        var workers: [WorkerReport] = []
+        /// Who was sent away, revoked, erased: what was asked, in words.
+        var done: [String] = []
         var isReady = true
         /// What every call throws, if anything.
         var failure: (any Error)?
@@ -63,6 +68,44 @@ final class DictionaryNode: NodeAccess {
 
     func endMembership(of conversation: ConversationID) async throws {
         try with { $0.members[conversation] = nil }
+    }
+
+    /// What was done to users.
+    var done: [String] { state.withLockedValue { $0.done } }
+
+    func explanation(of user: UserID) async throws -> Explanation {
+        try with { state in
+            let record = state.records[user]
+            let report = UserReport(
+                record: record
+                    ?? PresenceRecord(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: 1),
+                storedStatus: record.map { _ in "online" },
+                workers: WorkersReport(time: Timestamp(milliseconds: 1000), workers: state.workers), revoked: nil)
+            let shard = Shard(settings: ShardSettings(), worker: "w", random: SystemRandomNumberGenerator())
+            return shard.explanation(of: report, at: Instant(nanoseconds: 0))
+        }
+    }
+
+    func workers() async throws -> WorkersReport {
+        try with { WorkersReport(time: Timestamp(milliseconds: 1000), workers: $0.workers) }
+    }
+
+    func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {
+        try with {
+            $0.done.append("\(user) \(device?.text ?? "*") away")
+            return SentAway(sentAway: device.map { [$0] } ?? [])
+        }
+    }
+
+    func revokeTokens(of user: UserID) async throws -> SentAway {
+        try with {
+            $0.done.append("\(user) revoked")
+            return SentAway()
+        }
+    }
+
+    func erase(_ user: UserID, conversations: [ConversationID]) async throws {
+        try with { $0.done.append("\(user) erased from \(conversations.map(\.text))") }
     }
 
     var isReady: Bool { state.withLockedValue { $0.isReady } }

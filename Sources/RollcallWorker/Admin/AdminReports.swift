@@ -1,0 +1,136 @@
+// What the admin port tells operators, and what the command line reads of it.
+
+internal import RollcallCore
+package import RollcallModel
+
+/// One worker, as it says itself and as its lease says.
+package struct AdminWorker: Codable, Sendable {
+    package var incarnation: String
+    /// Whether its lease stands.
+    package var alive: Bool
+    /// Whether it is about to leave.
+    package var draining: Bool
+    package var leaseEnd: Timestamp?
+    package var host: String?
+    package var pid: Int64?
+    package var edge: String?
+    package var startedAt: Timestamp?
+    package var sessions: Int64?
+    package var beat: Timestamp?
+    package var version: String?
+
+    enum CodingKeys: String, CodingKey {
+        case incarnation, alive, draining
+        case leaseEnd = "lease_end"
+        case host, pid, edge
+        case startedAt = "started_at"
+        case sessions, beat, version
+    }
+
+    init(_ report: WorkerReport, at time: Timestamp) {
+        incarnation = report.incarnation.name
+        alive = !report.standing(at: time).isDead
+        draining = report.isDraining
+        (leaseEnd, host, pid, edge) = (report.leaseEnd, report.host, report.pid, report.edge)
+        (startedAt, sessions, beat, version) = (report.startedAt, report.sessions, report.beat, report.version)
+    }
+}
+
+/// All workers, the living first.
+package struct AdminWorkers: Codable, Sendable {
+    package var time: Timestamp
+    package var workers: [AdminWorker]
+
+    init(_ report: WorkersReport) {
+        time = report.time
+        workers = report.workers.map { AdminWorker($0, at: report.time) }.sorted {
+            ($0.alive ? 0 : 1, $0.incarnation) < ($1.alive ? 0 : 1, $1.incarnation)
+        }
+    }
+}
+
+/// Why a user is shown as they are.
+package struct AdminUser: Codable, Sendable {
+    /// What decided: a stable code, and a sentence for a person.
+    package struct Rule: Codable, Sendable {
+        package var code: String
+        package var text: String
+    }
+
+    package struct Device: Codable, Sendable {
+        package var device: DeviceID
+        /// `active`, `idle`, `background` or `gone`.
+        package var state: String
+        /// How it counts: `connected`, `in_grace`, `owner_dead`, `unsettled` or `gone`.
+        package var standing: String
+        package var since: Timestamp
+        /// When its connection was lost; of a device that is gone, when somebody was last there.
+        package var lost: Timestamp?
+        /// Until when a device in grace counts.
+        package var countsUntil: Timestamp?
+        /// As in the record: `MS-RANDOM`.
+        package var session: String
+        package var sequence: Int64
+        package var worker: AdminWorker
+
+        enum CodingKeys: String, CodingKey {
+            case device, state, standing, since, lost
+            case countsUntil = "counts_until"
+            case session, sequence, worker
+        }
+    }
+
+    package var presence: Presence
+    package var time: Timestamp
+    package var rule: Rule
+    /// The status that the record spells out, dead workers' devices and all; absent where there is no record.
+    package var stored: String?
+    /// When the user's tokens were revoked last.
+    package var revoked: Timestamp?
+    package var devices: [Device]
+
+    enum CodingKeys: CodingKey {
+        case time, rule, stored, revoked, devices
+    }
+
+    init(_ explanation: Explanation) {
+        presence = explanation.presence
+        time = explanation.report.time
+        rule = Rule(code: explanation.rule.rawValue, text: explanation.sentence)
+        stored = explanation.report.storedStatus
+        revoked = explanation.report.revoked
+        devices = explanation.devices.map { Device($0, grace: explanation.grace, at: explanation.report.time) }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        presence = try Presence(from: decoder)
+        time = try fields.decode(Timestamp.self, forKey: .time)
+        rule = try fields.decode(Rule.self, forKey: .rule)
+        stored = try fields.decodeIfPresent(String.self, forKey: .stored)
+        revoked = try fields.decodeIfPresent(Timestamp.self, forKey: .revoked)
+        devices = try fields.decode([Device].self, forKey: .devices)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try presence.encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(time, forKey: .time)
+        try fields.encode(rule, forKey: .rule)
+        try fields.encodeIfPresent(stored, forKey: .stored)
+        try fields.encodeIfPresent(revoked, forKey: .revoked)
+        try fields.encode(devices, forKey: .devices)
+    }
+}
+
+extension AdminUser.Device {
+    fileprivate init(_ device: Explanation.Device, grace: Duration, at time: Timestamp) {
+        let record = device.record
+        self.init(
+            device: device.device, state: record.state?.rawValue ?? "gone", standing: device.standing.rawValue,
+            since: record.since, lost: record.lost,
+            countsUntil: device.standing == .inGrace ? record.lost?.advanced(by: grace) : nil,
+            session: "\(record.began.milliseconds)-\(record.session)", sequence: record.sequence,
+            worker: AdminWorker(device.worker, at: time))
+    }
+}

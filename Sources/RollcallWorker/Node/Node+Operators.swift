@@ -1,0 +1,80 @@
+// What operators ask of a node. What is to happen on other workers they are told on their channels, and the user's
+// record says when it has.
+
+internal import RollcallCore
+internal import RollcallModel
+internal import RollcallRedis
+
+extension Node: OperatorAccess {
+    /// How long a worker has to end a session, and how often the record is looked at meanwhile.
+    private static let patience = Duration.seconds(2)
+    private static let look = Duration.milliseconds(50)
+
+    func explanation(of user: UserID) async throws -> Explanation {
+        let report = try await report(on: user)
+        return try await first { $0.shard.explanation(of: report, at: $0.now) }
+    }
+
+    func workers() async throws -> WorkersReport {
+        try await ask { driver, reply in driver.store.workers(reply: reply) }
+    }
+
+    func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {
+        let there = try await report(on: user).present.filter { device == nil || $0.device == device }
+        let sessions = Set(there.map(\.record.session))
+        let left = try await dismiss(sessions, of: user)
+        return SentAway(
+            sentAway: there.filter { !left.contains($0.record.session) }.map(\.device),
+            unreached: there.filter { left.contains($0.record.session) }.map(\.device))
+    }
+
+    func revokeTokens(of user: UserID) async throws -> SentAway {
+        // First this: a session is in the record that is read next, or comes later and is refused.
+        let _: Timestamp = try await ask { driver, reply in driver.store.revokeTokens(of: user, reply: reply) }
+        return try await sendAway(user, device: nil)
+    }
+
+    func erase(_ user: UserID, conversations: [ConversationID]) async throws {
+        for conversation in conversations { try await removeMember(user, of: conversation) }
+        let deadline = ContinuousClock.now + Self.patience
+        repeat {
+            _ = try await sendAway(user, device: nil)
+            let report = try await report(on: user)
+            if try await ask({ driver, reply in driver.store.erase(report, reply: reply) }) { return }
+        } while ContinuousClock.now < deadline
+        throw Unavailable()
+    }
+
+    private func report(on user: UserID) async throws -> UserReport {
+        try await ask { driver, reply in
+            driver.store.report(on: user, own: driver.shard.known(at: driver.now).own, reply: reply)
+        }
+    }
+
+    /// Tells the workers of these sessions to end them, until they have, or patience has an end. A worker that goes on
+    /// under another incarnation meanwhile is told there.
+    ///
+    /// - Returns: the sessions that are left.
+    private func dismiss(_ sessions: Set<SessionID>, of user: UserID) async throws -> Set<SessionID> {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            let report = try await report(on: user)
+            let left = report.present.filter { sessions.contains($0.record.session) }
+            let standings = report.workers.standings
+            let reachable = left.filter { standings[$0.record.incarnation]?.isDead == false }
+            guard !reachable.isEmpty, ContinuousClock.now < deadline else {
+                return Set(left.map(\.record.session))
+            }
+            for (device, record) in reachable { try await tell(user, device, record) }
+            try await Task.sleep(for: Self.look)
+        }
+    }
+
+    private func tell(_ user: UserID, _ device: DeviceID, _ record: DeviceRecord) async throws {
+        let notice = WorkerNotice.sentAway(
+            user: user, device: device, session: "\(record.began.milliseconds)-\(record.session)")
+        let _: Bool = try await ask { driver, reply in
+            driver.store.announce(notice, to: record.incarnation, reply: reply)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// What operators may ask of a worker's node, beside what servers may.
+
+internal import RollcallCore
+package import RollcallModel
+
+/// A node as the admin port sees it.
+///
+/// Every method throws ``Unavailable`` while Redis is away.
+protocol OperatorAccess: NodeAccess {
+    /// Why a user is shown as they are.
+    func explanation(of user: UserID) async throws -> Explanation
+
+    /// All workers, those included that are dead and not swept yet.
+    func workers() async throws -> WorkersReport
+
+    /// Ends the sessions that the user has now, or one device's, on whatever worker; returns when that is so.
+    func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway
+
+    /// Takes no token that was issued for the user before, and ends the sessions that there are.
+    func revokeTokens(of user: UserID) async throws -> SentAway
+
+    /// Ends the user's sessions and erases all that is known of them, and their membership in these conversations.
+    ///
+    /// - Throws: ``Unavailable`` also if a session would not end; then nothing of it is erased.
+    func erase(_ user: UserID, conversations: [ConversationID]) async throws
+}
+
+/// What became of sessions that were to end.
+package struct SentAway: Hashable, Sendable, Codable {
+    /// The devices whose session ended.
+    package var sentAway: [DeviceID] = []
+    /// Those whose session did not within two seconds, and those of dead workers, which a sweep ends.
+    package var unreached: [DeviceID] = []
+
+    enum CodingKeys: String, CodingKey {
+        case sentAway = "sent_away"
+        case unreached
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import RollcallCore
+import RollcallModel
+import Testing
+import Yams
+
+@testable import RollcallWorker
+
+@Suite("What operators ask of the admin port")
+struct OperatorRouteTests {
+    private let node = DictionaryNode()
+
+    @Test("a user is explained, with each device and its worker")
+    func explained() async throws {
+        let worker = Incarnation(name: "w1.aa")
+        let time = Timestamp(milliseconds: 900)
+        let device = DeviceRecord(
+            state: .active, incarnation: worker, began: time, session: SessionID(random: "5e"), sequence: 2,
+            since: time, lost: nil)
+        var report = WorkerReport(incarnation: worker, leaseEnd: Timestamp(milliseconds: 5000))
+        report.host = "h"
+        node.change { [report] in
+            $0.workers = [report]
+            $0.records[try! UserID("alice")] = PresenceRecord(
+                user: try! UserID("alice"), devices: [try! DeviceID("phone"): device], lastSeen: time, updatedAt: time,
+                version: 7)
+        }
+        try await withAdmin(node) { ask in
+            let answer = try await ask("GET", "/v1/users/alice")
+            #expect(answer.status == 200)
+            #expect(
+                answer.body == #"{"devices":[{"device":"phone","sequence":2,"session":"900-5e","since":900,"#
+                    + #""standing":"connected","state":"active","worker":{"alive":true,"draining":false,"host":"h","#
+                    + #""incarnation":"w1.aa","lease_end":5000}}],"last_seen":900,"rule":{"code":"active","#
+                    + #""text":"online: phone is active on w1.aa"},"status":"online","stored":"online","time":1000,"#
+                    + #""updated_at":900,"user":"alice","version":7}"#)
+            #expect(
+                try await ask("GET", "/v1/workers").body == #"{"time":1000,"workers":[{"alive":true,"draining":false,"#
+                    + #""host":"h","incarnation":"w1.aa","lease_end":5000}]}"#)
+        }
+    }
+
+    @Test("users are sent away, revoked and erased by name, and not by a slip of the pen")
+    func done() async throws {
+        try await withAdmin(node) { ask in
+            #expect(try await ask("DELETE", "/v1/users/alice/sessions").status == 200)
+            let one = try await ask("DELETE", "/v1/users/a%2Fb/sessions?de%76ice=i%C3%A9")
+            #expect(one.body == #"{"sent_away":["ié"],"unreached":[]}"#)
+            #expect(try await ask("POST", "/v1/users/alice/revoke").status == 200)
+            #expect(try await ask("DELETE", "/v1/users/alice?conversation=c&conversation=d").status == 204)
+            let done = ["alice * away", "a/b ié away", "alice revoked", #"alice erased from ["c", "d"]"#]
+            #expect(node.done == done)
+            for path in [
+                "/v1/users/alice/sessions?devcie=a", "/v1/users/alice/sessions?device=a&device=b",
+                "/v1/users/alice/sessions?device=", "/v1/users/alice/sessions?device=a%20b", "/v1/users/alice?device=a",
+                "/v1/users/a%0Ab", "/v1/users/%7Ba%7D", "/v1/users/", "/v1/users/%00",
+            ] {
+                let refused = try await ask("DELETE", path)
+                #expect(refused.status == 400 && refused.problem == "bad_request", "\(path)")
+            }
+            #expect(node.done == done)
+        }
+    }
+
+    @Test("names that would be another key, another path or a line of the log are names, or refused")
+    func hostileNames() async throws {
+        try await withAdmin(node) { ask in
+            for (name, status) in [
+                ("alice%7D:sessions", 400), ("%7Bworkers%7D", 400), ("a%0d%0aINFO:%20all%20is%20well", 400),
+                ("a%1b%5b2J", 400), ("%C2%85", 400), ("%E2%80%A8", 400), ("..%2F..%2Fworkers", 200), ("a:b", 200),
+                ("%25", 200), ("+", 200), (String(repeating: "x", count: 128), 200),
+                (String(repeating: "x", count: 129), 400), (String(repeating: "%C3%A9", count: 65), 400),
+            ] as [(String, Int)] {
+                let answer = try await ask("GET", "/v1/users/\(name)")
+                #expect(answer.status == status, "\(name)")
+            }
+        }
+    }
+
+    @Test("a body is JSON, whether it says so or nothing; what says otherwise is not read")
+    func mediaTypes() async throws {
+        try await withAdmin(node) { ask in
+            for (type, status) in [
+                ("application/json", 200), ("Application/JSON; charset=utf-8", 200), ("application/json ;x=y", 200),
+                ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("application/jsonx", 415),
+            ] {
+                let answer = try await ask(
+                    "POST", "/v1/presence", #"{"users":["a"]}"#, headers: ["Content-Type": type])
+                #expect(answer.status == status, "\(type)")
+                #expect(status == 200 || answer.problem == "unsupported_media_type")
+            }
+        }
+    }
+
+    @Test("OPTIONS tells what can be done, and no other method does anything")
+    func options() async throws {
+        try await withAdmin(node) { ask in
+            let options = try await ask("OPTIONS", "/v1/users/alice")
+            #expect(options.status == 204 && options.headers["allow"] == "GET, HEAD, DELETE, OPTIONS")
+            for method in ["PATCH", "PROPFIND", "TRACE", "PUT"] {
+                let refused = try await ask(method, "/v1/users/alice")
+                #expect(refused.status == 405 && refused.problem == "method_not_allowed", "\(method)")
+            }
+            let brewed = try await ask("BREW", "/v1/users/alice")
+            #expect(brewed.status == 400 && brewed.problem == "bad_request", "what is no method is no HTTP")
+        }
+    }
+
+    @Test("without a token no web page but this machine's own is answered")
+    func webPages() async throws {
+        try await withAdmin(node) { ask in
+            for (origin, status) in [
+                ("http://localhost:3000", 200), ("http://127.0.0.1", 200), ("https://evil.example", 401),
+                ("null", 401), ("http://localhost.evil.example", 401),
+            ] {
+                let answer = try await ask("POST", "/v1/users/alice/revoke", headers: ["Origin": origin])
+                #expect(answer.status == status, "\(origin)")
+            }
+        }
+    }
+
+    @Test("each change is one line in the log, which names no user, and the same user the same")
+    func audited() async throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        var logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+        logger.logLevel = .info
+        try await withAdmin(node, token: "0123456789abcdef", logger: logger) { ask in
+            _ = try await ask("GET", "/v1/users/alice")
+            _ = try await ask("POST", "/v1/presence", #"{"users":["alice"]}"#)
+            #expect(lines.withLockedValue { $0 } == [])
+            _ = try await ask("DELETE", "/v1/users/alice/sessions?device=phone")
+            _ = try await ask("DELETE", "/v1/users/alice")
+            _ = try await ask("DELETE", "/v1/conversations/c/members/bob")
+            _ = try await AdminClient(port: ask.port)("DELETE", "/v1/users/alice")
+            _ = try await ask("PUT", "/v1/conversations/secret-club/members/bob", "{}")
+        }
+        // printf alice | openssl dgst -sha256 -hmac 0123456789abcdef
+        let alice = AdminAudit(token: Secret("0123456789abcdef".utf8), logger: logger).subject(try UserID("alice"))
+        #expect(alice == "fdbf8b1cacd3d578")
+        let log = lines.withLockedValue { $0 }
+        #expect(log.count == 5)
+        #expect(
+            log.first
+                == "notice admin change method=DELETE remote=127.0.0.1 route=/v1/users/{user}/sessions status=200 "
+                + "subject=\(alice)")
+        #expect(log[1].contains("status=204") && log[1].hasSuffix(alice))
+        #expect(!log[2].contains(alice) && log[2].contains("subject="))
+        #expect(log[3].contains("status=401") && log[4].contains("status=400"))
+        #expect(!log.joined().contains("bob") && !log.joined().contains("secret-club"))
+    }
+
+    @Test("the OpenAPI document has every path and method of the code, and no other")
+    func document() async throws {
+        struct Document: Decodable {
+            var paths: [String: [String: AnyValue]]
+        }
+        struct AnyValue: Decodable {
+            init(from decoder: any Decoder) throws {}
+        }
+        let bytes = Array(AdminDocument.bytes.readableBytesView)
+        let document = try YAMLDecoder().decode(Document.self, from: String(decoding: bytes, as: UTF8.self))
+        var written: [String: String] = [:]
+        for (path, operations) in document.paths {
+            // HEAD is GET without the body, and goes without saying.
+            let methods = ["get", "post", "put", "delete", "patch"].filter { operations[$0] != nil }
+            written[path] = methods.map { $0 == "get" ? "GET, HEAD" : $0.uppercased() }.joined(separator: ", ")
+        }
+        let coded = Dictionary(uniqueKeysWithValues: AdminPlace.allCases.map { ($0.rawValue, $0.methods) })
+        #expect(written == coded)
+        let file = URL(filePath: #filePath).appending(path: "../../../../docs/openapi.yaml").standardized
+        #expect(try Data(contentsOf: file) == Data(bytes), "what is served is what stands in docs")
+        for code in AdminProblem.Code.allCases {
+            #expect(String(decoding: bytes, as: UTF8.self).contains("- \(code.rawValue)\n"), "\(code)")
+        }
+    }
+
+    @Test("the document is served, to those who show the token")
+    func served() async throws {
+        try await withAdmin(node, token: "0123456789abcdef") { ask in
+            let answer = try await ask("GET", "/openapi.yaml")
+            #expect(answer.status == 200 && answer.headers["content-type"] == "application/yaml")
+            #expect(answer.body.hasPrefix("openapi: 3.1.0\n"))
+            #expect(try await AdminClient(port: ask.port)("GET", "/openapi.yaml").status == 401)
+        }
+    }
+}
+
+/// Keeps lines as `level message key=value…`.
+private struct Recorder: LogHandler {
+    let lines: NIOLockedValueBox<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let words = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+        lines.withLockedValue { $0.append("\(event.level) \(event.message)\(words.joined())") }
+    }
+}
