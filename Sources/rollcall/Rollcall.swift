@@ -7,7 +7,10 @@ struct Rollcall: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollcall",
         abstract: "Who is here and who is typing, over any number of workers and one Redis.",
-        subcommands: [Dev.self, WorkerCommand.self, Watch.self, TypeCommand.self, Status.self, Token.self, Bench.self])
+        subcommands: [
+            Dev.self, WorkerCommand.self, Watch.self, TypeCommand.self, Status.self, Explain.self, Workers.self,
+            SendAway.self, Erase.self, Token.self, Bench.self,
+        ])
 }
 
 extension ExitCode {

@@ -1,0 +1,205 @@
+// What operators do, by the command line, to real workers: why somebody is shown so, who is sent away, what is erased.
+
+import Foundation
+import Harness
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("An operator")
+struct OperatorTests {
+    /// What a command printed, and how it ended.
+    private struct Told {
+        var code: Int32
+        var output: String
+        var errors: String
+    }
+
+    @discardableResult
+    private func rollcall(_ arguments: String..., at worker: WorkerProcess? = nil) async throws -> Told {
+        let admin = worker.map { ["--admin", $0.admin] } ?? []
+        let command = try ChildProcess([RollcallProgram.path] + arguments + admin)
+        let code = try await command.exitCode()
+        try await eventually("what it said is read") { command.outputEnded }
+        return Told(code: code, output: command.output, errors: command.errors)
+    }
+
+    /// The lines, with what is of this run alone as the documentation has it.
+    private func lines(_ told: Told, _ deployment: Deployment) -> [String] {
+        var text = told.output
+        for (index, worker) in deployment.workers.enumerated() {
+            text = text.replacing(worker.incarnation, with: "w\(index + 1).*")
+        }
+        let moments = text.replacing(#/\d+\.\d s/#, with: "T")
+        return moments.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+    }
+
+    @Test("sees two devices on two workers, and which of them decided")
+    func twoWorkers() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let phone = try await deployment.workers[0].device("alice", "iphone")
+        let laptop = try await deployment.workers[1].device("alice", "laptop", state: .idle)
+        for worker in deployment.workers {
+            try await eventually("both are told") {
+                let told = lines(try await rollcall("explain", "alice", at: worker), deployment)
+                return told.first == "alice is online: iphone is active on w1.*" && told.count > 2
+                    && told[1].hasPrefix("iphone active connected since T w1.* lease ends in T")
+                    && told[2].hasPrefix("laptop idle connected since T w2.* lease ends in T")
+            }
+        }
+        let workers = lines(try await rollcall("workers", at: deployment.workers[0]), deployment)
+        #expect(workers.map { $0.prefix(27) } == ["w1.* alive lease ends in T ", "w2.* alive lease ends in T "])
+        _ = (phone, laptop)
+    }
+
+    @Test("sees a device in grace, and for how long it counts")
+    func grace() async throws {
+        let deployment = try await Deployment(workers: 1, settings: ["presence.grace": "30s"])
+        let phone = try await deployment.workers[0].device("bob", "iphone")
+        try await phone.ask(.state(.active))
+        phone.drop()
+        try await eventually("it is in grace") {
+            let told = lines(try await rollcall("explain", "bob", at: deployment.workers[0]), deployment)
+            return told.first
+                == "bob is online: iphone was active when its connection was lost T ago, and counts for T more"
+                && told[1].hasPrefix("iphone active in grace, lost T ago since T w1.*")
+        }
+    }
+
+    @Test("sees who was owned by a dead worker, before anybody has swept it")
+    func deadOwner() async throws {
+        let deployment = try await Deployment(workers: 1, settings: ["worker.lease": "4s"])
+        let dead = deployment.workers[0]
+        let tablet = try await dead.device("carol", "tablet")
+        try await tablet.ask(.state(.active))
+        dead.crash()
+        try await dead.process.exitCode()
+        // Who has just begun sweeps nobody before a lease of its own has gone by.
+        let judge = try await WorkerProcess("judge", redis: deployment.redis.url, settings: ["worker.lease": "30s"])
+        var seen: [String] = []
+        try await eventually("its lease has passed", within: .seconds(10)) {
+            seen = lines(try await rollcall("explain", "carol", at: judge), deployment)
+            return seen.first?.hasPrefix("carol is offline") == true
+        }
+        #expect(
+            seen.first
+                == "carol is offline: the only device is owned by w1.*, whose lease passed T ago; it will be swept")
+        #expect(
+            seen.dropFirst().first?.hasPrefix("tablet active its worker is dead since T w1.* lease passed T ago")
+                == true)
+        #expect(seen.contains("stored online") && seen.contains("shown offline") && seen.contains("rule owner_dead"))
+        let workers = lines(try await rollcall("workers", at: judge), deployment)
+        #expect(workers.count == 2 && workers.last?.hasPrefix("w1.* dead lease passed T ago") == true)
+        #expect(try await rollcall("send-away", "carol", at: judge).code == 1, "nobody is there to be told")
+    }
+
+    @Test("sends a device away from whatever worker, and it is gone at once")
+    func sendAway() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let phone = try await deployment.workers[0].device("alice", "iphone")
+        let laptop = try await deployment.workers[1].device("alice", "laptop", state: .idle)
+        try await phone.ask(.state(.active))
+        try await laptop.ask(.state(.idle))
+        let told = try await rollcall("send-away", "alice", "--device", "iphone", at: deployment.workers[1])
+        #expect(told.output == "alice's iphone is sent away\n" && told.code == 0)
+        #expect(try await phone.closed() == .sentAway)
+        let after = lines(try await rollcall("explain", "alice", at: deployment.workers[0]), deployment)
+        #expect(after.first == "alice is away: laptop is idle on w2.*")
+        #expect(try await rollcall("send-away", "alice", at: deployment.workers[0]).code == 0)
+        #expect(try await laptop.closed() == .sentAway)
+        #expect(try await rollcall("send-away", "alice", at: deployment.workers[0]).output == "alice has no session\n")
+        try await eventually("the worker notes it, and not of whom") {
+            deployment.workers[1].process.errors.contains("admin change")
+        }
+        #expect(!deployment.workers.contains { $0.process.errors.contains("alice") })
+    }
+
+    @Test("erases a user, and Redis has nothing left that names them")
+    func erase() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let redis = deployment.redis
+        let observer = try await deployment.client("observer", "desk", on: 1)
+        let seen = Observer(observer.presence(of: "mallory"))
+        let phone = try await deployment.workers[0].device("mallory", "iphone")
+        let laptop = try await deployment.workers[1].device("mallory", "laptop")
+        _ = try await redis.cli("HSET", "members:{c42}", "{managed}", "1", "mallory", "Mallory", "bob", "Bob")
+        for device in [phone, laptop] {
+            #expect(try await device.ask(.join(ConversationID("c42"), presence: false)) == nil)
+            #expect(try await device.ask(.typing(ConversationID("c42"), true)) == nil)
+        }
+        try await seen.sees("online", within: .seconds(10)) { $0.status == .online }
+        #expect(try await mentions("mallory", in: redis).count >= 6, "the scan finds what there is")
+
+        let refused = try await rollcall("erase", "mallory", at: deployment.workers[0])
+        #expect(refused.code == 64 && refused.errors.contains("--yes"))
+        let told = try await rollcall("erase", "mallory", "--yes", "-c", "c42", at: deployment.workers[0])
+        #expect(told.output == "mallory is erased\n" && told.code == 0, "\(told.errors)")
+        #expect(try await phone.closed() == .sentAway)
+        #expect(try await laptop.closed() == .sentAway)
+        try await eventually("nothing is left") { try await mentions("mallory", in: redis).isEmpty }
+        #expect(try await redis.cli("HKEYS", "members:{c42}").split(separator: "\n").sorted() == ["bob", "{managed}"])
+        try await seen.sees("nobody", within: .seconds(10)) { $0.status == .offline && $0.lastSeen == nil }
+        await observer.shutdown()
+    }
+
+    /// Every key, field, member and value in which a name stands.
+    private func mentions(_ name: String, in redis: RedisServer) async throws -> [String] {
+        let reads = ["string": ["GET"], "hash": ["HGETALL"], "set": ["SMEMBERS"], "zset": ["ZRANGE", "0", "-1"]]
+        var found: [String] = []
+        for key in try await redis.cli("--scan").split(separator: "\n").map(String.init) {
+            let kind = try await redis.cli("TYPE", key).trimmingCharacters(in: .whitespacesAndNewlines)
+            let read = reads[kind] ?? []
+            let content = read.isEmpty ? "" : try await redis.cli([read[0], key] + read.dropFirst())
+            found += ([key] + content.split(separator: "\n").map(String.init)).filter { $0.contains(name) }
+        }
+        return found
+    }
+
+    @Test("revokes a user's tokens: the old open no session on any worker, a fresh one does")
+    func revoke() async throws {
+        let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: secret) }
+        try Data(String(repeating: "s", count: 32).utf8).write(to: secret)
+        let deployment = try await Deployment(
+            workers: 2, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path])
+        func token() async throws -> String {
+            let told = try await rollcall("token", "alice", "--secret-file", secret.path)
+            return told.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let old = try await token()
+        let phone = try await deployment.workers[0].device(old, "iphone")
+        try await phone.ask(.state(.active))
+        #expect(try await rollcall("send-away", "alice", "--revoke", at: deployment.workers[1]).code == 0)
+        #expect(try await phone.closed() == .sentAway)
+        let again = try await WireDevice(port: deployment.workers[1].port)
+        try await again.send(.hello(.init(token: old, device: try DeviceID("iphone"))))
+        #expect(try await again.closed() == .badToken)
+        // A token says to the second when it was issued.
+        let second = Int(Date.now.timeIntervalSince1970)
+        try await eventually("the second of the revocation is over") { Int(Date.now.timeIntervalSince1970) > second }
+        let fresh = try await deployment.workers[1].device(try await token(), "iphone")
+        #expect(try await fresh.ask(.state(.idle)) == nil)
+    }
+
+    @Test("is told what to do where nobody answers, or a token is wanted")
+    func unreachable() async throws {
+        let port = try freePort()
+        let nobody = try await rollcall("workers", "--admin", "http://127.0.0.1:\(port)")
+        #expect(nobody.code == 69)
+        #expect(nobody.errors.contains("no worker answers at http://127.0.0.1:\(port): Connection refused"))
+        #expect(nobody.errors.contains("--admin"))
+        let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: file)
+        let deployment = try await Deployment(workers: 1, settings: ["admin.token_file": file.path])
+        let worker = deployment.workers[0]
+        let refused = try await rollcall("explain", "alice", at: worker)
+        #expect(refused.code == 1 && refused.errors.contains("--token-file"))
+        #expect(try await rollcall("explain", "alice", "--token-file", file.path, at: worker).code == 0)
+        #expect(try await rollcall("explain", "a b", at: worker).code == 64)
+        try await deployment.redis.cli("SHUTDOWN", "NOSAVE")
+        try await eventually("Redis is missed", within: .seconds(20)) {
+            try await rollcall("explain", "alice", "--token-file", file.path, at: worker).code == 69
+        }
+    }
+}
