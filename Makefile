@@ -1,8 +1,8 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-hiredis test-terminal simulate faults attacks fuzz bench
-.PHONY: bench-client bench-crowd memory leaks docs lint format clean
+.PHONY: help setup run test test-browser test-client test-documents test-hiredis test-terminal simulate faults
+.PHONY: attacks fuzz bench bench-client bench-crowd memory leaks docs lint format clean
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
@@ -38,6 +38,10 @@ test-terminal: setup ## try watch and type on a pseudo terminal; takes ONLY=expr
 	@scripts/setup test
 	$(SWIFT) build $(FLAGS) --product rollcall
 	Tests/terminal.sh $(if $(ONLY),-k '$(ONLY)')
+
+test-documents: setup ## hold the OpenAPI and AsyncAPI documents to real workers; takes SECONDS_OF_ATTACK=n, SEED=n, ONLY=expression
+	$(SWIFT) build $(FLAGS) --product rollcall
+	SECONDS_OF_ATTACK=$(or $(SECONDS_OF_ATTACK),60) $(if $(SEED),SEED=$(SEED)) Tests/documents.sh $(if $(ONLY),-k '$(ONLY)')
 
 test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
 	Tests/hiredis-1x.sh
