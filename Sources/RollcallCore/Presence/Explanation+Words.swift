@@ -25,7 +25,7 @@ extension Explanation {
     private func decided(_ predicate: (Device) -> String) -> String {
         let deciding = devices.filter {
             $0.record.state == presence.status.deciding && $0.standing.counts
-                && ($0.standing == .connected || rule == .activeInGrace || rule == .idleInGrace)
+                && ($0.record.lost == nil || rule == .activeInGrace || rule == .idleInGrace)
         }
         guard let first = deciding.first else { return "a device says so" }
         let others = deciding.count - 1

@@ -95,7 +95,7 @@ extension Explanation.Rule {
     fileprivate init(that presence: Presence, comesOf devices: [Explanation.Device], isStored: Bool) {
         let counting = devices.filter(\.standing.counts)
         let status = PresenceStatus(of: counting.compactMap(\.record.state))
-        let isConnected = counting.contains { $0.record.state == status.deciding && $0.standing == .connected }
+        let isConnected = counting.contains { $0.record.state == status.deciding && $0.record.lost == nil }
         self =
             switch status {
             case _ where status != presence.status: .held

@@ -215,7 +215,9 @@ extension AdminResponder {
         guard conversations.count <= AdminUsers.most else {
             throw AdminProblem(.limit, "at most \(AdminUsers.most) conversations can be named at once")
         }
-        try await node.erase(user, conversations: conversations)
+        guard try await node.erase(user, conversations: conversations) else {
+            throw AdminProblem.unavailable("a session of the user would not end", retryAfter: .seconds(1))
+        }
         return Response(status: .noContent)
     }
 }

@@ -34,15 +34,15 @@ extension Node: OperatorAccess {
         return try await sendAway(user, device: nil)
     }
 
-    func erase(_ user: UserID, conversations: [ConversationID]) async throws {
+    func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
         for conversation in conversations { try await removeMember(user, of: conversation) }
         let deadline = ContinuousClock.now + Self.patience
         repeat {
             _ = try await sendAway(user, device: nil)
             let report = try await report(on: user)
-            if try await ask({ driver, reply in driver.store.erase(report, reply: reply) }) { return }
+            if try await ask({ driver, reply in driver.store.erase(report, reply: reply) }) { return true }
         } while ContinuousClock.now < deadline
-        throw Unavailable()
+        return false
     }
 
     private func report(on user: UserID) async throws -> UserReport {

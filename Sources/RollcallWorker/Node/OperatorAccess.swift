@@ -21,8 +21,8 @@ protocol OperatorAccess: NodeAccess {
 
     /// Ends the user's sessions and erases all that is known of them, and their membership in these conversations.
     ///
-    /// - Throws: ``Unavailable`` also if a session would not end; then nothing of it is erased.
-    func erase(_ user: UserID, conversations: [ConversationID]) async throws
+    /// - Returns: `false` if a session would not end; then the record stays.
+    func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool
 }
 
 /// What became of sessions that were to end.

@@ -97,4 +97,45 @@ import Testing
             }
         }
     }
+
+    /// What this shard tells of alice, by what Redis holds.
+    private func explanation(by stage: Stage) throws -> Explanation {
+        let record = stage.redis.record(of: "alice")
+        let leases = stage.others.merging([try #require(stage.incarnation): .init(milliseconds: .max)]) { $1 }
+        let report = UserReport(
+            record: record, storedStatus: record.updatedAt.map { _ in "online" },
+            workers: WorkersReport(
+                time: stage.redis.time, workers: leases.map { WorkerReport(incarnation: $0.key, leaseEnd: $0.value) }),
+            revoked: nil)
+        return stage.shard.explanation(of: report, at: stage.now)
+    }
+
+    @Test("after Redis was away, says that a lease which passed meanwhile is not judged yet, and then that it is")
+    func unsettled() throws {
+        var stage = Stage()
+        _ = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
+        stage.redisGoes()
+        stage.pass(.seconds(3))
+        stage.redisReturns()
+        stage.settle()
+        let before = try explanation(by: stage)
+        #expect(before.devices.map(\.standing) == [.unsettled])
+        #expect(before.rule == .active && before.presence.status == .online)
+        #expect(before.sentence == "online: tv is active on w2.b")
+        stage.pass(.seconds(7))
+        #expect(try explanation(by: stage).rule == .ownerDead)
+    }
+
+    @Test("after Redis was emptied, says that what was shown stays")
+    func held() throws {
+        var stage = Stage()
+        _ = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
+        stage.redisGoes()
+        stage.redis.records = [:]
+        stage.redisReturns()
+        stage.settle()
+        let held = try explanation(by: stage)
+        #expect(held.rule == .held && held.presence.status == .online && held.devices.isEmpty)
+        #expect(held.sentence.hasPrefix("online: Redis was away"))
+    }
 }

@@ -104,8 +104,11 @@ final class DictionaryNode: OperatorAccess {
         }
     }
 
-    func erase(_ user: UserID, conversations: [ConversationID]) async throws {
-        try with { $0.done.append("\(user) erased from \(conversations.map(\.text))") }
+    func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
+        try with {
+            $0.done.append("\(user) erased from \(conversations.map(\.text))")
+            return $0.isReady
+        }
     }
 
     var isReady: Bool { state.withLockedValue { $0.isReady } }

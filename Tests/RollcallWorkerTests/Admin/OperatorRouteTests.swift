@@ -62,6 +62,9 @@ struct OperatorRouteTests {
                 #expect(refused.status == 400 && refused.problem == "bad_request", "\(path)")
             }
             #expect(node.done == done)
+            node.change { $0.isReady = false }
+            let stuck = try await ask("DELETE", "/v1/users/alice")
+            #expect(stuck.status == 503 && stuck.headers["retry-after"] == "1" && stuck.body.contains("would not end"))
         }
     }
 
