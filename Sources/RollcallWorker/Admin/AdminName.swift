@@ -38,13 +38,19 @@ enum AdminName {
 
 /// The parameters of a query, in their order. Both sides of each are percent-encoded.
 struct AdminQuery {
-    private var fields: [(name: String, value: Substring)] = []
+    private struct Field {
+        /// As it was written, if it cannot be decoded.
+        var name: String
+        var value: Substring?
+    }
+
+    private let fields: [Field]
 
     init(_ query: String?) {
-        for field in (query ?? "").split(separator: "&") {
+        fields = (query ?? "").split(separator: "&").map { field in
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let name = AdminName.percentDecoded(parts[0]) else { continue }
-            fields.append((name, parts[1]))
+            return Field(
+                name: AdminName.percentDecoded(parts[0]) ?? String(parts[0]), value: parts.dropFirst().first)
         }
     }
 
@@ -52,14 +58,15 @@ struct AdminQuery {
     func names<Kind>(_ name: String) throws(AdminProblem) -> [Identifier<Kind>] {
         var names: [Identifier<Kind>] = []
         for field in fields where field.name == name {
-            names.append(try AdminName.decoded(field.value, "the \(name)"))
+            if let value = field.value { names.append(try AdminName.decoded(value, "the \(name)")) }
         }
         return names
     }
 
     /// Where a slip of the pen would do more than was meant, nothing but `allowed` may be said.
     func demand(only allowed: String) throws(AdminProblem) {
-        guard let other = fields.first(where: { $0.name != allowed }) else { return }
-        throw AdminProblem(.badRequest, "there is no ?\(other.name)= here, only ?\(allowed)=")
+        if let other = fields.first(where: { $0.name != allowed || $0.value == nil }) {
+            throw AdminProblem(.badRequest, "there is no ?\(other.name) here, only ?\(allowed)=")
+        }
     }
 }

@@ -6,12 +6,6 @@ import NIOCore
 import NIOHTTP1
 import RollcallModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct AdminResponder: HTTPResponder {
     typealias Context = AdminContext
 
@@ -22,9 +16,6 @@ struct AdminResponder: HTTPResponder {
     let logger: Logger
     /// What there is to scrape, if it is kept here.
     let metrics: PrometheusMetrics?
-
-    /// Room for the members of a large conversation.
-    static let mostBytes = 4 * 1024 * 1024
 
     /// Whatever would change something is noted; that presence may be asked for in a body makes it no change.
     ///
@@ -140,100 +131,7 @@ struct AdminResponder: HTTPResponder {
     }
 }
 
-extension AdminResponder {
-    /// Unknown paths ask for the token too, so that who has none cannot explore.
-    private func authorize(_ request: Request) throws(AdminProblem) {
-        guard let token else { return try demandOwnName(request) }
-        let words = (request.headers[.authorization] ?? "").split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bearer", Secret(words[1].utf8) == token else {
-            throw AdminProblem(
-                .unauthorized, "show the token of admin.token_file as Authorization: Bearer TOKEN",
-                headers: [.wwwAuthenticate: "Bearer"])
-        }
-    }
-
-    /// Without a token only this machine reaches the port; but so does any web page that is looked at on it.
-    private func demandOwnName(_ request: Request) throws(AdminProblem) {
-        if let origin = request.headers[.origin], !Loopback.contains(origin: origin) {
-            throw AdminProblem(
-                .unauthorized, "without admin.token_file this port answers to no web page but this machine's own")
-        }
-        if let authority = request.head.authority, !Loopback.contains(authority: authority) {
-            throw AdminProblem(
-                .unauthorized, "without admin.token_file this port answers to localhost only, not to \(authority)")
-        }
-    }
-
-    private func namedUsers(_ request: Request) throws(AdminProblem) -> [UserID] {
-        let users: [UserID] = try AdminQuery(request.uri.query).names("user")
-        guard !users.isEmpty else { throw AdminProblem(.badRequest, "name users: ?user=alice&user=bob") }
-        return users
-    }
-
-    /// A body that says nothing of itself is taken for JSON.
-    private func demandJSON(_ request: Request) throws(AdminProblem) {
-        guard let type = request.headers[.contentType] else { return }
-        let essence = type.prefix { $0 != ";" }.trimmingPrefix(" ").lowercased().split(separator: " ").first
-        guard essence == "application/json" else {
-            throw AdminProblem(.unsupportedMediaType, "the body must be application/json (curl --json sends it so)")
-        }
-    }
-
-    private func body<Body: AdminRequestBody>(of request: Request, _: Body.Type) async throws -> Body {
-        try demandJSON(request)
-        let bytes: ByteBuffer
-        do {
-            bytes = try await request.body.collect(upTo: Self.mostBytes)
-        } catch is NIOTooManyBytesError {
-            throw AdminProblem(.tooLarge, "the body is larger than \(Self.mostBytes) bytes")
-        } catch let error as HTTPParserError {
-            throw error
-        } catch {
-            throw AdminProblem(.badRequest, "the body did not arrive whole")
-        }
-        do {
-            return try JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView))
-        } catch let error as DecodingError {
-            throw AdminProblem(.badRequest, "the body must look like \(Body.form); \(error.reason)")
-        }
-    }
-}
-
-extension AdminResponder {
-    private func sendAway(_ user: UserID, _ request: Request) async throws -> Response {
-        let query = AdminQuery(request.uri.query)
-        try query.demand(only: "device")
-        let devices: [DeviceID] = try query.names("device")
-        guard devices.count <= 1 else { throw AdminProblem(.badRequest, "name one device, or none for all") }
-        return AdminJSON.response(try await node.sendAway(user, device: devices.first))
-    }
-
-    private func erase(_ user: UserID, _ request: Request) async throws -> Response {
-        let query = AdminQuery(request.uri.query)
-        try query.demand(only: "conversation")
-        let conversations: [ConversationID] = try query.names("conversation")
-        guard conversations.count <= AdminUsers.most else {
-            throw AdminProblem(.limit, "at most \(AdminUsers.most) conversations can be named at once")
-        }
-        guard try await node.erase(user, conversations: conversations) else {
-            throw AdminProblem.unavailable("a session of the user would not end", retryAfter: .seconds(1))
-        }
-        return Response(status: .noContent)
-    }
-}
-
 extension HTTPRequest.Method {
     /// Whether a request with it is to change something, and belongs into the audit.
     fileprivate var changes: Bool { self == .put || self == .post || self == .delete || self == .patch }
-}
-
-extension DecodingError {
-    fileprivate var reason: String {
-        switch self {
-        case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            context.debugDescription
-        @unknown default: "it could not be read"
-        }
-    }
 }

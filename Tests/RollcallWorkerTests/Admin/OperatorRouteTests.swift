@@ -54,7 +54,8 @@ struct OperatorRouteTests {
             let done = ["alice * away", "a/b ié away", "alice revoked", #"alice erased from ["c", "d"]"#]
             #expect(node.done == done)
             for path in [
-                "/v1/users/alice/sessions?devcie=a", "/v1/users/alice/sessions?device=a&device=b",
+                "/v1/users/alice/sessions?devcie=a", "/v1/users/alice/sessions?device", "/v1/users/alice/sessions?%=a",
+                "/v1/users/alice/sessions?device=a&device=b",
                 "/v1/users/alice/sessions?device=", "/v1/users/alice/sessions?device=a%20b", "/v1/users/alice?device=a",
                 "/v1/users/a%0Ab", "/v1/users/%7Ba%7D", "/v1/users/", "/v1/users/%00",
             ] {
