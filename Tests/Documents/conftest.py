@@ -1,22 +1,13 @@
 """What the tests share: one Redis with two workers, and the documents."""
 
-import contextlib
 import secrets
 
 import pytest
 
-from deployment import Redis, Worker
+from deployment import Redis, Worker, stopping
 from documents import Document
 
 TOKEN = secrets.token_hex(16)
-
-
-@contextlib.contextmanager
-def stopping(process):
-    try:
-        yield process
-    finally:
-        process.stop()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from deployment import ROOT, eventually
 # Without a time it is a number of cases that ends it, so that a busy machine tries no less.
 SECONDS = os.environ.get("SECONDS_OF_ATTACK")
 LENGTH = ["--max-time", SECONDS] if SECONDS else ["--max-examples", "15"]
+FOLDER = str(ROOT / "Tests/Documents")
 SEED = int(os.environ.get("SEED", random.randrange(2**32)))
 
 
@@ -23,7 +24,9 @@ def test_schemathesis_finds_nothing(redis, workers, tmp_path):
         "--phases", "coverage,fuzzing,stateful", "--continue-on-failure", "--seed", str(SEED), *LENGTH, "--no-color",
     ]
     # Its memory of what it found before would make one run depend on another.
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": "attack_hooks", "PYTHONPATH": FOLDER},
+        capture_output=True, text=True, check=False)
     print(f"seed {SEED}\n{done.stdout}{done.stderr}")
     assert done.returncode == 0, f"SEED={SEED}"
     assert worker.child.poll() is None, "the worker lives"
