@@ -34,18 +34,21 @@ public struct Worker: Service {
     private let logger: Logger
     private let metrics: PrometheusMetrics?
     private let onReady: @Sendable (Ready) -> Void
+    private let onDrain: @Sendable () -> Void
 
     /// - Parameters:
     ///   - metrics: what `GET /metrics` shows, and where the worker reports; without it, it reports where this process
     ///     does.
     ///   - onReady: called once, when devices can connect.
+    ///   - onDrain: called once, when a worker that was ready begins to send its devices elsewhere.
     public init(
         _ configuration: WorkerConfiguration, metrics: PrometheusMetrics? = nil,
-        onReady: @escaping @Sendable (Ready) -> Void
+        onReady: @escaping @Sendable (Ready) -> Void, onDrain: @escaping @Sendable () -> Void = {}
     ) {
         self.configuration = configuration
         self.metrics = metrics
         self.onReady = onReady
+        self.onDrain = onDrain
         logger = Logger(label: "rollcall.worker")
     }
 
@@ -138,6 +141,7 @@ public struct Worker: Service {
                     edge: edgeURL.withLockedValue { $0 }, admin: "http://\(host):\(address.port ?? 0)"))
         }
         try await admin.run {
+            onDrain()
             logger.info("draining", metadata: ["sessions": "\(edge.connections)"])
             node.leave()
             await edge.stopAccepting()

@@ -25,7 +25,12 @@ struct WorkerCommand: AsyncParsableCommand {
         if exitOnStdinEnd { Lifeline.exitAtEnd() }
         let configuration = try await options.load()
         WorkerLog.bootstrap(configuration.log)
-        let worker = Worker(configuration, metrics: .bootstrap()) { ready in try? Output.line("\(ready)") }
+        let worker = Worker(configuration, metrics: .bootstrap()) { ready in
+            try? Output.line("\(ready)")
+            ServiceNotice.ready(status: "\(ready)").send()
+        } onDrain: {
+            ServiceNotice.stopping.send()
+        }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup)],
