@@ -1,12 +1,13 @@
 # `make run` and `make test` are all that a newcomer needs; both install what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-browser test-client test-documents test-hiredis test-terminal simulate faults
-.PHONY: attacks fuzz bench bench-client bench-crowd memory leaks docs lint format clean
+.PHONY: help setup run test test-browser test-client test-documents test-hiredis test-operations test-terminal
+.PHONY: simulate faults attacks fuzz bench bench-client bench-crowd memory leaks docs lint format clean
+.PHONY: release install uninstall
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
-SHELL_SCRIPTS := $(wildcard Tests/*.sh) scripts/document scripts/setup scripts/make-secrets .ci/run
+SHELL_SCRIPTS := $(wildcard Tests/*.sh) scripts/document scripts/setup scripts/make-secrets scripts/install .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
@@ -42,6 +43,11 @@ test-terminal: setup ## try watch and type on a pseudo terminal; takes ONLY=expr
 test-documents: setup ## hold the OpenAPI and AsyncAPI documents to real workers; takes SECONDS_OF_ATTACK=n, SEED=n, ONLY=expression
 	$(SWIFT) build $(FLAGS) --product rollcall
 	SECONDS_OF_ATTACK=$(or $(SECONDS_OF_ATTACK),60) $(if $(SEED),SEED=$(SEED)) Tests/documents.sh $(if $(ONLY),-k '$(ONLY)')
+
+test-operations: setup ## try the installation, the unit and the commands of the documentation; takes ONLY=expression
+	@scripts/setup test
+	$(SWIFT) build $(FLAGS) --product rollcall
+	Tests/operations.sh $(if $(ONLY),-k '$(ONLY)')
 
 test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the source in a PyPI package
 	Tests/hiredis-1x.sh
@@ -90,6 +96,24 @@ attacks: setup ## play every attack on a real worker, beside a witness; takes TI
 # What it has come upon stays in .build-fuzz, and the next run goes on from there. Needs a compiler with libFuzzer.
 fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n, TIME=seconds, ONLY=target, MERGE=1
 	RUNS=$(or $(RUNS),2000000) TIME=$(or $(TIME),0) ONLY="$(ONLY)" MERGE=$(MERGE) Tests/fuzz.sh
+
+# With Swift's standard library inside, so that the machine it runs on needs hiredis and no Swift. Names of functions stay
+# in, for readable backtraces; what only debuggers read goes.
+PROGRAM ?= .build/install/rollcall
+RELEASE := -c release --product rollcall $(if $(BREW),,--static-swift-stdlib -Xlinker --strip-debug)
+
+release: setup ## build what `make install` installs
+	$(SWIFT) build $(FLAGS) $(RELEASE)
+	@mkdir -p .build/install
+	install -m 755 .build/release/rollcall .build/install/rollcall
+
+export PREFIX SYSCONFDIR DESTDIR
+
+install: ## install program, manual, completions, unit; takes PREFIX=/usr/local, SYSCONFDIR=/etc, DESTDIR=
+	@scripts/install $(PROGRAM)
+
+uninstall: ## remove what `make install` put there, but no configuration
+	@scripts/install --remove
 
 DOCS := .build/documentation
 
