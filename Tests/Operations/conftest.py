@@ -1,0 +1,40 @@
+"""What the tests share: an installation in a folder of its own, and a Redis."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+from deployment import PROGRAM, ROOT, Redis, stopping
+
+
+@pytest.fixture(scope="session")
+def redis():
+    with stopping(Redis()) as server:
+        yield server
+
+
+class Installation:
+    """What `make install` makes, below a folder in the place of /."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def make(self, target):
+        return subprocess.run(
+            ["make", "--silent", target, f"DESTDIR={self.root}", f"PROGRAM={PROGRAM}"], cwd=ROOT, check=True,
+            capture_output=True, text=True)
+
+    def __truediv__(self, path):
+        return self.root / path
+
+    @property
+    def files(self):
+        return {file.relative_to(self.root).as_posix() for file in self.root.rglob("*") if file.is_file()}
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    installation = Installation(pathlib.Path(tmp_path_factory.mktemp("installed")))
+    installation.make("install")
+    return installation
