@@ -19,7 +19,7 @@ class Command:
 
 @dataclasses.dataclass
 class Section:
-    """The commands under one heading. A reader may come to it first, so nothing of another section is taken for granted."""
+    """The commands under one heading. A reader may come to it first, so nothing is taken for granted of another."""
 
     page: str
     title: str
@@ -37,7 +37,7 @@ def sections():
 
 def read(page, text):
     found, fence = [Section(page, page)], None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(map(str.strip, text.splitlines()), 1):
         if line.startswith("```"):
             fence = line[3:].strip() if fence is None else None
             if fence == "console":
@@ -58,5 +58,5 @@ def take(commands, line, number):
         commands.append(Command(line[2:], number))
     elif last.text.endswith("\\"):
         last.text += "\n" + line
-    elif line.strip():
+    elif line:
         last.shown.append(line)

@@ -11,7 +11,7 @@ import documentation
 import world
 
 ALL = documentation.sections()
-RUN = [section for section in ALL if not all(choices.reason(command.text) for command in section.commands if command.text)]
+RUN = [section for section in ALL if not all(choices.reason(each.text) for each in section.commands if each.text)]
 
 
 def has_worlds():
@@ -34,8 +34,8 @@ def test_nothing_is_left_out_or_taken_for_granted_that_no_page_has():
 
 
 def test_a_page_is_read_by_section_and_command():
-    page = "# A\n```console\n$ one \\\n  more\nshown\n```\n## B\n```\n$ no\n```\n```console\nalone\n```\n"
+    page = "# A\n```console\n$ one \\\n  more\nshown\n```\n## B\n```\n$ no\n```\n- In a list:\n  ```console\n  alone\n  ```"
     first, second = documentation.read("a.md", page)
     assert (first.name, second.name) == ("a.md: A", "a.md: B")
-    assert [(command.text, command.shown) for command in first.commands] == [("one \\\n  more", ["shown"])]
+    assert [(command.text, command.shown) for command in first.commands] == [("one \\\nmore", ["shown"])]
     assert [(command.text, command.shown) for command in second.commands] == [("", ["alone"])]
