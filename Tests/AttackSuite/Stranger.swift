@@ -140,14 +140,6 @@ extension Stranger {
         }
     }
 
-    /// The first error of another code, or how else it ends.
-    func error(otherThan code: String) -> String {
-        while true {
-            let outcome = outcome()
-            if outcome != "error \(code)" { return outcome }
-        }
-    }
-
     /// Whether it is not yet as long here as a worker lets anybody be who has not shaken hands.
     var isPatient: Bool { ContinuousClock.now < opened + .seconds(15) }
 

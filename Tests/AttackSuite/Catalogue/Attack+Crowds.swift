@@ -21,13 +21,11 @@ extension Attack {
         },
         Attack("headers without end", crowd: 20, answer: "end", "HTTP 431") { place, crowd in
             let line = Array(String(repeating: "X-Header: and another\r\n", count: 500).utf8)
-            return counted(
-                try (0..<crowd).map { _ in
-                    let stranger = try Stranger(port: place.port)
-                    stranger.send(Array("GET /v1/connect HTTP/1.1\r\n".utf8))
-                    while stranger.send(line), stranger.isPatient {}
-                    return stranger.httpStatus().map { "HTTP \($0)" } ?? "end"
-                })
+            let strangers = try (0..<crowd).map { _ in try Stranger(port: place.port) }
+            strangers.forEach { $0.send(Array("GET /v1/connect HTTP/1.1\r\n".utf8)) }
+            var sending = strangers
+            while !sending.isEmpty { sending.removeAll { !$0.send(line) || !$0.isPatient } }
+            return counted(strangers.map { $0.httpStatus().map { "HTTP \($0)" } ?? "end" })
         },
         Attack("half-closed before the handshake", crowd: 200, answer: "end") { place, crowd in
             let strangers = try (0..<crowd).map { _ in try Stranger(port: place.port) }
@@ -61,13 +59,16 @@ extension Attack {
                     return stranger.outcome()
                 })
         },
-        Attack("the presence of 2,000 users, again and again", crowd: 2, answer: "error slow_down") { place, crowd in
+        Attack("2,000 users watched and let go of, ten times", crowd: 2, answer: "error slow_down") { place, crowd in
             let users = (0..<2000).map { "\"u\($0)\"" }.joined(separator: ",")
             return counted(
                 try (0..<crowd).map { number in
                     let stranger = try device(number, of: place)
-                    for _ in 0..<10 { stranger.say(#"{"type":"get","users":[\#(users)]}"#) }
-                    return stranger.error(otherThan: "limit")
+                    for _ in 0..<10 {
+                        stranger.say(#"{"type":"watch","users":[\#(users)]}"#)
+                        stranger.say(#"{"type":"unwatch","users":[\#(users)]}"#)
+                    }
+                    return stranger.outcome()
                 })
         },
         Attack("one user on 30 devices", crowd: 30, answer: "welcome", "close 4105") { place, crowd in
