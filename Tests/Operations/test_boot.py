@@ -57,7 +57,7 @@ def libraries():
 def boot(root):
     subprocess.run(
         ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--private-network", "--console=pipe",
-         f"--directory={root}", "--bind-ro=/usr", *libraries(), "systemd.unit=check.service",
+         f"--machine=rollcall-{os.getpid()}", f"--directory={root}", "--bind-ro=/usr", *libraries(), "systemd.unit=check.service",
          *(f"systemd.mask={unit}.service" for unit in MASKED)],
         stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
     said = root / "check/said"
