@@ -46,7 +46,7 @@ public struct WorkerRights: Sendable {
         [
             names.typing(Self.conversation), names.typing(Self.conversation, Self.user), names.presence(Self.user),
             names.members(Self.conversation), names.workers, names.worker(Self.incarnation),
-            names.sessions(Self.incarnation), names.sweeper(Self.incarnation),
+            names.sessions(Self.incarnation), names.sweeper(Self.incarnation), names.revoked(Self.user),
         ]
     }
 
