@@ -24,4 +24,4 @@ systemctl restart rollcall@b 2>/dev/null
 sleep 2
 echo "with a wrong configuration: $(show b ActiveState) $(show b ExecMainStatus), again $(show b NRestarts) times"
 journalctl --no-pager --output=cat --unit='rollcall@*' | sed 's/^/log: /'
-systemctl --no-block exit
+systemctl --force exit

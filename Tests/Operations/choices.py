@@ -8,7 +8,7 @@ NOT_RUN = [
     (r"(mkdir hello|swift package|swift run hello)", "builds a package for minutes; Tests/consumer.sh builds such a one"),
     (r"swift build -c release", "builds for minutes; what is built stands there already, as another build of it"),
     (r"swift test --filter", "is one of the tests, of which this is one too"),
-    (r"make (bench-client|memory|leaks|faults|simulate|release)\b", "builds for release, and measures for minutes"),
+    (r"make (bench-client|bench-crowd|memory|leaks|faults|simulate|release)\b", "builds for release, and measures for minutes"),
     (r"\.build/release/faults", "shows what `make faults` has measured"),
     (r"docker compose", "wants a Docker daemon, and the network"),
     (r"(sudo )?systemctl\b", "wants a machine that systemd runs; the unit has tests of its own"),
@@ -21,6 +21,7 @@ STAYS = re.compile(r"(^|/)rollcall (worker|watch|dev|top)\b|^rollcall type (?!.*
 
 REDIS = "redis-server --save '' --daemonize yes >/dev/null"
 WORKER = "rollcall worker --set auth.mode=insecure --set worker.id=w1 --set log.level=error >/dev/null &"
+SECRETS = "scripts/make-secrets >/dev/null"
 SIGNED = "rollcall worker --set auth.secret_file=secrets/jwt_secret --set log.level=error >/dev/null &"
 READY = "until curl --silent --fail --output /dev/null http://127.0.0.1:8081/ready; do sleep 0.1; done"
 SCRIPT = "printf 'type Hello\\nsend\\n' >demo.txt"
@@ -32,8 +33,9 @@ GIVEN = {
     "README.md: By hand: two workers, watched with redis-cli": [],
     "README.md: On a server": [REDIS],
     "README.md: In a terminal": [*USUAL, SCRIPT],
+    "docs/metrics.md: Scraping": [*USUAL, SECRETS],
     "docs/operating.md: A first worker": [ON_PATH, REDIS],
-    "docs/operating.md: Looking inside": [ON_PATH, REDIS, "scripts/make-secrets >/dev/null", SIGNED, READY],
+    "docs/operating.md: Looking inside": [ON_PATH, REDIS, SECRETS, SIGNED, READY],
 }
 
 
