@@ -19,6 +19,7 @@ UNIT = "usr/local/lib/systemd/system/rollcall@.service"
 # systemd's own scale: 0 is a service that can do nothing, 10 one that can do everything.
 MOST_EXPOSED = 2.0
 
+needs_linux = pytest.mark.skipif(platform.system() != "Linux", reason="Linux alone has units")
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 
 
@@ -50,11 +51,13 @@ def test_the_unit_exposes_little(installed, unit):
     assert float(exposure[1]) < MOST_EXPOSED, judged.stdout
 
 
+@needs_linux
 def test_the_unit_gives_the_worker_time_and_leaves_a_wrong_configuration_alone(installed):
     text = (installed / UNIT).read_text()
     assert {"Type=notify", "TimeoutStopSec=15", "RestartPreventExitStatus=64 78"} <= set(text.splitlines())
 
 
+@needs_linux
 def test_another_prefix_is_where_the_unit_looks(tmp_path, installed):
     subprocess.run(
         ["scripts/install", PROGRAM], check=True, cwd=os.path.dirname(__file__) + "/../..",
