@@ -51,7 +51,7 @@ struct KeyRotationTests {
         let unknown = try await WireDevice(port: worker.port)
         try await unknown.send(.hello(.init(token: try await issuer.token("two", for: "bob"), device: "phone")))
         #expect(try await unknown.closed() == .busy)
-        #expect(unknown.messages.contains(.goodbye(.init(reason: .busy, reconnect: true, after: 5000))))
+        #expect(unknown.messages.contains(.goodbye(.init(reason: .busy, reconnect: true, after: 2000))))
 
         let known = try await WireDevice(port: worker.port)
         try await known.hello(token: try await issuer.token("one", for: "carol"), device: "phone")
