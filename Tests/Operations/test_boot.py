@@ -55,10 +55,12 @@ def libraries():
 
 
 def boot(root):
+    # In a process table that ends with unshare, since a machine outlives a systemd-nspawn that is killed.
     subprocess.run(
-        ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--private-network", "--console=pipe",
-         f"--machine=rollcall-{os.getpid()}", f"--directory={root}", "--bind-ro=/usr", *libraries(), "systemd.unit=check.service",
-         *(f"systemd.mask={unit}.service" for unit in MASKED)],
+        ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "systemd-nspawn",
+         "--quiet", "--register=no", "--keep-unit", "--boot", "--private-network", "--console=pipe",
+         f"--machine=rollcall-{os.getpid()}", f"--directory={root}", "--bind-ro=/usr", *libraries(),
+         "systemd.unit=check.service", *(f"systemd.mask={unit}.service" for unit in MASKED)],
         stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
     said = root / "check/said"
     if not said.exists():
