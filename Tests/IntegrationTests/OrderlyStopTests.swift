@@ -24,6 +24,9 @@ struct OrderlyStopTests {
         }
         _ = try await stranger.closed()
         #expect(try await worker.process.exitCode() == 0)
+        try await eventually("all was said") { worker.process.outputEnded }
+        let log = worker.process.errors
+        #expect(log.contains("draining") && !log.contains("error") && !log.contains("warning"), "\(log)")
         let end = try #require(Int(try await deployment.redis.cli("ZSCORE", "{workers}", worker.incarnation)))
         let ahead = end - Int(Date().timeIntervalSince1970 * 1000)
         #expect((1000...3000).contains(ahead), "the lease ends in \(ahead) ms")

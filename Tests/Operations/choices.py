@@ -10,7 +10,7 @@ NOT_RUN = [
     (r"swift test --filter", "is one of the tests, of which this is one too"),
     (r"make (bench-client|bench-crowd|memory|leaks|faults|simulate|release)\b", "builds for release, and measures for minutes"),
     (r"\.build/release/faults", "shows what `make faults` has measured"),
-    (r"rollcall explain \w+$", "wants devices on two workers, in grace, or of a dead one: OperatorTests make them"),
+    (r"rollcall (explain \w+|workers)$", "wants devices on two workers, in grace, or of a dead one: OperatorTests make them"),
     (r"docker compose", "wants a Docker daemon, and the network"),
     (r"(sudo )?systemctl\b", "wants a machine that systemd runs; the unit has tests of its own"),
     (r"sudo make install\b", "test_install does it, into a folder of its own"),

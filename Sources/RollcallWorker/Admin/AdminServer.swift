@@ -15,6 +15,8 @@ struct AdminServer: Service {
     private let logger: Logger
     private let listening: @Sendable (SocketAddress) async -> Void
 
+    private static let silent = Logger(label: "rollcall.admin") { _ in SwiftLogNoOpLogHandler() }
+
     /// How long a connection may say nothing.
     private static let idle = TimeAmount.seconds(60)
 
@@ -43,16 +45,17 @@ struct AdminServer: Service {
     /// - Throws: ``ListenError`` if it cannot listen where the configuration says; what `last` throws.
     func run(until last: () async throws -> Void) async throws {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        // Of its own, since whatever runs in a service's task is told of its shutdown.
+        // In a group of its own, since whatever runs in that of the worker is told of its shutdown.
+        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [self], logger: Self.silent))
         let port = Task.detached {
             defer { end.finish() }
-            try await run()
+            try await services.run()
         }
         for await _ in ended.cancelOnGracefulShutdown() {}
         guard Task.isShuttingDownGracefully || Task.isCancelled else { return try await port.value }
         let result: Result<Void, any Error>
         do { result = .success(try await last()) } catch { result = .failure(error) }
-        port.cancel()
+        await services.triggerGracefulShutdown()
         _ = await port.result
         try result.get()
     }
