@@ -46,6 +46,7 @@ derive_package() {
     mkdir -p "$work/package"
     ln -sfn "$root/Sources" "$work/package/Sources"
     ln -sfn "$root/Tests" "$work/package/Tests"
+    ln -sfn "$root/Config" "$work/package/Config"
     [ -f "$work/package/Package.resolved" ] || cp Package.resolved "$work/package/" 2>/dev/null || true
     {
         cat Package.swift
