@@ -86,6 +86,10 @@ public final class Siege: Sendable {
 
     /// What the worker holds, in KiB.
     private func memory() async throws -> Int {
+        if let status = try? String(contentsOfFile: "/proc/\(worker.process.pid)/status", encoding: .utf8) {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+            return line.flatMap { Int($0.split(separator: " ", omittingEmptySubsequences: true).dropFirst()[1]) } ?? 0
+        }
         let ps = try ChildProcess(["ps", "-o", "rss=", "-p", "\(worker.process.pid)"])
         try await ps.exitCode()
         try await eventually("ps was read") { ps.outputEnded }

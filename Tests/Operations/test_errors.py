@@ -43,7 +43,7 @@ def logged():
 
 
 def exits():
-    return ["0", "64", *re.findall(r"ExitCode\((\d+)\)", sources("rollcall/Rollcall.swift"))]
+    return ["0", "1", "64", *re.findall(r"ExitCode\((\d+)\)", sources("rollcall/Rollcall.swift"))]
 
 
 WORKER, MESSAGES = "RollcallWorker", "RollcallModel/Messages"

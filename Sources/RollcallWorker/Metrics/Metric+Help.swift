@@ -16,7 +16,7 @@ extension Metric {
         case .framesSent: "Frames sent on WebSockets."
         case .bytesReceived: "Bytes that came on WebSockets."
         case .bytesSent: "Bytes sent on WebSockets."
-        case .limitsHit: "What went over a limit of the configuration, by limit."
+        case .limitsHit: "What went over a limit, by limit."
         case .sessions: "Sessions that are welcomed and connected."
         case .sessionsLingering: "Sessions that ended and whose records are not settled yet, those in grace among them."
         case .sessionsBehind: "Sessions that are still to be shown something they missed or asked for."

@@ -33,7 +33,7 @@ extension FuzzedShard {
             return { shard, _ in key.map { shard.typingStopped(for: $0, id: id) } ?? [] }
         case .readRoom(let read, let key):
             let snapshot = redis.room(
-                read.conversation, user: read.user, withTyping: read.withTyping, withMembers: read.withMembers)
+                read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
             return { $0.roomRead(read, snapshot, for: key, at: $1) }
         case .readPresence(let users, let isAuthoritative, let known):
             let snapshot = redis.presence(of: users, known: known)

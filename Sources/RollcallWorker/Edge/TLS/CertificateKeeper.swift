@@ -38,7 +38,7 @@ final class CertificateKeeper: Sendable {
 
     /// Takes what is put in the files' place, until the task is cancelled.
     func run() async {
-        tell("certificate in use", current.withLockedValue { $0 })
+        tell(current.withLockedValue { $0 })
         var watch = FileWatch([certificatePath, keyPath])
         while !Task.isCancelled {
             if watch.hasChanged() { reload() }
@@ -53,7 +53,7 @@ final class CertificateKeeper: Sendable {
             let certificate = try EdgeCertificate(chain: contents[0], key: contents[1])
             current.withLockedValue { $0 = certificate }
             self.contents.withLockedValue { $0 = contents }
-            tell("certificate changed", certificate)
+            tell(certificate)
         } catch {
             logger.error(
                 "the new certificate cannot be used; the one before stays",
@@ -61,12 +61,14 @@ final class CertificateKeeper: Sendable {
         }
     }
 
-    private func tell(_ message: Logger.Message, _ certificate: EdgeCertificate) {
+    private func tell(_ certificate: EdgeCertificate) {
         let end = Date(timeIntervalSince1970: certificate.expires)
-        let level: Logger.Level = end < .now ? .error : .info
-        logger.log(
-            level: level, message,
-            metadata: ["file": "\(certificatePath)", "expires": "\(end.formatted(.iso8601))"])
+        let metadata: Logger.Metadata = ["file": "\(certificatePath)", "expires": "\(end.formatted(.iso8601))"]
+        if end < .now {
+            logger.error("the certificate has expired", metadata: metadata)
+        } else {
+            logger.info("certificate in use", metadata: metadata)
+        }
     }
 
     static func read(_ certificate: String, _ key: String) throws(UnusableCertificate) -> [[UInt8]] {
