@@ -6,12 +6,13 @@ extension TwinRedis {
     /// Writes one decision of a session, if the order of sessions lets it count.
     public mutating func write(_ write: DeviceWrite) -> DeviceWritten {
         guard time <= write.until else { return answer(.expired) }
-        if write.state != nil, let issued = write.issued, let revoked = revocations[write.name.user]?.read(at: time),
+        let old = stored(write.name.user).devices[write.name.device]
+        let saysItWent = write.state == nil && old?.session == write.name.session
+        if !saysItWent, let issued = write.issued, let revoked = revocations[write.name.user]?.read(at: time),
             issued < revoked
         {
             return answer(.revoked)
         }
-        let old = stored(write.name.user).devices[write.name.device]
         let (outcome, began) = verdict(on: write, after: old)
         guard outcome == .written, let began else { return answer(outcome, began: began) }
         let device = device(write, began: began, after: old)

@@ -60,6 +60,12 @@ public struct DeviceRecorder: Hashable, Sendable {
         self.issued = issued
     }
 
+    /// Whether a token that was issued then is older than the one shown before.
+    func isOlder(_ issued: Timestamp?) -> Bool {
+        guard let issued, let known = self.issued else { return false }
+        return issued < known
+    }
+
     /// The client showed a fresh token.
     public mutating func refreshed(issued: Timestamp?) {
         self.issued = issued.flatMap { fresh in self.issued.map { max($0, fresh) } }
@@ -185,8 +191,8 @@ public struct DeviceRecorder: Hashable, Sendable {
             isAbandoned = true
             return .replaced
         case .revoked:
-            // A session that never stood has nothing to remove: what is there is another's.
-            isAbandoned = writtenSequence == 0
+            // A session that never stood, or whose removal is refused, has nothing to remove: what is there is another's.
+            isAbandoned = writtenSequence == 0 || (state == nil && sequence == self.sequence)
             return .revoked
         }
     }

@@ -21,14 +21,15 @@ extension Shard {
         id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         guard let session = sessions[key] else { return [] }
-        sessions[key]?.tokenExpires = lifetime.map { now + $0 }
-        if let lifetime { timers.remind(.session(key), at: now + lifetime) }
         switch session.phase {
         case .authenticating(let hello, let id, let since):
+            tokenLasts(lifetime, for: key, at: now)
             let name = SessionName(user: user, device: device, session: SessionID(using: &random))
             let recorder = DeviceRecorder(name: name, hello: since, issued: issued)
             welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
+            // An older token shortens nothing, and if it is revoked, prolongs nothing.
+            if session.recorder?.isOlder(issued) != true { tokenLasts(lifetime, for: key, at: now) }
             sessions[key]?.recorder?.refreshed(issued: issued)
             acknowledge(id, to: key)
         case .open:
@@ -37,6 +38,11 @@ extension Shard {
             break
         }
         return take()
+    }
+
+    private mutating func tokenLasts(_ lifetime: Duration?, for key: SessionKey, at now: Instant) {
+        sessions[key]?.tokenExpires = lifetime.map { now + $0 }
+        if let lifetime { timers.remind(.session(key), at: now + lifetime) }
     }
 
     /// The session cannot be: its token is not good, or there is no room for it.

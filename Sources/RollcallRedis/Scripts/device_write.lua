@@ -22,17 +22,17 @@ redis.call('HDEL', KEYS[1], '')
 
 if now > deadline then return { 'expired', now } end
 
--- Whoever revokes reads the record afterwards: a session is in it, and sent away, or comes here later, and is refused.
--- That a device is gone may be said with any token.
-local issued = tonumber(ARGV[13])
-if issued and state ~= 'gone' then
-  local revoked = redis.pcall('GET', KEYS[2]) -- an error: it is no string, and nobody's revocation
-  if type(revoked) == 'string' and issued < (tonumber(revoked) or 0) then return { 'revoked', now } end
-end
-
 local record = read_record()
 local old = record.devices[name]
 local same = old and old.random == random
+
+-- Whoever revokes reads the record afterwards: a session is in it, and sent away, or comes here later, and is refused.
+-- That its device is gone may be said with any token by the session that has it, and by no other.
+local issued = tonumber(ARGV[13])
+if issued and not (same and state == 'gone') then
+  local revoked = redis.pcall('GET', KEYS[2]) -- an error: it is no string, and nobody's revocation
+  if type(revoked) == 'string' and issued < (tonumber(revoked) or 0) then return { 'revoked', now } end
+end
 
 if same then
   if sequence == old.sequence then return { 'done', now, old.began, record.version } end

@@ -58,6 +58,25 @@ import Testing
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
 
+    /// Whatever it says first is refused, be it that it goes.
+    @Test("a token from before the revocation cannot take the device away by coming and going at once")
+    func comesAndGoes() {
+        var stage = Stage()
+        let issued = stage.redis.time
+        stage.pass(.seconds(1))
+        _ = stage.redis.revokeTokens(of: "alice")
+        let honest = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        stage.pass(.milliseconds(5))
+        let thief = stage.enter("alice", issued: issued)
+        stage.say(.goodbye, on: thief)
+        stage.settle()
+        #expect(stage.closed[honest] == nil)
+        #expect(stage.shard.sessions.keys == [honest])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+        #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
+    }
+
     @Test("a session that nobody told of the revocation ends with the next that it says")
     func revokedMeanwhile() {
         var stage = Stage()

@@ -119,6 +119,26 @@ import Testing
         #expect(stage.closed == [key: .tokenExpired])
     }
 
+    @Test("a token that is older than the one before neither prolongs the session nor shortens it")
+    func olderToken() {
+        for life in [Duration.seconds(5), .seconds(3600)] {
+            var stage = Stage()
+            let issued = stage.redis.time
+            let key = stage.enter("alice", issued: issued)
+            let lives = [(Duration.seconds(20), issued), (life, issued.advanced(by: .seconds(-60)))]
+            for (life, issued) in lives {
+                stage.event {
+                    $0.authenticated(
+                        key, user: "alice", device: "phone", lifetime: life, issued: issued, id: nil, at: $1)
+                }
+            }
+            stage.pass(.seconds(19))
+            #expect(stage.closed.isEmpty)
+            stage.pass(.seconds(2))
+            #expect(stage.closed == [key: .tokenExpired])
+        }
+    }
+
     @Test("a fresh token of another user ends the session, grace and all")
     func wrongToken() {
         var stage = Stage()

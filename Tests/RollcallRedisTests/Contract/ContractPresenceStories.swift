@@ -215,6 +215,9 @@ import Testing
         old.issued = revoked.advanced(by: .milliseconds(-1))
         #expect(try await redis.write(old).outcome == .revoked)
         #expect(try await redis.keys().mapValues(\.content) == before)
+        var other = Session("zz").says(nil, 1)
+        other.issued = old.issued
+        #expect(try await redis.write(other).outcome == .revoked, "it takes the device from nobody")
         old.state = nil
         #expect(try await redis.write(old).outcome == .written)
         var fresh = Session("bb").says(.active, 1)
