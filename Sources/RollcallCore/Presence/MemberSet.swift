@@ -49,9 +49,11 @@ struct MemberSet: Hashable, Sendable {
         apply(user, name, count: count)
     }
 
-    /// Whether so few are known by name, of so many, that more are to be read.
+    /// Whether so few are known by name that more are to be read: all where they may all be known, and else enough that a
+    /// list which loses one after the other is not read again for each.
     func hasFew(of most: Int) -> Bool {
-        names.map { readsUnderWay == 0 && $0.count < min(count, most - most / 4) } ?? false
+        guard let names, readsUnderWay == 0, names.count < count else { return false }
+        return count <= most || names.count < most - most / 4
     }
 
     private mutating func apply(_ user: UserID, _ name: String?, count told: Int?) {

@@ -60,9 +60,10 @@ extension Shard {
         let sessions = room.presenceSessions.keys
         tell(.members(members), of: .members(key), to: sessions)
         let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))
+        let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
         for session in sessions {
-            for member in after.subtracting(before).sorted() { meet(member, session) }
-            for member in before.subtracting(after).sorted() { removeWatcher(session, of: member) }
+            for member in new { meet(member, session) }
+            for member in gone { removeWatcher(session, of: member) }
         }
     }
 

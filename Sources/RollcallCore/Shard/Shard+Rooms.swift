@@ -26,8 +26,9 @@ extension Shard {
             rooms[key]?.members.changed(user, to: name, count: count)
         case .removed(let user, let count):
             rooms[key]?.typists.removed(user)
+            rooms[key]?.members.changed(user, to: nil, count: count)
             refuseWaiting(user, in: key)
-            memberRemoved(user, from: key, count: count)
+            memberRemoved(user, from: key)
             readMoreMembers(of: key)
         case .reset:
             readRoomAgain(key)
@@ -163,10 +164,8 @@ extension Shard {
 
     /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership, but for
     /// a signal that overtook the news and found the user a member again: that is stopped.
-    private mutating func memberRemoved(_ user: UserID, from key: RoomKey, count: Int? = nil) {
+    private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
         guard let conversation = rooms[key]?.conversation else { return }
-        rooms[key]?.members.changed(user, to: nil, count: count)
-        membersChanged(key)
         let removed = (sessionsOfUser[user] ?? []).filter { rooms[key]?.sessions.contains($0) == true }
         guard !removed.isEmpty else { return }
         for session in removed {

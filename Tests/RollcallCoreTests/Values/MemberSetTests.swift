@@ -85,6 +85,24 @@ import Testing
         #expect(members.names == ["dave": "Dave"] && members.count == 1 && !members.hasFew(of: 2))
     }
 
+    @Test("more are read when few are left, and all as soon as they may all be known")
+    mutating func fewAreLeft() {
+        let some = Dictionary(uniqueKeysWithValues: (0..<8).map { (try! UserID("u\($0)"), "") })
+        members.readBegan()
+        members.snapshotRead(some, count: 11, most: 8)
+        for (number, hasFew) in [(0, false), (1, false), (2, true)] {
+            members.changed(try! UserID("u\(number)"), to: nil, count: 10 - number)
+            #expect(members.hasFew(of: 8) == hasFew, "\(number)")
+        }
+        members.readBegan()
+        members.snapshotRead(some, count: 20, most: 8)
+        members.changed("u0", to: nil, count: 19)
+        members.changed("u1", to: nil, count: 18)
+        #expect(!members.hasFew(of: 8))
+        members.changed("u2", to: nil, count: 17)
+        #expect(members.hasFew(of: 8))
+    }
+
     @Test("where all are known, they are counted as they are known, whatever is told")
     mutating func few() {
         read(["alice": "Alice"])
