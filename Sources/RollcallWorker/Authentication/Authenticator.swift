@@ -64,10 +64,16 @@ public struct Authenticator: Sendable {
 
     /// What to do about a token that was refused because its key is not known.
     ///
-    /// - Returns: completes when it is worth checking the token again; `nil` if the refusal stands.
-    func lookAgain(after error: AuthenticationError, on eventLoop: any EventLoop) -> EventLoopFuture<Void>? {
-        guard error.mayBeNewKey, case .signed(let keeper, _) = mode else { return nil }
-        return keeper.lookAgain(on: eventLoop)
+    /// - Returns: completes when it is worth checking the token again.
+    /// - Throws: the refusal, if it stands; or that nobody can say now, where too many wait already.
+    func lookAgain(
+        after error: AuthenticationError, on eventLoop: any EventLoop
+    ) throws(AuthenticationError) -> EventLoopFuture<Void> {
+        guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
+        guard let later = keeper.lookAgain(on: eventLoop) else {
+            throw AuthenticationError(.keysUnavailable, "too many wait for the keys of this worker to be refreshed")
+        }
+        return later
     }
 
     /// The refusal of a token after all was done to find its key.

@@ -50,14 +50,12 @@ final class KeyKeeper: Sendable {
     var isInTheDark: Bool { state.withLockedValue { $0.hasFailed } }
 
     /// Whether a key that is not known now may be known later.
-    private var canLearn: Bool { fetch != nil || files[.jwksFile] != nil }
+    var canLearn: Bool { fetch != nil || files[.jwksFile] != nil }
 
     /// Looks for keys that are not known yet.
     ///
-    /// - Returns: completes when the sources have been asked, whatever came of it; `nil` if there is none to ask, or too
-    ///   many wait.
+    /// - Returns: completes when the sources have been asked, whatever came of it; `nil` if too many wait.
     func lookAgain(on eventLoop: any EventLoop) -> EventLoopFuture<Void>? {
-        guard canLearn else { return nil }
         let promise = eventLoop.makePromise(of: Void.self)
         let isWelcome = state.withLockedValue { state in
             guard state.isRunning, state.waiting.count < Self.mostWaiting else { return false }
@@ -120,8 +118,10 @@ extension KeyKeeper {
 extension KeyKeeper {
     private func answerCalls(_ fetch: Fetch) async {
         for await _ in calls {
+            // Who comes meanwhile waits for the next answer, since this one may be older than their key.
+            let waiting = takeWaiting()
             await ask(fetch)
-            answerWaiting()
+            waiting.forEach { $0.succeed() }
             try? await Task.sleep(for: Self.pause)
         }
     }
@@ -172,11 +172,14 @@ extension KeyKeeper {
     }
 
     private func answerWaiting() {
-        let waiting = state.withLockedValue { state in
+        takeWaiting().forEach { $0.succeed() }
+    }
+
+    private func takeWaiting() -> [EventLoopPromise<Void>] {
+        state.withLockedValue { state in
             defer { state.waiting = [] }
             return state.waiting
         }
-        for promise in waiting { promise.succeed() }
     }
 }
 

@@ -16,12 +16,20 @@ extension ShardDriver {
         do throws(AuthenticationError) {
             welcome(try identity(of: key, token: token, device: device), key, id: id)
         } catch {
-            guard let later = authenticator.lookAgain(after: error, on: eventLoop) else {
-                return refuse(key, authenticator.final(error), id: id)
-            }
+            lookAgain(after: error, key, token: token, device: device, id: id)
+        }
+    }
+
+    private func lookAgain(
+        after error: AuthenticationError, _ key: SessionKey, token: String, device: DeviceID?, id: MessageID?
+    ) {
+        do throws(AuthenticationError) {
+            let later = try authenticator.lookAgain(after: error, on: eventLoop)
             later.assumeIsolated().whenComplete { [self] _ in
                 authenticateAgain(key, token: token, device: device, id: id)
             }
+        } catch {
+            refuse(key, error, id: id)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import NIOPosix
 import RollcallModel
 import Testing
 
@@ -235,6 +236,21 @@ struct AuthenticatorTests {
         #expect(try refusal("alice", device: nil, by: insecure) == .noDevice)
         #expect(try refusal("a b", by: insecure) == .malformed)
         #expect(try refusal("", by: insecure) == .malformed)
+    }
+
+    /// For ever refused are only those whose key was looked for.
+    @Test("where keys may be elsewhere and nobody can look for them now, nobody is refused for ever")
+    func unlookedFor() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        var unknown = AuthenticationError(.unknownKey, "no such key")
+        unknown.mayBeNewKey = true
+        let idle = try await Self.authenticator { $0.jwksURL = "http://127.0.0.1:1/keys" }
+        #expect { _ = try idle.lookAgain(after: unknown, on: loop) } throws: {
+            ($0 as? AuthenticationError)?.code == .keysUnavailable
+        }
+        #expect { _ = try authenticator.lookAgain(after: unknown, on: loop) } throws: {
+            ($0 as? AuthenticationError)?.code == .unknownKey
+        }
     }
 
     @Test("minted tokens are taken by workers with the same configuration")

@@ -113,8 +113,10 @@ struct KeyKeeperTests {
         try await withKeeper(fetch: fetch) { keeper in
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             try await eventually("it runs") { keeper.lookAgain(on: loop) != nil }
-            for _ in 1..<KeyKeeper.mostWaiting { #expect(keeper.lookAgain(on: loop) != nil) }
-            #expect(keeper.lookAgain(on: loop) == nil)
+            // The first may wait for the answer that is under way, and all others for the next.
+            var waiting = 1
+            while keeper.lookAgain(on: loop) != nil { waiting += 1 }
+            #expect((KeyKeeper.mostWaiting...KeyKeeper.mostWaiting + 1).contains(waiting))
         }
     }
 
