@@ -23,7 +23,11 @@ struct MetricsTests {
         try await alice.ask(.typing("c42", false))
         try await alice.send(.goodbye)
         #expect(try await alice.closed() == .normal)
-        let page = try await settled(worker) { $0["rollcall_sessions"] == 1 && $0["rollcall_typists"] == 0 }
+        // Each event loop reports for itself: what both have to say is there when Alice's end and Bob's presence are.
+        let page = try await settled(worker) {
+            $0["rollcall_sessions"] == 1 && $0["rollcall_typists"] == 0 && $0["rollcall_typing_published_total"] == 2
+                && $0[#"rollcall_connections_closed_total{by="worker",code="1000"}"#] == 1
+        }
         let expected: [(String, Double)] = [
             ("rollcall_connections", 1), ("rollcall_connections_accepted_total", 2),
             (#"rollcall_connections_closed_total{by="worker",code="1000"}"#, 1), ("rollcall_joined_conversations", 1),
