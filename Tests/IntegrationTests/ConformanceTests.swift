@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The WebSocket")
 struct ConformanceTests {
-    // Some two hundred cases, each on a connection of its own.
+    // Some three hundred cases, each on a connection of its own.
     @Test("keeps to RFC 6455, as somebody else reads it")
     func conforms() async throws {
         let deployment = try await Deployment(workers: 1)
