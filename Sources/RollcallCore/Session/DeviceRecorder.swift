@@ -60,6 +60,9 @@ public struct DeviceRecorder: Hashable, Sendable {
         self.issued = issued
     }
 
+    /// Whether no revocation can end the session.
+    var needsNoToken: Bool { issued == nil }
+
     /// Whether a token that was issued then is older than the one shown before.
     func isOlder(_ issued: Timestamp?) -> Bool {
         guard let issued, let known = self.issued else { return false }

@@ -7,7 +7,7 @@ public struct Session: Sendable {
     enum Phase: Hashable, Sendable {
         /// Connected; no hello yet.
         case greeting
-        /// Its token is being looked at; what it says meanwhile waits.
+        /// Its token is being looked at.
         case authenticating(ClientMessage.Hello, id: MessageID?, since: Instant)
         /// Welcomed.
         case open
@@ -23,12 +23,25 @@ public struct Session: Sendable {
         var typing: TypingSender
     }
 
+    /// What somebody said: a message, what was meant to be one, or no JSON object.
+    enum Said: Hashable, Sendable {
+        case request(ClientRequest)
+        case error(MessageError)
+        case garbage
+
+        var isGoodbye: Bool {
+            if case .request(let request) = self, case .goodbye = request.message { return true }
+            return false
+        }
+    }
+
     var phase = Phase.greeting
     let connected: Instant
     var bucket: TokenBucket
     /// What its `get`s and `watch`es may still name: each name is looked up in Redis.
     var names: TokenBucket
-    var waiting: [ClientRequest] = []
+    /// What it has said since its hello, whose token may yet turn out to be bad; `nil` while it is heard at once.
+    var held: [Said]?
     /// Who is calling, and how their device's record follows; from the hello on.
     var recorder: DeviceRecorder?
     var joined: [Joined] = []

@@ -5,44 +5,62 @@ public import RollcallModel
 extension Shard {
     /// A client's message arrived whole.
     public mutating func received(_ request: ClientRequest, on key: SessionKey, at now: Instant) -> [ShardAction] {
-        if admit(key, at: now) { handle(request, on: key, at: now) }
+        if admit(key, at: now) { heard(.request(request), on: key, at: now) }
         return take()
     }
 
     /// A client's message was no message of this protocol; the session goes on.
     public mutating func received(_ error: MessageError, on key: SessionKey, at now: Instant) -> [ShardAction] {
-        guard admit(key, at: now) else { return take() }
-        if case .open = sessions[key]?.phase {
-            actions.append(.send(.error(error), to: [key]))
-        } else {
-            close(key, .badMessage, at: now)
-        }
+        if admit(key, at: now) { heard(.error(error), on: key, at: now) }
         return take()
     }
 
     /// A text frame held no JSON object.
     public mutating func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
-        if sessions[key]?.isConnected == true { close(key, .badMessage, at: now) }
+        heard(.garbage, on: key, at: now)
         return take()
     }
 
-    mutating func handle(_ request: ClientRequest, on key: SessionKey, at now: Instant) {
+    /// Takes what a session says, or keeps it until the session is heard.
+    private mutating func heard(_ said: Session.Said, on key: SessionKey, at now: Instant) {
+        guard sessions[key]?.held == nil else {
+            sessions[key]?.held?.append(said)
+            return
+        }
+        switch (said, sessions[key]?.phase) {
+        case (.request(let request), _): handle(request, on: key, at: now)
+        case (.error(let error), .open): actions.append(.send(.error(error), to: [key]))
+        case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): close(key, .badMessage, at: now)
+        case (_, .authenticating), (_, .inGrace), (_, .ending), (_, nil): break
+        }
+    }
+
+    /// Nothing of what a session says is taken for now: a stranger's token is looked at.
+    private mutating func hold(_ key: SessionKey) {
+        sessions[key]?.held = []
+        actions.append(.hold(key))
+    }
+
+    /// A session is heard from now on, and what it has said so far is taken. It is nobody's yet whose token is not judged.
+    mutating func listen(to key: SessionKey, at now: Instant) {
+        guard case .open = sessions[key]?.phase, let held = sessions[key]?.held else { return }
+        sessions[key]?.held = nil
+        actions.append(.listen(key))
+        for said in held { heard(said, on: key, at: now) }
+    }
+
+    private mutating func handle(_ request: ClientRequest, on key: SessionKey, at now: Instant) {
         guard let session = sessions[key] else { return }
         switch (session.phase, request.message) {
         case (.greeting, .hello(let hello)):
+            hold(key)
             sessions[key]?.phase = .authenticating(hello, id: request.id, since: now)
             actions.append(.authenticate(key, token: hello.token, device: hello.device, id: request.id))
-        case (.greeting, _), (.open, .hello), (.authenticating, .hello):
+        case (.greeting, _), (.open, .hello):
             close(key, .badMessage, at: now)
-        case (.authenticating, _):
-            guard session.waiting.count < ShardSettings.waitingMessages else {
-                actions.append(.limitHit(.messageRate, key))
-                return close(key, .tooManyMessages, at: now)
-            }
-            sessions[key]?.waiting.append(request)
         case (.open, let message):
             handle(message, id: request.id, on: key, at: now)
-        case (.inGrace, _), (.ending, _):
+        case (.authenticating, _), (.inGrace, _), (.ending, _):
             break
         }
     }

@@ -62,8 +62,10 @@ extension Shard {
     }
 
     /// Redis cannot be reached, or the lease may be lost: nothing can be written until the next incarnation.
-    public mutating func redisLost() {
+    public mutating func redisLost(at now: Instant) -> [ShardAction] {
         incarnation = nil
+        for key in sessions.keys { listen(to: key, at: now) }
+        return take()
     }
 
     /// The connection that hears changes was lost: until each channel is confirmed and read again, what is shown

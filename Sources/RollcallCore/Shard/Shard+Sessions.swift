@@ -117,16 +117,21 @@ extension Shard {
         switch verdict {
         case .replaced: dropReplaced(key, at: now)
         case .revoked: dismiss(key, .badToken, at: now)
-        case .goOn, nil: break
+        case .goOn: listen(to: key, at: now)
+        case nil: break
         }
         advance(key, at: now)
         return take()
     }
 
     /// Listing, writing or unlisting failed; the next heartbeat, or the next incarnation, tries again.
-    public mutating func stepFailed(_ step: DeviceRecorder.Step, for key: SessionKey) {
+    public mutating func stepFailed(
+        _ step: DeviceRecorder.Step, for key: SessionKey, at now: Instant
+    ) -> [ShardAction] {
         sessions[key]?.recorder?.failed(step)
         blocked.insert(key)
+        listen(to: key, at: now)
+        return take()
     }
 
     /// Takes the next step of a session's record, acknowledges what now stands, and forgets a session that is over.
@@ -229,7 +234,9 @@ extension Shard {
             timers.forget(.session(key))
             return
         }
+        let wasLeaving = session.held?.contains { $0.isGoodbye } == true
         leaveEverything(key, at: now)
+        guard !wasLeaving else { return deviceGone(key, at: now) }
         let state = session.recorder?.state
         sessions[key]?.recorder?.decided(state: state, lost: lost)
         let graceEnd = now + settings.removal
@@ -273,7 +280,7 @@ extension Shard {
         sessions[key]?.joining = []
         sessions[key]?.watched = []
         backlogs[key] = nil
-        sessions[key]?.waiting = []
+        sessions[key]?.held = nil
         sessions[key]?.acks = []
     }
 
@@ -315,8 +322,7 @@ extension Shard {
             limits: settings.limits)
         actions.append(.send(.welcome(welcome), to: [key]))
         advance(key, at: now)
-        let waiting = sessions[key]?.waiting ?? []
-        sessions[key]?.waiting = []
-        for request in waiting { handle(request, on: key, at: now) }
+        // A revocation shows in the answer to the first write; where none can be asked for, nobody is kept waiting.
+        if recorder.needsNoToken || incarnation == nil { listen(to: key, at: now) }
     }
 }

@@ -16,6 +16,9 @@ public enum ShardAction: Hashable, Sendable {
     case sendSnapshot(ServerMessage, to: SessionKey)
     /// Say ``Shard/caughtUp(_:at:)`` once what was sent has left, be it at once.
     case tellWhenDrained(SessionKey)
+    /// Read no more of what this session says than has come already, until ``listen(_:)``: it waits in the shard.
+    case hold(SessionKey)
+    case listen(SessionKey)
     /// A limit has held, for whoever counts: the session was refused something, or is closed next.
     case limitHit(SessionLimit, SessionKey)
     /// Close the connection, after what was sent.

@@ -51,6 +51,6 @@ public struct ShardSettings: Hashable, Sendable {
     /// How long a device waits before it comes again: for a seat that a session of its own still holds, or to have its
     /// token looked at.
     static let busyPause = Duration.seconds(2)
-    /// The most messages of one session and kind that wait: for its token, or for Redis with their acknowledgement.
+    /// The most messages of one session and kind whose acknowledgement waits for Redis.
     public static let waitingMessages = 100
 }

@@ -62,6 +62,7 @@ extension EdgeConnection {
     private func hangUp(_ cause: Ending, with frame: ServerFrame, then next: Phase) {
         guard phase == .open, let context else { return }
         note(cause)
+        listen()
         write(frame, to: context)
         phase = next
         loop.flushSoon(self)

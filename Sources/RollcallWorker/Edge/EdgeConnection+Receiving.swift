@@ -16,6 +16,30 @@ extension EdgeConnection {
         }
     }
 
+    /// The shard takes nothing for now. What has been read goes on to it nevertheless, and a little more: in most cases
+    /// it listens again before anything comes.
+    func hold() {
+        isHeld = true
+    }
+
+    func listen() {
+        isHeld = false
+        guard isPaused else { return }
+        isPaused = false
+        read(automatically: true)
+    }
+
+    /// Leaves what the peer says in the kernel, which soon lets it send no more.
+    func pause() {
+        isPaused = true
+        read(automatically: false)
+    }
+
+    private func read(automatically isAutomatic: Bool) {
+        guard let options = context?.channel.syncOptions, phase != .over else { return }
+        try? options.setOption(.autoRead, value: isAutomatic)
+    }
+
     private func take(_ event: WebSocketDecoder.Event, message: ByteBuffer) {
         loop.tally.receivedFrames += 1
         switch event {

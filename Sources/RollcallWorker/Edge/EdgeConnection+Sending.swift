@@ -43,9 +43,9 @@ extension EdgeConnection {
         loop.flushSoon(self)
     }
 
-    /// Sends the sweep's ping, or gives the peer up after two that it let pass in silence.
+    /// Sends the sweep's ping, or gives the peer up after two that it let pass in silence: not while we do not listen.
     func ping() {
-        guard phase == .open else { return }
+        guard phase == .open, !isPaused else { return }
         guard unanswered < 2 else { return abort() }
         unanswered += 1
         send(.ping)

@@ -43,6 +43,9 @@ final class EdgeConnection: RotaMember {
     var isHalfClosed = false
     /// Whether the shard has been told of the connection, and of its end.
     private var isIntroduced = false
+    /// Whether the shard asked to be told no more than has come already, and whether for that nothing is read.
+    var isHeld = false
+    var isPaused = false
     /// Pings since the last byte came.
     var unanswered: UInt8 = 0
     var pongs = PongAllowance()
@@ -111,6 +114,7 @@ extension EdgeConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastByte = loop.eventLoop.now
         unanswered = 0
+        let wasHeld = isHeld
         var input = unwrapInboundIn(data)
         loop.tally.receivedBytes += input.readableBytes
         var message = partial ?? loop.lendScratch()
@@ -121,6 +125,7 @@ extension EdgeConnection: ChannelInboundHandler {
         } else {
             partial = message
         }
+        if wasHeld && isHeld { pause() }
     }
 
     private func end() {

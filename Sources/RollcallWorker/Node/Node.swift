@@ -195,7 +195,7 @@ extension ShardDriver {
         case .renewed(let snapshot, let until, let clock, let afterGap):
             after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
         case .lost:
-            shard.redisLost()
+            after { $0.redisLost(at: $1) }
         }
     }
 

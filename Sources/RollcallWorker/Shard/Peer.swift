@@ -29,6 +29,15 @@ enum Peer {
         }
     }
 
+    /// Reads no more than has come already. What this process itself says may wait in the shard.
+    func hold() {
+        if case .edge(let connection) = self { connection.hold() }
+    }
+
+    func listen() {
+        if case .edge(let connection) = self { connection.listen() }
+    }
+
     /// Counts a limit that has held. Of this process's own sessions nobody wants to be told.
     func limitHit(_ limit: Limit) {
         if case .edge(let connection) = self { connection.loop.limitHit(limit) }

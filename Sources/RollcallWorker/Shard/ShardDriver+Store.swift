@@ -14,8 +14,7 @@ extension ShardDriver {
                 let list = DeviceRecorder.Step.list(name, under: incarnation)
                 step(list, of: key, result) { shard, isInTime, now in
                     if isInTime { return shard.listed(key, under: incarnation, at: now) }
-                    shard.stepFailed(list, for: key)
-                    return []
+                    return shard.stepFailed(list, for: key, at: now)
                 }
             }
         case .unlist(let name, let incarnation, let key):
@@ -64,7 +63,8 @@ extension ShardDriver {
             }
         case .audit(let sessions, let incarnation):
             audit(sessions, of: incarnation)
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe, .sweep:
             preconditionFailure("not a matter of the store")
         }
@@ -115,8 +115,7 @@ extension ShardDriver {
             case .success(let value): return event(&shard, value, now)
             case .failure(let error):
                 warn(of: error)
-                shard.stepFailed(step, for: key)
-                return []
+                return shard.stepFailed(step, for: key, at: now)
             }
         }
     }

@@ -111,6 +111,8 @@ final class ShardDriver {
             peer(of: key)?.tellWhenDrained()
         case .close(let key, let code):
             vacate(key)?.close(code)
+        case .hold(let key): peer(of: key)?.hold()
+        case .listen(let key): peer(of: key)?.listen()
         case .limitHit(let limit, let key):
             peer(of: key)?.limitHit(Limit(limit))
         case .authenticate(let key, let token, let device, let id):

@@ -44,7 +44,8 @@ extension FuzzedShard {
         case .audit(let sessions, let incarnation):
             let found = redis.audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe, .sweep:
             fatalError("not asked of Redis: \(action)")
         }
@@ -53,9 +54,11 @@ extension FuzzedShard {
     /// Redis could not be asked.
     static func fail(_ action: ShardAction, _ shard: inout Shard, _ now: Instant) -> [ShardAction] {
         switch action {
-        case .list(let name, let incarnation, _, let key): shard.stepFailed(.list(name, under: incarnation), for: key)
-        case .unlist(let name, let incarnation, let key): shard.stepFailed(.unlist(name, under: incarnation), for: key)
-        case .write(let write, let key): shard.stepFailed(.write(write), for: key)
+        case .list(let name, let incarnation, _, let key):
+            return shard.stepFailed(.list(name, under: incarnation), for: key, at: now)
+        case .unlist(let name, let incarnation, let key):
+            return shard.stepFailed(.unlist(name, under: incarnation), for: key, at: now)
+        case .write(let write, let key): return shard.stepFailed(.write(write), for: key, at: now)
         case .signalTyping(_, let key, let id): return shard.signalFailed(for: key, id: id)
         case .stopTyping(let stop, let key, let id): return shard.stopFailed(stop, for: key, id: id)
         case .readRoom(let read, let key): shard.roomReadFailed(read, for: key)
@@ -63,7 +66,8 @@ extension FuzzedShard {
             shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
         case .getPresence(let users, _, let key, let id): return shard.gotPresence(nil, of: users, for: key, id: id)
         case .announceReplaced, .audit: break
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe, .sweep:
             fatalError("not asked of Redis: \(action)")
         }

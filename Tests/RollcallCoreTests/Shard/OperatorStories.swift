@@ -77,6 +77,53 @@ import Testing
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
 
+    /// It read presence and typing until the refusal of its first write came.
+    @Test("a token from before the revocation reads and says nothing, however quick")
+    func revokedAndQuick() {
+        var stage = Stage()
+        let issued = stage.redis.time
+        stage.pass(.seconds(1))
+        _ = stage.redis.revokeTokens(of: "alice")
+        stage.pass(.milliseconds(5))
+        let thief = stage.enter("alice", issued: issued)
+        stage.say(.watch(["bob"]), on: thief)
+        stage.say(.get(["bob"]), on: thief)
+        stage.say(.join("c1", presence: true), on: thief)
+        stage.say(.typing("c1", true), on: thief)
+        stage.settle()
+        #expect(stage.heard(by: thief).count == 1, "the welcome")
+        #expect(stage.closed == [thief: .badToken])
+        #expect(stage.signals.isEmpty && stage.leftovers.isEmpty)
+    }
+
+    @Test("while Redis is away, or as soon as it goes, nobody waits for its word", arguments: [true, false])
+    func heardWithoutRedis(isAway: Bool) {
+        var stage = Stage()
+        if isAway { stage.redisGoes() }
+        let key = stage.enter("alice", issued: stage.redis.time)
+        stage.say(.ping, on: key)
+        #expect(stage.held == (isAway ? [] : [key]))
+        if !isAway { stage.redisGoes() }
+        #expect(stage.held.isEmpty && stage.heard(by: key).count == 2, "a welcome and a pong")
+    }
+
+    @Test("a first write that fails keeps nobody waiting, and one that comes to nothing takes a goodbye at its word")
+    func failedFirstWrite() {
+        var stage = Stage()
+        let (first, second) = (
+            stage.enter("alice", issued: stage.redis.time), stage.enter("bob", issued: stage.redis.time)
+        )
+        stage.say(.ping, on: first)
+        stage.say(.goodbye, on: second)
+        stage.drop(second)
+        stage.failAll()
+        #expect(stage.held.isDisjoint(with: [first]) && stage.heard(by: first).count == 2)
+        stage.heartbeat()
+        stage.settle()
+        #expect(stage.redis.record(of: "bob").presence(past: [:]).status == .offline, "there is no grace for it")
+        #expect(stage.shard.sessions.keys == [first])
+    }
+
     @Test("a session that nobody told of the revocation ends with the next that it says")
     func revokedMeanwhile() {
         var stage = Stage()

@@ -103,6 +103,28 @@ import Testing
         #expect(stage.heard(by: key).answered == ["j", "l"])
     }
 
+    /// They ended the session before its token was judged, the one with 4102, the others with 4103 and no goodbye.
+    @Test("nothing that follows a hello counts before its token does, and the edge is to read no more of it")
+    func nothingCountsYet() {
+        for isGood in [true, false] {
+            var stage = Stage()
+            let key = stage.connect()
+            stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
+            #expect(stage.held == [key])
+            for _ in 0..<150 { stage.say(.ping, on: key) }
+            stage.event { $0.received(MessageError(code: .unknownType, id: nil, message: "?"), on: key, at: $1) }
+            stage.event { $0.receivedGarbage(on: key, at: $1) }
+            #expect(stage.heard(by: key).isEmpty && stage.closed.isEmpty)
+            if isGood {
+                stage.event { $0.authenticated(key, user: "alice", device: "phone", id: nil, at: $1) }
+                #expect(stage.heard(by: key).count == 152, "a welcome, 150 pongs, an error")
+            } else {
+                stage.event { $0.refused(key, .badToken, at: $1) }
+            }
+            #expect(stage.closed == [key: isGood ? .badMessage : .badToken])
+        }
+    }
+
     /// The session stayed open for ever: its connection was closed, and the edge says nothing of what the shard closes.
     @Test("C2: a fresh token carries the session past the end of the old one, and its own end ends it")
     func freshToken() {
@@ -232,10 +254,7 @@ import Testing
         stage.redisReturns()
         let event = stage.reply(to: write)
         stage.event(event)
-        stage.event { shard, _ in
-            shard.stepFailed(.write(old), for: key)
-            return []
-        }
+        stage.event { $0.stepFailed(.write(old), for: key, at: $1) }
         #expect(stage.heard(by: key).acks.isEmpty)
         stage.settle()
         #expect(stage.heard(by: key).acks == ["h"])

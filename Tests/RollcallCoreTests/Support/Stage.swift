@@ -27,6 +27,8 @@ struct Stage {
     var published = 0
     /// How many messages were counted for a client instead of sent.
     private(set) var spared: [SessionKey: Int] = [:]
+    /// Clients of whom nothing more is read.
+    private(set) var held: Set<SessionKey> = []
     /// Limits that have held.
     private(set) var limitsHit: [SessionKey: [SessionLimit]] = [:]
     /// Devices of dead workers that reads met.
@@ -129,7 +131,7 @@ struct Stage {
     /// Redis goes: what was asked fails, the channels are lost.
     mutating func redisGoes() {
         incarnation = nil
-        shard.redisLost()
+        event { $0.redisLost(at: $1) }
         subscriberGoes()
         failAll()
     }
@@ -254,7 +256,8 @@ struct Stage {
         case .audit(let sessions, let incarnation):
             let found = redis.audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
@@ -262,9 +265,11 @@ struct Stage {
 
     private static func fail(_ action: ShardAction, _ shard: inout Shard, _ now: Instant) -> [ShardAction] {
         switch action {
-        case .list(let name, let incarnation, _, let key): shard.stepFailed(.list(name, under: incarnation), for: key)
-        case .unlist(let name, let incarnation, let key): shard.stepFailed(.unlist(name, under: incarnation), for: key)
-        case .write(let write, let key): shard.stepFailed(.write(write), for: key)
+        case .list(let name, let incarnation, _, let key):
+            return shard.stepFailed(.list(name, under: incarnation), for: key, at: now)
+        case .unlist(let name, let incarnation, let key):
+            return shard.stepFailed(.unlist(name, under: incarnation), for: key, at: now)
+        case .write(let write, let key): return shard.stepFailed(.write(write), for: key, at: now)
         case .announceReplaced, .audit: break
         case .signalTyping(_, let key, let id): return shard.signalFailed(for: key, id: id)
         case .stopTyping(let stop, let key, let id): return shard.stopFailed(stop, for: key, id: id)
@@ -272,7 +277,8 @@ struct Stage {
         case .readPresence(let users, let isAuthoritative, _):
             shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
         case .getPresence(let users, _, let key, let id): return shard.gotPresence(nil, of: users, for: key, id: id)
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
@@ -295,6 +301,8 @@ struct Stage {
                 #expect(closed[key] == nil, "a connection is closed once")
                 closed[key] = code
             case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
+            case .hold(let key): held.insert(key)
+            case .listen(let key): held.remove(key)
             case .authenticate: break
             case .subscribe(let topic):
                 #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")

@@ -144,7 +144,7 @@ struct Workers {
                 said[Key(worker: worker, session: session), default: []].append(message)
             case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
             case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
-            case .authenticate, .limitHit, .sweep, .audit: break
+            case .authenticate, .hold, .listen, .limitHit, .sweep, .audit: break
             case .subscribe(let topic):
                 workers[worker].topics.insert(topic)
                 workers[worker].heard.append { $0.subscribed(topic, at: $1) }
@@ -168,10 +168,7 @@ struct Workers {
         switch action {
         case .list(let name, let incarnation, let until, let key):
             guard redis.record([name], of: incarnation, until: until) else {
-                return { shard, _ in
-                    shard.stepFailed(.list(name, under: incarnation), for: key)
-                    return []
-                }
+                return { $0.stepFailed(.list(name, under: incarnation), for: key, at: $1) }
             }
             return { $0.listed(key, under: incarnation, at: $1) }
         case .unlist(let name, let incarnation, let key):
@@ -186,7 +183,8 @@ struct Workers {
         case .readPresence(let users, let isAuthoritative, let known):
             let snapshot = redis.presence(of: users, known: known)
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe,
             .signalTyping, .stopTyping,
             .readRoom, .getPresence, .audit, .sweep:

@@ -34,7 +34,8 @@ extension SimulatedShard {
                 guard case .success(let found) = result else { return }
                 after { $0.audited(sessions, found, of: incarnation, at: $1) }
             }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .limitHit, .close, .authenticate, .subscribe,
+        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
+            .subscribe,
             .unsubscribe, .sweep:
             preconditionFailure("not a matter of the store")
         }
@@ -45,8 +46,7 @@ extension SimulatedShard {
             let list = DeviceRecorder.Step.list(name, under: incarnation)
             step(list, of: key, result) { shard, isInTime, now in
                 if isInTime { return shard.listed(key, under: incarnation, at: now) }
-                shard.stepFailed(list, for: key)
-                return []
+                return shard.stepFailed(list, for: key, at: now)
             }
         }
     }
@@ -100,8 +100,7 @@ extension SimulatedShard {
     ) {
         after { shard, now in
             if case .success(let value) = result { return event(&shard, value, now) }
-            shard.stepFailed(step, for: key)
-            return []
+            return shard.stepFailed(step, for: key, at: now)
         }
     }
 }

@@ -95,7 +95,7 @@ final class SimulatedShard {
             for key in keys { edges[key]?.send(message) }
         case .sendSparing(let message, let keys, _):
             for key in keys { edges[key]?.send(message) }
-        case .limitHit: break
+        case .hold, .listen, .limitHit: break
         case .sendSnapshot(let message, let key):
             edges[key]?.send(message)
         case .tellWhenDrained(let key):
