@@ -37,7 +37,8 @@ extension TwinRedis {
         names.map {
             DeviceStanding(
                 record: record(of: $0.user).devices[$0.device],
-                isListed: sessions[incarnation]?.contains($0) ?? false)
+                isListed: sessions[incarnation]?.contains($0) ?? false,
+                revoked: revocations[$0.user]?.read(at: time))
         }
     }
 

@@ -69,6 +69,12 @@ public struct DeviceRecorder: Hashable, Sendable {
         return issued < known
     }
 
+    /// Whether the session's token counts no more.
+    func isRevoked(by revocation: Timestamp?) -> Bool {
+        guard let issued, let revocation else { return false }
+        return issued < revocation
+    }
+
     /// The client showed a fresh token.
     public mutating func refreshed(issued: Timestamp?) {
         self.issued = issued.flatMap { fresh in self.issued.map { max($0, fresh) } }

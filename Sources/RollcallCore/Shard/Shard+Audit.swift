@@ -1,5 +1,6 @@
 // The audit: now and then each session's record is compared with what the session decided, and said again where it is
-// not so. It mends what nobody was told of: an evicted key, an operator's slip, a notice that got lost.
+// not so. It mends what nobody was told of: an evicted key, an operator's slip, a notice that got lost; and ends whom a
+// revocation did not reach.
 
 public import RollcallModel
 
@@ -37,8 +38,14 @@ extension Shard {
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
     ) -> [ShardAction] {
         for (audited, found) in zip(sessions, found) {
-            guard let recorder = self.sessions[audited.session]?.recorder, recorder.name == audited.name,
-                recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation),
+            guard let recorder = self.sessions[audited.session]?.recorder, recorder.name == audited.name else {
+                continue
+            }
+            guard !recorder.isRevoked(by: found.revoked) else {
+                dismiss(audited.session, .badToken, at: now)
+                continue
+            }
+            guard recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation),
                 !recorder.agrees(with: found, under: incarnation)
             else { continue }
             audit.mended += 1

@@ -257,7 +257,7 @@ extension Shard {
     }
 
     /// Ends a session, grace and all: its device is not to come back before something was mended.
-    private mutating func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
+    mutating func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
         guard sessions[key]?.phase != .ending else { return }
         if sessions[key]?.isConnected == true {
             if code == .sentAway {

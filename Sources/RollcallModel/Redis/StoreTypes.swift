@@ -159,10 +159,13 @@ public struct DeviceStanding: Hashable, Sendable {
     public var record: DeviceRecord?
     /// Whether the incarnation's list names the session.
     public var isListed: Bool
+    /// When the user's tokens were last revoked, if they were.
+    public var revoked: Timestamp?
 
-    public init(record: DeviceRecord?, isListed: Bool) {
+    public init(record: DeviceRecord?, isListed: Bool, revoked: Timestamp? = nil) {
         self.record = record
         self.isListed = isListed
+        self.revoked = revoked
     }
 }
 

@@ -61,14 +61,15 @@ extension Store {
     public func audit(
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>
     ) {
-        let gathering = Gathering<RedisValue>(2 * sessions.count) { result in
+        let gathering = Gathering<RedisValue>(3 * sessions.count) { result in
             reply(
                 result.map { values in
-                    sessions.indices.map { DeviceStanding(record: values[2 * $0], isListed: values[2 * $0 + 1]) }
+                    sessions.indices.map { DeviceStanding(values[3 * $0..<3 * $0 + 3]) }
                 })
         }
         for (index, session) in sessions.enumerated() {
-            let (record, isListed) = (gathering.part(2 * index), gathering.part(2 * index + 1))
+            let (record, isListed) = (gathering.part(3 * index), gathering.part(3 * index + 1))
+            let revoked = gathering.part(3 * index + 2)
             let field = RedisCommand.Argument.string("device:\(session.device)")
             connection.send(RedisCommand("HGET", .string(names.presence(session.user)), field)) {
                 record($0.orForeign(.null))
@@ -76,6 +77,7 @@ extension Store {
             connection.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
                 isListed($0.orForeign(.integer(0)))
             }
+            connection.send(RedisCommand("GET", .string(names.revoked(session.user)))) { revoked($0.orForeign(.null)) }
         }
     }
 
@@ -113,7 +115,11 @@ extension DeviceWritten {
 }
 
 extension DeviceStanding {
-    fileprivate init(record: RedisValue, isListed: RedisValue) {
-        self.init(record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed.integer == 1)
+    /// Reads the replies to what an audit asks of one session.
+    fileprivate init(_ replies: ArraySlice<RedisValue>) {
+        let (record, isListed, revoked) = (replies[replies.startIndex], replies.dropFirst().first, replies.last)
+        self.init(
+            record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1, revoked: revoked?.time
+        )
     }
 }

@@ -138,6 +138,24 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
+    /// It lived until its token's end if it said nothing more.
+    @Test("a session that nobody told, and that says nothing, is found by the audit, and one with a later token is not")
+    func revokedAndSilent() {
+        var stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        let other = stage.enter("alice", "tablet", issued: stage.redis.time)
+        let proven = stage.enter("alice", "laptop")
+        stage.settle()
+        stage.pass(.seconds(1))
+        let revoked = stage.redis.revokeTokens(of: "alice")
+        let fresh = stage.enter("alice", "desk", issued: revoked)
+        stage.pass(ShardSettings.auditCycle + .seconds(2))
+        #expect(stage.closed == [key: .badToken, other: .badToken])
+        #expect(Set(stage.shard.sessions.keys) == [proven, fresh])
+        #expect(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.count == 2)
+        #expect(stage.shard.auditSoFar.mended == 0)
+    }
+
     @Test("a fresh token carries the session over the revocation")
     func refreshed() {
         var stage = Stage()

@@ -188,10 +188,12 @@ import Testing
         let (there, listed) = (Session("aa"), Session("bb", device: tablet))
         _ = try await redis.write(there.says(.active, 1))
         #expect(try await redis.record([listed.name], of: w1, until: .never))
+        let revoked = try await redis.revokeTokens(of: alice)
         let before = try await redis.keys()
         let found = try await redis.audit([there.name, listed.name], of: w1)
         #expect(found.map { $0.record?.session } == [SessionID(random: "aa"), nil])
         #expect(found.map(\.isListed) == [false, true])
+        #expect(found.map(\.revoked) == [revoked, revoked])
         #expect(try await redis.keys() == before)
     }
 
