@@ -142,6 +142,23 @@ struct OperatorTests {
         await observer.shutdown()
     }
 
+    /// A session that a worker held through the outage wrote the record again after the answer that all is gone.
+    @Test("erases nobody after an outage until every worker has said again whom it holds")
+    func eraseAfterOutage() async throws {
+        let deployment = try await Deployment(workers: 1)
+        let worker = deployment.workers[0]
+        deployment.redis.process.kill()
+        try await deployment.redis.process.exitCode()
+        let again = try await RedisServer(port: deployment.redis.port)
+        try await eventually("it has a lease again") { try await rollcall("workers", at: worker).code == 0 }
+        let refused = try await rollcall("erase", "mallory", "--yes", at: worker)
+        #expect(refused.code == 69 && refused.errors.contains("until just now"), "\(refused)")
+        try await eventually("all is settled", within: .seconds(20)) {
+            try await rollcall("erase", "mallory", "--yes", at: worker).code == 0
+        }
+        #expect(again.process.isRunning)
+    }
+
     /// Every key, field, member and value in which a name stands.
     private func mentions(_ name: String, in redis: RedisServer) async throws -> [String] {
         let reads = ["string": ["GET"], "hash": ["HGETALL"], "set": ["SMEMBERS"], "zset": ["ZRANGE", "0", "-1"]]

@@ -91,6 +91,12 @@ public struct Shard: Sendable {
     /// How many sessions there are, those in grace included.
     public var sessionCount: Int { sessions.count }
 
+    /// How long it takes until everybody has said again what Redis may have forgotten in the last outage; `nil` if that
+    /// is so. Until then a session may stand somewhere of which no record tells.
+    public func settles(at now: Instant) -> Duration? {
+        outage.map { max(.zero, $0.settles - now) }
+    }
+
     /// Whether Redis is there and the worker may write.
     public var isRedisAvailable: Bool { incarnation != nil }
 

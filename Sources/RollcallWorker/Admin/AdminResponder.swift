@@ -38,7 +38,8 @@ struct AdminResponder: HTTPResponder {
         } catch let problem as AdminProblem {
             return problem.response
         } catch let unavailable as Unavailable {
-            return AdminProblem.unavailable("Redis is away", retryAfter: unavailable.retryAfter).response
+            return AdminProblem.unavailable("Redis is away, or was until just now", retryAfter: unavailable.retryAfter)
+                .response
         } catch let error as HTTPParserError {
             throw error
         } catch {

@@ -35,14 +35,21 @@ extension Node: OperatorAccess {
     }
 
     func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
+        try await demandThatAllIsKnown()
         for conversation in conversations { try await removeMember(user, of: conversation) }
         let deadline = ContinuousClock.now + Self.patience
         repeat {
             _ = try await sendAway(user, device: nil)
             let report = try await report(on: user)
+            try await demandThatAllIsKnown()
             if try await ask({ driver, reply in driver.store.erase(report, reply: reply) }) { return true }
         } while ContinuousClock.now < deadline
         return false
+    }
+
+    /// After an outage a session may be back that no record names, and would write again what is erased now.
+    private func demandThatAllIsKnown() async throws {
+        if let rest = try await first({ $0.shard.settles(at: $0.now) }) { throw Unavailable(retryAfter: rest) }
     }
 
     private func report(on user: UserID) async throws -> UserReport {

@@ -28,6 +28,19 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["dave offline"])
     }
 
+    @Test("after an outage, and not at the start, it takes a lease until all is known again")
+    func settles() {
+        var stage = Stage()
+        #expect(stage.shard.settles(at: stage.now) == nil)
+        stage.redisGoes()
+        stage.redisReturns()
+        #expect(stage.shard.settles(at: stage.now) == .seconds(5))
+        stage.pass(.seconds(4))
+        #expect(stage.shard.settles(at: stage.now) == .seconds(1))
+        stage.pass(.seconds(2))
+        #expect(stage.shard.settles(at: stage.now) == nil)
+    }
+
     @Test("a read between the emptying of Redis and the next heartbeat shows nobody offline")
     func emptiedUnawares() {
         var stage = Stage()
