@@ -69,7 +69,7 @@ extension EdgeLoop {
         handshakes.removeAll { pending in
             if pending.until <= now, !pending.what.isOver {
                 limitHit(.hello)
-                pending.what.giveUp()
+                pending.what.giveUp(.late)
             }
             return pending.what.isOver
         }

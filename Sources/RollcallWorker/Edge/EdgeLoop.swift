@@ -77,7 +77,7 @@ final class EdgeLoop {
         let oldest = handshakes.prefix(max(1, settings.handshakes / 64))
         handshakes.removeFirst(oldest.count)
         limitHit(.handshakes)
-        oldest.forEach { $0.what.giveUp() }
+        oldest.forEach { $0.what.giveUp(.busy) }
     }
 
     /// Lends the buffer in which messages are put together. While it is out, whoever else asks gets a fresh one.

@@ -43,7 +43,7 @@ enum RefusalReason: String, CaseIterable {
     case notWebSocket = "not_websocket"
     case origin
     case tooLong = "too_long"
-    /// The worker holds as many sessions as it may, or as many came at once as it takes on.
+    /// The worker holds as many sessions as it may, or has as many handshakes in hand.
     case busy
     /// The request was not there in time.
     case late
@@ -60,7 +60,7 @@ enum RefusalReason: String, CaseIterable {
             case .upgradeRequired: .notWebSocket
             case .forbidden: .origin
             case .requestHeaderFieldsTooLarge: .tooLong
-            case .serviceUnavailable, .tooManyRequests: .busy
+            case .serviceUnavailable: .busy
             default: .other
             }
     }

@@ -57,12 +57,19 @@ struct EdgeLimitTests {
         try await TestEdge.with {
             $0.handshakes = 8
             $0.handshake = .seconds(30)
+        } answer: { text, connection in
+            let tally = connection.loop.tally
+            let answer = text == "hello" ? "echo hello" : "\(tally[refused: .busy]) busy, \(tally[refused: .late]) late"
+            connection.send(ServerFrame(text: Array(answer.utf8)))
         } body: { edge in
             let silent = try (0..<20).map { _ in try RawClient(port: edge.port) }
             let honest = try await edge.client()
             try await honest.send(.text("hello"))
             #expect(try await honest.readFrame() == .text("echo hello"))
             #expect(try await silent[0].readToEnd().isEmpty)
+            try await honest.send(.text("how many"))
+            let refused = try await honest.readFrame()
+            #expect(refused == .text("13 busy, 0 late"))
         }
     }
 }

@@ -85,10 +85,10 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Gives up on a peer that took too long: for its request, or to end its side after an answer.
-    func giveUp() {
+    /// Gives up on a peer that took too long, or longest of too many: for its request, or to end its side after an answer.
+    func giveUp(_ reason: RefusalReason) {
         switch state {
-        case .waiting, .accepted: loop.tally.refused(.late)
+        case .waiting, .accepted: loop.tally.refused(reason)
         case .over: break
         }
         abort()
