@@ -20,6 +20,12 @@ struct AdminServer: Service {
     /// How long a connection may say nothing.
     private static let idle = TimeAmount.seconds(60)
 
+    /// How many connections stand at once; more wait in the kernel.
+    static let mostConnections = 128
+
+    /// How long a stop waits for requests that are under way.
+    private static let farewell = Duration.seconds(2)
+
     /// - Parameter listening: told once where the port is, with the number that was picked if the configuration names
     ///   none; nothing is accepted before it returns.
     init(
@@ -46,7 +52,9 @@ struct AdminServer: Service {
     func run(until last: () async throws -> Void) async throws {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         // In a group of its own, since whatever runs in that of the worker is told of its shutdown.
-        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [self], logger: Self.silent))
+        var settings = ServiceGroupConfiguration(services: [self], logger: Self.silent)
+        settings.maximumGracefulShutdownDuration = Self.farewell
+        let services = ServiceGroup(configuration: settings)
         let port = Task.detached {
             defer { end.finish() }
             try await services.run()

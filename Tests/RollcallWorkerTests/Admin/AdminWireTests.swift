@@ -1,6 +1,8 @@
 import Logging
 import NIOCore
 import NIOPosix
+import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import RollcallWorker
@@ -41,6 +43,42 @@ struct AdminWireTests {
             _ = try await exchange(cut, port: ask.port)
             #expect(try await ask("GET", "/health").status == 200)
         }
+    }
+
+    /// A caller that sends a byte now and then kept a worker from stopping, until whoever had stopped it killed it.
+    @Test("a request that never ends does not hold up a stop", .timeLimit(.minutes(1)))
+    func dripping() async throws {
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        var configuration = WorkerConfiguration.Admin()
+        configuration.port = 0
+        let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = AdminServer(
+            configuration, node: DictionaryNode(), group: .singletonMultiThreadedEventLoopGroup, logger: silent
+        ) { listening.yield($0.port ?? 0) }
+        let services = ServiceGroup(services: [UntilStopped(server: server)], logger: silent)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await services.run() }
+            let client = try RawClient(port: await ports.first { _ in true } ?? 0)
+            try await client.send("POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+            tasks.addTask {
+                for _ in 0..<150 where !Task.isCancelled {
+                    try? await client.send(" ")
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            let began = ContinuousClock.now
+            await services.triggerGracefulShutdown()
+            try await tasks.next()
+            #expect(ContinuousClock.now - began < .seconds(8))
+            tasks.cancelAll()
+        }
+    }
+
+    /// Stops as a worker that has nothing else to do.
+    private struct UntilStopped: Service {
+        let server: AdminServer
+
+        func run() async throws { try await server.run {} }
     }
 
     @Test("without a token the port answers to its own names only: a web page can make its name mean this machine")
