@@ -77,7 +77,8 @@ struct AdminServer: Service {
             server: .http1(
                 configuration: .init(additionalChannelHandlers: [BadHTTPHandler.Entry()], idleTimeout: Self.idle)),
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port)),
+                address: .hostname(configuration.host, port: configuration.port),
+                availableConnectionsDelegate: .maximum(Self.mostConnections, logger: Self.silent)),
             onServerRunning: { channel in
                 if let address = channel.localAddress { await listening(address) }
             },

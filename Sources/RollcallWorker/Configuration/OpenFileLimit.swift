@@ -9,21 +9,37 @@
     import Glibc
 #endif
 
+import NIOCore
+
 /// How many files, and so connections, this process may have open.
 public enum OpenFileLimit {
-    /// What is kept from sessions: listeners, Redis connections, event loops, logs, the admin port's callers.
-    static let reserved = 256
+    /// What is kept from devices: listeners, logs, keys that are fetched, files that are read for a moment.
+    static let reserved = 64
+
+    /// What an event loop has open: itself, and connections to Redis, the worker's own among them.
+    static let eachLoop = 6
 
     /// The most sessions that one worker takes, whatever the limit: beyond this, memory is the wall.
     static let mostSessions = 1_000_000
 
     /// How many sessions fit once ``raise()`` was called.
     public static var sessions: Int {
-        sessions(files: reachable)
+        sessions(files: reachable, loops: System.coreCount)
     }
 
-    static func sessions(files: Int) -> Int {
-        min(mostSessions, max(1, files - min(reserved, files / 2)))
+    static func sessions(files: Int, loops: Int) -> Int {
+        let handshakes = handshakes(files: files, loops: loops) * loops
+        return min(mostSessions, max(1, devices(files: files, loops: loops) - handshakes))
+    }
+
+    /// How many handshakes each event loop may have in hand, so that strangers who only knock take no session's place.
+    static func handshakes(files: Int = reachable, loops: Int = System.coreCount) -> Int {
+        max(1, min(EdgeSettings.mostHandshakes, devices(files: files, loops: loops) / 8 / loops))
+    }
+
+    /// What is left for connections of devices, whether they are sessions yet or not.
+    private static func devices(files: Int, loops: Int) -> Int {
+        files - min(reserved + eachLoop * loops + AdminServer.mostConnections, files / 2)
     }
 
     /// The highest limit that this process may give itself.

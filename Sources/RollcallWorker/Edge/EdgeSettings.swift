@@ -27,7 +27,7 @@ struct EdgeSettings: Sendable {
     /// How long an HTTP handshake may take.
     var handshake = Duration.seconds(5)
     /// How many handshakes a loop has in hand at once; beyond, the oldest end.
-    var handshakes = 4096
+    var handshakes = mostHandshakes
     /// How long a peer has to answer a close frame with its own, or with the end of its stream.
     var closing = Duration.seconds(3)
 
@@ -48,8 +48,11 @@ struct EdgeSettings: Sendable {
     }
 
     /// How long an HTTP request's head may be, all in all.
+        handshakes = OpenFileLimit.handshakes()
     static let headerBytes = 16 * 1024
     static let headerFields = 100
+    static let mostHandshakes = 4096
+
     /// What a read takes at once. Kept by every connection while it lives, so it is the size of what clients say.
     static let receiveBytes = 256
 
