@@ -45,7 +45,8 @@ final class EdgeLoop {
         self.shard = shard
         self.logger = logger
         handshake = Handshake(
-            origins: OriginPolicy(origins: settings.origins, listeningOn: settings.host))
+            origins: OriginPolicy(
+                origins: settings.origins, listeningOn: settings.host, trustsTokens: settings.trustsTokens))
         proxies = TrustedProxies(settings.trustedProxies)
         isEncrypted = settings.tls != nil
         clock = AwakeClock(interval: settings.beat, at: eventLoop.now)

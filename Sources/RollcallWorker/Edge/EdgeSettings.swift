@@ -11,6 +11,8 @@ struct EdgeSettings: Sendable {
     var tls: CertificateKeeper?
     /// Exact values of `Origin` from which browsers may connect, or `*`; see ``OriginPolicy``.
     var origins: [String] = []
+    /// Whether tokens are believed without a proof.
+    var trustsTokens = false
     /// Proxies that say in `X-Forwarded-For` whom they speak for.
     var trustedProxies: [String] = []
     /// How often a connection is pinged; it is dead after two that were missed.
@@ -37,6 +39,7 @@ struct EdgeSettings: Sendable {
         host = configuration.edge.host
         port = configuration.edge.port
         origins = configuration.edge.origins
+        trustsTokens = configuration.auth.mode == .insecure
         trustedProxies = configuration.edge.trustedProxies
         ping = configuration.edge.ping
         connectionRate = configuration.limits.connectionRate == 0 ? nil : configuration.limits.connectionRate
@@ -45,14 +48,14 @@ struct EdgeSettings: Sendable {
         outboundBytes = configuration.limits.outboundBytes
         slowFor = configuration.limits.slowFor
         handshake = configuration.limits.hello
+        handshakes = OpenFileLimit.handshakes()
     }
 
-    /// How long an HTTP request's head may be, all in all.
-        handshakes = OpenFileLimit.handshakes()
-    static let headerBytes = 16 * 1024
-    static let headerFields = 100
     static let mostHandshakes = 4096
 
+    /// How long an HTTP request's head may be, all in all.
+    static let headerBytes = 16 * 1024
+    static let headerFields = 100
     /// What a read takes at once. Kept by every connection while it lives, so it is the size of what clients say.
     static let receiveBytes = 256
 

@@ -46,6 +46,24 @@ struct OriginPolicyTests {
         #expect(!policy.allows("https://chat.example.com", host: nil))
     }
 
+    /// Only the host of the page was compared with that of the request, and both may be a name of anybody's.
+    @Test("where tokens prove nothing, a page is of this machine, and calls it by a name of its own")
+    func rebound() {
+        let policy = OriginPolicy(origins: [], listeningOn: "127.0.0.1", trustsTokens: true)
+        for origin in [nil, "http://localhost:3000", "http://127.0.0.1", "https://[::1]:80"] {
+            for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080"] {
+                #expect(policy.allows(origin, host: host), "\(origin ?? "-") \(host)")
+            }
+            for host in ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1", nil] {
+                #expect(!policy.allows(origin, host: host), "\(origin ?? "-") \(host ?? "-")")
+            }
+        }
+        #expect(!policy.allows("http://evil.example", host: "127.0.0.1:8080"))
+        #expect(!policy.allows("null", host: "127.0.0.1:8080"))
+        let named = OriginPolicy(origins: ["http://dev.example"], listeningOn: "127.0.0.1", trustsTokens: true)
+        #expect(named.allows("http://dev.example", host: "dev.example:8080"))
+    }
+
     @Test("an edge on loopback takes the pages of this machine", arguments: ["127.0.0.1", "localhost", "::1"])
     func loopback(host: String) {
         let policy = OriginPolicy(origins: [], listeningOn: host)

@@ -36,7 +36,7 @@ struct Handshake: Sendable {
             throw .bad("The header Sec-WebSocket-Key must stand once, with 16 bytes in Base64.")
         }
         guard headers["origin"].count <= 1, origins.allows(headers.first(name: "origin"), host: headers.only("host"))
-        else { throw .foreignOrigin }
+        else { throw origins.isForThisMachine ? .notThisMachine : .foreignOrigin }
         return Self.answer(to: key)
     }
 

@@ -27,6 +27,11 @@ struct Refusal: Error, Hashable, Sendable {
     static let foreignOrigin = Refusal(
         status: .forbidden, sentence: "Pages of this origin may not connect. The worker's edge.origins says which may.",
         limit: .origins)
+    static let notThisMachine = Refusal(
+        status: .forbidden,
+        sentence: "While auth.mode is insecure, only programs and pages of this machine may connect, to localhost or a "
+            + "loopback address. The worker's edge.origins can name others.",
+        limit: .origins)
     static let tooLong = Refusal(
         status: .requestHeaderFieldsTooLarge, sentence: "The request's headers are too long.",
         limit: .headerBytes)
