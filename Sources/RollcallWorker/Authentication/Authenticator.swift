@@ -32,7 +32,9 @@ public struct Authenticator: Sendable {
         let keys = try await VerificationKeys(configuration)
         let keeper = KeyKeeper(
             keys, files: configuration.keyFiles, logger: Logger(label: "rollcall.authentication"),
-            fetch: configuration.jwksURL.map { KeySetFetch(url: $0).contents })
+            fetch: configuration.jwksURL.map {
+                KeySetFetch(url: $0, authority: configuration.jwksAuthority).contents
+            })
         let rules = TokenRules(
             issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway)
         mode = .signed(by: keeper, rules: rules)

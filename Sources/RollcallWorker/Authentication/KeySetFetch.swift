@@ -4,6 +4,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// Fetches a key set from a URL.
 struct KeySetFetch: Sendable {
@@ -11,12 +12,14 @@ struct KeySetFetch: Sendable {
     static let deadline = Duration.seconds(3)
 
     let url: String
+    /// A file with the certificates of who vouches for the server, if the system does not know them.
+    var authority: String?
 
     /// - Throws: if there is no answer in time, or another than a text of an ordinary size. A redirection is not
     ///   followed: the keys are to come from where the configuration says.
     func contents() async throws -> [UInt8] {
         // A client for each question, which comes minutes after the last: there is none to look after in between.
-        try await HTTPClient.withHTTPClient(configuration: Self.configuration) { client in
+        try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             try await answer(of: client, within: Self.deadline)
         }
     }
@@ -42,10 +45,15 @@ struct KeySetFetch: Sendable {
         return Array(try await response.body.collect(upTo: FileContents.mostBytes).readableBytesView)
     }
 
-    private static var configuration: HTTPClient.Configuration {
+    private var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(2), read: .seconds(2)))
         configuration.httpVersion = .http1Only
+        if let authority {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [.file(authority)]
+            configuration.tlsConfiguration = tls
+        }
         return configuration
     }
 

@@ -1,6 +1,8 @@
 // The files that a configuration names: secrets and keys are taken in with it, so that a worker that starts has them,
 // and one that cannot have them never starts.
 
+import NIOSSL
+
 extension WorkerConfiguration {
     /// Reads the files named, except those under keys that are wrong already.
     mutating func readFiles(besides wrong: Set<String>) async -> [ConfigurationProblem] {
@@ -31,6 +33,14 @@ extension WorkerConfiguration {
             } catch {
                 problems.append(ConfigurationProblem(.unusableFile, error.part.rawValue, error.reason))
             }
+        }
+
+        if let authority = contents("auth.jwks_authority", auth.jwksAuthority),
+            (try? NIOSSLCertificate.fromPEMBytes(authority))?.isEmpty != false
+        {
+            problems.append(
+                ConfigurationProblem(
+                    .unusableFile, "auth.jwks_authority", value: auth.jwksAuthority, "it holds no certificate (PEM)"))
         }
 
         if let jwks = auth.jwks {

@@ -61,6 +61,7 @@ extension WorkerConfiguration {
             "auth.jwks_url", \.auth.jwksURL,
             "an address such as https://id.example.org/keys; http only with a host of this machine",
             where: isKeySetURL),
+        .optional("auth.jwks_authority", \.auth.jwksAuthority, aFile),
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
         .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),

@@ -90,6 +90,8 @@ public struct WorkerConfiguration: Sendable {
         public var jwksFile: String?
         /// Where such a set is fetched: `https`, or `http` from this machine.
         public var jwksURL: String?
+        /// A file with the certificates (PEM) of who vouches for the URL's server, beside those whom the system trusts.
+        public var jwksAuthority: String?
         /// What the claim `iss` must be, if anything.
         public var issuer: String?
         /// What the claim `aud` must contain, if anything.

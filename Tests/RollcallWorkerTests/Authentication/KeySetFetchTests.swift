@@ -4,6 +4,8 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import NIOPosix
+import NIOSSL
 import ServiceLifecycle
 import TestSupport
 import Testing
@@ -51,6 +53,54 @@ struct KeySetFetchTests {
     @Test("a key set is fetched")
     func fetched() async throws {
         #expect(try await fetch("keys") == Array(#"{"keys":[]}"#.utf8))
+    }
+
+    @Test("over TLS the server must be vouched for, by whom the system trusts or by the authority that is named")
+    func encrypted() async throws {
+        let (certificates, others) = (try await TestCertificates(), try await TestCertificates())
+        try await withIssuer(try await certificates.issue("issuer")) { url in
+            let set = try await KeySetFetch(url: url, authority: certificates.authority.path).contents()
+            #expect(set == Array(#"{"keys":[]}"#.utf8))
+            for authority in [nil, others.authority.path, "/no/such/file"] {
+                await #expect(throws: (any Error).self, "\(authority ?? "-")") {
+                    try await KeySetFetch(url: url, authority: authority).contents()
+                }
+            }
+        }
+    }
+
+    /// An issuer that says the same to everybody, under TLS.
+    private func withIssuer(_ pair: TestCertificates.Pair, _ body: (_ url: String) async throws -> Void) async throws {
+        let tls = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: NIOSSLCertificate.fromPEMFile(pair.certificate.path).map { .certificate($0) },
+                privateKey: .privateKey(NIOSSLPrivateKey(file: pair.key.path, format: .pem))))
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(NIOSSLServerHandler(context: tls), KeySetHandler())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body("https://127.0.0.1:\(server.localAddress?.port ?? 0)/keys"))
+        } catch {
+            result = .failure(error)
+        }
+        try await server.close()
+        try result.get()
+    }
+
+    /// Answers whatever comes.
+    private final class KeySetHandler: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{\"keys\":[]}"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+        }
     }
 
     @Test("no redirection is followed, and no other answer taken", arguments: ["elsewhere", "nothing"])

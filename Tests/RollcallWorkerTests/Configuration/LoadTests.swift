@@ -245,6 +245,7 @@ struct LoadTests {
         #expect(await keys(["auth.jwks_url": "https://me@id.example/keys"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.jwks_url": "/keys"]) == ["auth.jwks_url"])
         #expect(await keys(["auth.previous_secret_file": file]) == ["auth.previous_secret_file"])
+        #expect(await keys(["auth.jwks_authority": file]) == ["auth.jwks_authority"])
         #expect(await keys(["edge.host": "0.0.0.0"]) == ["auth.mode"])
         #expect(
             await keys(["redis.url": "redis://:x@127.0.0.1", "redis.password_file": file]) == [
