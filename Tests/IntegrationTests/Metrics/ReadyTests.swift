@@ -43,13 +43,10 @@ struct ReadyTests {
             workers: 1, settings: ["worker.lease": "1s", "worker.heartbeat": "300ms"])
         let (worker, port) = (deployment.workers[0], deployment.redis.port)
         deployment.redis.process.kill()
-        let gone = ContinuousClock.now
         try await eventually("it knows", every: .milliseconds(50)) {
             try await Web.get("\(worker.admin)/v1/presence?user=alice").status == 503
         }
-        #expect(try await ready(worker) == 200)
         try await eventually("it is not ready", every: .milliseconds(50)) { try await ready(worker) == 503 }
-        #expect((.seconds(5)...(.seconds(25))).contains(ContinuousClock.now - gone))
         let again = try await RedisServer(port: port)
         try await eventually("it is ready again", every: .milliseconds(50)) { try await ready(worker) == 200 }
         #expect(again.process.isRunning)
