@@ -4,14 +4,8 @@
 
 public import RollcallModel
 
-/// The audit of a shard: where it stands, and what it found.
-public struct Audit: Hashable, Sendable {
-    /// How many records were read, and how many of them had to be said again.
-    public private(set) var read = 0
-    /// How often it has come round to the first session again.
-    public fileprivate(set) var rounds = 0
-    public internal(set) var mended = 0
-
+/// Where the audit of a shard stands.
+struct Audit: Hashable, Sendable {
     private var last: Instant?
     /// The part of a session that time has earned and that was not read yet.
     private var owed = 0.0
@@ -24,15 +18,11 @@ public struct Audit: Hashable, Sendable {
         owed = min(owed + Double(count) * (elapsed / ShardSettings.auditCycle), Double(count))
         let due = min(Int(owed), ShardSettings.auditBatch)
         owed -= Double(due)
-        read += due
         return due
     }
 }
 
 extension Shard {
-    /// What the audit has read and mended since the worker began.
-    public var auditSoFar: Audit { audit }
-
     /// The records of some sessions were read.
     public mutating func audited(
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
@@ -48,7 +38,7 @@ extension Shard {
             guard recorder.sequence == audited.sequence, recorder.isSettled(under: incarnation),
                 !recorder.agrees(with: found, under: incarnation)
             else { continue }
-            audit.mended += 1
+            tally.auditMended += 1
             self.sessions[audited.session]?.recorder?.drifted()
             advance(audited.session, at: now)
         }
@@ -59,9 +49,11 @@ extension Shard {
     mutating func continueAudit(at now: Instant) {
         guard let incarnation else { return }
         var batch: [AuditedSession] = []
-        for _ in 0..<audit.due(of: sessions.count, at: now) {
+        let due = audit.due(of: sessions.count, at: now)
+        tally.auditRead += due
+        for _ in 0..<due {
             guard let key = sessions.next(after: audit.slot) else { break }
-            if key.index <= audit.slot { audit.rounds += 1 }
+            if key.index <= audit.slot { tally.auditRounds += 1 }
             audit.slot = key.index
             guard let recorder = sessions[key]?.recorder, recorder.isSettled(under: incarnation) else { continue }
             batch.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))

@@ -66,7 +66,7 @@ extension Shard {
                 continue
             }
             if backlog.isHeld { spared.append(key) }
-            if backlogs[key]?.missed(subject, seen: seen) == false { conflatedMessages += 1 }
+            if backlogs[key]?.missed(subject, seen: seen) == false { tally.conflated += 1 }
         }
         if !spared.isEmpty {
             actions.append(.sendSparing(message, to: ready, spared: spared))
@@ -106,7 +106,7 @@ extension Shard {
     /// A user who looks again as they last did to this session is no news to it.
     private mutating func isNews(_ presence: Presence, to seen: Presence.Look?) -> Bool {
         guard presence.look == seen else { return true }
-        conflatedMessages += 1
+        tally.conflated += 1
         return false
     }
 

@@ -76,9 +76,6 @@ public struct Shard: Sendable {
         workerName = worker
     }
 
-    /// How many changes somebody was not sent, since a newer state went out in their place.
-    public internal(set) var conflatedMessages = 0
-
     /// What has happened so far.
     public internal(set) var tally = ShardTally()
 

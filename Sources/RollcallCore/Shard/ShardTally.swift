@@ -14,6 +14,13 @@ public struct ShardTally: Hashable, Sendable {
     /// How long after the moment of a typing change, by Redis time as this worker reckons it, those who look were told.
     /// Of changes that were held back to be told together it is the oldest.
     package internal(set) var typingDeliveries = Histogram()
+    /// Changes that somebody was not sent, since a newer state went out in their place.
+    public internal(set) var conflated = 0
+    /// Records that the audit has read, and how many of them had to be said again.
+    public internal(set) var auditRead = 0
+    public internal(set) var auditMended = 0
+    /// How often the audit has come round to the first session again.
+    public internal(set) var auditRounds = 0
 
     mutating func typingDelivered(_ change: Timestamp, at time: Timestamp) {
         typingDeliveries.record(time.since(change))

@@ -14,11 +14,9 @@ package struct ConnectionTally: Hashable, Sendable {
     package internal(set) var sentBytes = 0
     package internal(set) var receivedBytes = 0
     /// Errors that Redis answered, and connections that were lost or did not come to be.
-    package private(set) var errors = [Int](repeating: 0, count: RedisErrorKind.allCases.count)
+    package private(set) var errors = Counts<RedisErrorKind>()
     /// From a command's sending to its reply.
     package private(set) var roundTrips = Histogram()
-
-    package subscript(kind kind: RedisErrorKind) -> Int { errors[kind.index] }
 
     mutating func answered(after nanoseconds: Int64) {
         roundTrips.record(nanoseconds: nanoseconds)
@@ -26,7 +24,7 @@ package struct ConnectionTally: Hashable, Sendable {
 
     /// Redis answered with an error, or a command could not be sent.
     mutating func failed(_ error: RedisError) {
-        if let kind = RedisErrorKind(error.code) { errors[kind.index] += 1 }
+        if let kind = RedisErrorKind(error.code) { errors.count(kind) }
     }
 
     /// The connection ended. Where an answer ended it, that is counted.
@@ -56,8 +54,6 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
     case wrongType = "wrongtype"
     /// Whatever else Redis may answer.
     case other
-
-    fileprivate var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     /// `nil` for what only follows from a failure that was counted, or from none.
     init?(_ code: RedisError.Code) {

@@ -3,6 +3,7 @@
 
 import Logging
 import RollcallCore
+import RollcallModel
 
 /// Everything that the edge bounds. The names are those of the metric's label `limit`, and stay.
 enum Limit: String, CaseIterable {
@@ -27,20 +28,16 @@ struct LimitCounts {
     /// How long the log is silent about a limit of which it has told.
     static let silence = Duration.seconds(60)
 
-    /// In the order of ``Limit/allCases``.
-    private(set) var hits = [Int](repeating: 0, count: Limit.allCases.count)
-    private var told = [Duration?](repeating: nil, count: Limit.allCases.count)
+    private(set) var hits = Counts<Limit>()
+    private var told: [Limit: Duration] = [:]
 
     /// - Returns: whether it is time to tell of it.
     mutating func hit(_ limit: Limit, at awake: Duration) -> Bool {
-        guard let index = Limit.allCases.firstIndex(of: limit) else { return false }
-        hits[index] += 1
-        if let last = told[index], awake - last < Self.silence { return false }
-        told[index] = awake
+        hits.count(limit)
+        if let last = told[limit], awake - last < Self.silence { return false }
+        told[limit] = awake
         return true
     }
-
-    subscript(_ limit: Limit) -> Int { Limit.allCases.firstIndex(of: limit).map { hits[$0] } ?? 0 }
 }
 
 extension EdgeLoop {
@@ -48,7 +45,7 @@ extension EdgeLoop {
     func limitHit(_ limit: Limit) {
         guard limitCounts.hit(limit, at: clock.awake) else { return }
         logger.notice(
-            "a limit holds", metadata: ["limit": "\(limit.rawValue)", "hits": "\(limitCounts[limit])"])
+            "a limit holds", metadata: ["limit": "\(limit.rawValue)", "hits": "\(limitCounts.hits[limit])"])
     }
 }
 

@@ -4,6 +4,7 @@
 import Logging
 import NIOCore
 import NIOSSL
+import RollcallModel
 
 /// The edge on one event loop; belongs to it.
 final class EdgeLoop {
@@ -58,7 +59,7 @@ final class EdgeLoop {
     /// Begins the handshake on a new channel of this loop.
     func accept(_ channel: any Channel) throws {
         guard !isStopped else {
-            tally.refused(.busy)
+            tally.refused.count(.busy)
             throw Stopped()
         }
         makeRoomForHandshake()

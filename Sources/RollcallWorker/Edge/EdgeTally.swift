@@ -8,8 +8,8 @@ import RollcallModel
 struct EdgeTally {
     /// Connections that became WebSockets.
     var accepted = 0
-    private(set) var refused = [Int](repeating: 0, count: RefusalReason.allCases.count)
-    private(set) var closed: [Closing: Int] = [:]
+    var refused = Counts<RefusalReason>()
+    private(set) var closed = Counts<Closing>()
     /// Whole frames, those of control among them.
     var receivedFrames = 0
     var sentFrames = 0
@@ -17,21 +17,8 @@ struct EdgeTally {
     var receivedBytes = 0
     var sentBytes = 0
 
-    subscript(refused reason: RefusalReason) -> Int { refused[reason.index] }
-
-    mutating func refused(_ reason: RefusalReason) {
-        refused[reason.index] += 1
-    }
-
     mutating func ended(_ ending: EdgeConnection.Ending) {
-        closed[Closing(ending), default: 0] += 1
-    }
-}
-
-extension EdgeLoop {
-    /// How often each limit of the configuration has held, by its name.
-    var limitTotals: [(limit: String, hits: Int)] {
-        zip(Limit.allCases, limitCounts.hits).map { ($0.rawValue, $1) }
+        closed.count(Closing(ending))
     }
 }
 
@@ -48,8 +35,6 @@ enum RefusalReason: String, CaseIterable {
     /// The request was not there in time.
     case late
     case other
-
-    fileprivate var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     init(_ status: HTTPResponseStatus) {
         self =

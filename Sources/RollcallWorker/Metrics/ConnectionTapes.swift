@@ -11,7 +11,7 @@ struct ConnectionTapes {
 
     private var standing, waiting, subscriptions: GaugeTape
     private var connects, commands, messages, sentBytes, receivedBytes: CounterTape
-    private var errors: [(kind: RedisErrorKind, tape: CounterTape)]
+    private var errors: CounterTapes<RedisErrorKind>
     private var roundTrips: HistogramTape
 
     init(_ purpose: Purpose, _ factory: any MetricsFactory) {
@@ -24,9 +24,7 @@ struct ConnectionTapes {
         messages = CounterTape(.redisMessages, in: factory)
         sentBytes = CounterTape(.redisBytesSent, in: factory)
         receivedBytes = CounterTape(.redisBytesReceived, in: factory)
-        errors = RedisErrorKind.allCases.map {
-            ($0, CounterTape(.redisErrors, [("kind", $0.rawValue)], in: factory))
-        }
+        errors = CounterTapes(.redisErrors, known: RedisErrorKind.allCases, in: factory) { [("kind", $0.rawValue)] }
         roundTrips = HistogramTape(.redisRoundTrip, in: factory)
     }
 
@@ -37,7 +35,7 @@ struct ConnectionTapes {
         messages.reach(tally.messages)
         sentBytes.reach(tally.sentBytes)
         receivedBytes.reach(tally.receivedBytes)
-        for index in errors.indices { errors[index].tape.reach(tally[kind: errors[index].kind]) }
+        errors.reach(tally.errors)
         roundTrips.reach(tally.roundTrips)
     }
 

@@ -3,16 +3,14 @@
 internal import Metrics
 
 struct EdgeTapes {
-    private let factory: any MetricsFactory
     private var accepted, receivedFrames, sentFrames, receivedBytes, sentBytes: CounterTape
     private var behind, handshakes: GaugeTape
-    private var refused: [(reason: RefusalReason, tape: CounterTape)]
-    private var limits: [String: CounterTape] = [:]
+    private var refused: CounterTapes<RefusalReason>
+    private var limits: CounterTapes<Limit>
     /// Of each way to end, from the first time on.
-    private var closed: [Closing: CounterTape] = [:]
+    private var closed: CounterTapes<Closing>
 
     init(_ factory: any MetricsFactory) {
-        self.factory = factory
         accepted = CounterTape(.connectionsAccepted, in: factory)
         receivedFrames = CounterTape(.framesReceived, in: factory)
         sentFrames = CounterTape(.framesSent, in: factory)
@@ -20,9 +18,11 @@ struct EdgeTapes {
         sentBytes = CounterTape(.bytesSent, in: factory)
         behind = GaugeTape(.connectionsBehind, in: factory)
         handshakes = GaugeTape(.handshakes, in: factory)
-        refused = RefusalReason.allCases.map {
-            ($0, CounterTape(.connectionsRefused, [("reason", $0.rawValue)], in: factory))
+        refused = CounterTapes(.connectionsRefused, known: RefusalReason.allCases, in: factory) {
+            [("reason", $0.rawValue)]
         }
+        limits = CounterTapes(.limitsHit, known: Limit.allCases, in: factory) { [("limit", $0.rawValue)] }
+        closed = CounterTapes(.connectionsClosed, in: factory) { [("by", $0.by.rawValue), ("code", $0.code)] }
     }
 
     mutating func report(_ loop: EdgeLoop) {
@@ -33,27 +33,14 @@ struct EdgeTapes {
         sentBytes.reach(loop.tally.sentBytes)
         behind.stand(at: loop.backlogs.count)
         handshakes.stand(at: loop.handshakes.count)
-        for index in refused.indices { refused[index].tape.reach(loop.tally[refused: refused[index].reason]) }
-        for (closing, count) in loop.tally.closed { reach(count, of: closing) }
-        for (limit, count) in loop.limitTotals { reach(count, of: limit) }
+        refused.reach(loop.tally.refused)
+        closed.reach(loop.tally.closed)
+        limits.reach(loop.limitCounts.hits)
     }
 
     /// There is no edge any more.
     mutating func withdraw() {
         behind.stand(at: 0)
         handshakes.stand(at: 0)
-    }
-
-    private mutating func reach(_ count: Int, of closing: Closing) {
-        let labels = [("by", closing.by.rawValue), ("code", closing.code)]
-        var tape = closed[closing] ?? CounterTape(.connectionsClosed, labels, in: factory)
-        tape.reach(count)
-        closed[closing] = tape
-    }
-
-    private mutating func reach(_ count: Int, of limit: String) {
-        var tape = limits[limit] ?? CounterTape(.limitsHit, [("limit", limit)], in: factory)
-        tape.reach(count)
-        limits[limit] = tape
     }
 }

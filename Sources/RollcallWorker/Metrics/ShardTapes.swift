@@ -9,7 +9,7 @@ struct ShardTapes {
     private var rooms, watches, typists, untold: GaugeTape
     private var signals, throttled, published, conflated, dropped: CounterTape
     private var read, mended, rounds: CounterTape
-    private var sent: [CounterTape]
+    private var sent: CounterTapes<MessageKind>
     private var publishing, delivery: HistogramTape
 
     init(_ factory: any MetricsFactory) {
@@ -30,7 +30,7 @@ struct ShardTapes {
         read = CounterTape(.auditRead, in: factory)
         mended = CounterTape(.auditMended, in: factory)
         rounds = CounterTape(.auditRounds, in: factory)
-        sent = MessageKind.allCases.map { CounterTape(.messagesSent, [("type", $0.rawValue)], in: factory) }
+        sent = CounterTapes(.messagesSent, known: MessageKind.allCases, in: factory) { [("type", $0.rawValue)] }
         publishing = HistogramTape(.typingPublish, in: factory)
         delivery = HistogramTape(.typingDelivery, in: factory)
     }
@@ -38,7 +38,7 @@ struct ShardTapes {
     mutating func report(_ driver: ShardDriver) {
         gauge(driver.shard, connections: driver.tally.connections)
         count(driver.shard)
-        for (index, total) in driver.tally.sent.enumerated() { sent[index].reach(total) }
+        sent.reach(driver.tally.sent)
         dropped.reach(driver.tally.dropped)
         publishing.reach(driver.tally.publishing)
         delivery.reach(driver.shard.tally.typingDeliveries)
@@ -73,9 +73,9 @@ struct ShardTapes {
         signals.reach(shard.tally.typingSignals)
         throttled.reach(shard.tally.typingThrottled)
         published.reach(shard.tally.typingPublished)
-        conflated.reach(shard.conflatedMessages)
-        read.reach(shard.auditSoFar.read)
-        mended.reach(shard.auditSoFar.mended)
-        rounds.reach(shard.auditSoFar.rounds)
+        conflated.reach(shard.tally.conflated)
+        read.reach(shard.tally.auditRead)
+        mended.reach(shard.tally.auditMended)
+        rounds.reach(shard.tally.auditRounds)
     }
 }

@@ -20,6 +20,27 @@ struct CounterTape {
     }
 }
 
+/// Counters that labels tell apart, kept level with counts by case.
+struct CounterTapes<Case: Hashable & Sendable> {
+    private var tapes: [Case: CounterTape] = [:]
+    private let make: (Case) -> CounterTape
+
+    /// - Parameters:
+    ///   - known: cases that are shown before they occur.
+    ///   - labels: what tells a case from the others.
+    init(
+        _ metric: Metric, known: [Case] = [], in factory: any MetricsFactory,
+        labels: @escaping (Case) -> [(String, String)]
+    ) {
+        make = { CounterTape(metric, labels($0), in: factory) }
+        for counted in known { tapes[counted] = make(counted) }
+    }
+
+    mutating func reach(_ totals: Counts<Case>) {
+        for (counted, total) in totals.occurred { tapes[counted, default: make(counted)].reach(total) }
+    }
+}
+
 /// One loop's part in a gauge that is the sum of all loops' parts.
 struct GaugeTape {
     private let gauge: any MeterHandler

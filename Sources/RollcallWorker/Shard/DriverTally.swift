@@ -6,15 +6,15 @@ internal import RollcallModel
 struct DriverTally {
     /// Connections that stand.
     var connections = 0
-    /// Messages handed to connections, by ``MessageKind``.
-    private(set) var sent = [Int](repeating: 0, count: MessageKind.allCases.count)
+    /// Messages handed to connections.
+    private(set) var sent = Counts<MessageKind>()
     /// Messages to connections that had ended.
     private(set) var dropped = 0
     /// From a typing signal's going on to Redis until Redis took it.
     var publishing = Histogram()
 
     mutating func handed(_ message: ServerMessage, to receivers: Int, of all: Int) {
-        sent[MessageKind(message).index] += receivers
+        sent.count(MessageKind(message), times: receivers)
         dropped += all - receivers
     }
 }
@@ -36,19 +36,5 @@ enum MessageKind: String, CaseIterable {
             case .error: .error
             case .goodbye: .goodbye
             }
-    }
-
-    fileprivate var index: Int {
-        switch self {
-        case .welcome: 0
-        case .presence: 1
-        case .typing: 2
-        case .members: 3
-        case .removed: 4
-        case .pong: 5
-        case .ack: 6
-        case .error: 7
-        case .goodbye: 8
-        }
     }
 }

@@ -88,9 +88,9 @@ extension ShardDriver {
     private func audit(_ sessions: [AuditedSession], of incarnation: Incarnation) {
         store.audit(sessions.map(\.name), of: incarnation) { [self] result in
             guard case .success(let found) = result else { return }
-            let before = shard.auditSoFar.mended
+            let before = shard.tally.auditMended
             after { $0.audited(sessions, found, of: incarnation, at: $1) }
-            let mended = shard.auditSoFar.mended - before
+            let mended = shard.tally.auditMended - before
             if mended > 0 { logger.warning("an audit mended records", metadata: ["count": "\(mended)"]) }
         }
     }

@@ -15,7 +15,7 @@ import Testing
         let before = stage.redis.record(of: "alice")
         stage.pass(round)
         #expect(stage.redis.record(of: "alice") == before)
-        #expect((10...11).contains(stage.shard.auditSoFar.read) && stage.shard.auditSoFar.mended == 0)
+        #expect((10...11).contains(stage.shard.tally.auditRead) && stage.shard.tally.auditMended == 0)
     }
 
     @Test("what is missing or wrong is said again", arguments: ["record", "list", "state", "incarnation"])
@@ -34,7 +34,7 @@ import Testing
         let device = stage.redis.record(of: "alice").devices["phone"]
         #expect(device?.state == .active && device?.incarnation == stage.incarnation)
         #expect(stage.redis.listed[stage.incarnation!] == [name])
-        #expect(stage.shard.auditSoFar.mended == 1)
+        #expect(stage.shard.tally.auditMended == 1)
     }
 
     @Test("a session whose device another holds by now, of which no notice came, is found out")
@@ -63,7 +63,7 @@ import Testing
         stage.settle()
         let incarnation = stage.incarnation!
         stage.event { $0.audited([audited], [found], of: incarnation, at: $1) }
-        #expect(stage.asked.isEmpty && stage.shard.auditSoFar.mended == 0)
+        #expect(stage.asked.isEmpty && stage.shard.tally.auditMended == 0)
     }
 
     @Test("many sessions are spread over the round, and a pause is not made up for at once")
@@ -72,10 +72,10 @@ import Testing
         for number in 0..<3000 { _ = stage.enter(UserID(stringLiteral: "user\(number)")) }
         stage.settle()
         stage.pass(.seconds(3))
-        #expect((19...30).contains(stage.shard.auditSoFar.read), "ten a second, from the first heartbeat on")
-        let before = stage.shard.auditSoFar.read
+        #expect((19...30).contains(stage.shard.tally.auditRead), "ten a second, from the first heartbeat on")
+        let before = stage.shard.tally.auditRead
         stage.pass(.seconds(200), answering: false)
         stage.heartbeat()
-        #expect(stage.shard.auditSoFar.read - before == ShardSettings.auditBatch)
+        #expect(stage.shard.tally.auditRead - before == ShardSettings.auditBatch)
     }
 }

@@ -153,7 +153,7 @@ import Testing
         #expect(stage.closed == [key: .badToken, other: .badToken])
         #expect(Set(stage.shard.sessions.keys) == [proven, fresh])
         #expect(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.count == 2)
-        #expect(stage.shard.auditSoFar.mended == 0)
+        #expect(stage.shard.tally.auditMended == 0)
     }
 
     @Test("a fresh token carries the session over the revocation")

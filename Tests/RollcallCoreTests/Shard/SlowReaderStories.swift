@@ -27,7 +27,7 @@ import Testing
         #expect(stage.heard(by: carol).statuses == ["alice online", "alice away", "alice online", "alice away"])
         stage.read(bob)
         #expect(stage.heard(by: bob).statuses == ["alice away"])
-        #expect(stage.shard.conflatedMessages == 3)
+        #expect(stage.shard.tally.conflated == 3)
         #expect(stage.spared == [bob: 4])
         stage.become(.online, ["alice"])
         #expect(stage.heard(by: bob).statuses == ["alice online"])
@@ -42,7 +42,7 @@ import Testing
         stage.become(.offline, ["alice"])
         stage.read(bob)
         #expect(stage.heard(by: bob).statuses == ["dave online"])
-        #expect(stage.shard.conflatedMessages == 2)
+        #expect(stage.shard.tally.conflated == 2)
     }
 
     @Test("who is behind is shown who types when it has caught up, also to whom nothing is repeated meanwhile")
@@ -63,7 +63,7 @@ import Testing
         #expect(stage.heard(by: bob).isEmpty)
         stage.read(bob)
         #expect(stage.heard(by: bob).typists == [["dave"]])
-        #expect(stage.shard.conflatedMessages == 2)
+        #expect(stage.shard.tally.conflated == 2)
     }
 
     @Test("one's own typing is not in the state that one is shown later")

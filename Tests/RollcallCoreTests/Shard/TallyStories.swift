@@ -61,8 +61,8 @@ import Testing
         var stage = Stage()
         for number in 0..<10 { _ = stage.enter("alice", DeviceID(stringLiteral: "device\(number)")) }
         stage.settle()
-        #expect(stage.shard.auditSoFar.rounds == 0)
+        #expect(stage.shard.tally.auditRounds == 0)
         stage.pass(ShardSettings.auditCycle * 2 + .seconds(60))
-        #expect(stage.shard.auditSoFar.rounds == 2)
+        #expect(stage.shard.tally.auditRounds == 2)
     }
 }

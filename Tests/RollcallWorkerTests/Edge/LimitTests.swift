@@ -16,7 +16,7 @@ struct EdgeLimitTests {
         #expect(told == [0, 60, 200])
         let isOthersTold = counts.hit(.hello, at: .seconds(61))
         #expect(isOthersTold)
-        #expect(counts[.names] == 6 && counts[.hello] == 1 && counts.hits.reduce(0, +) == 7)
+        #expect(counts.hits.occurred == [.names: 6, .hello: 1])
     }
 
     @Test("of connections a second hold in the long run, and let a tenth of a second's worth come at once")
@@ -59,7 +59,7 @@ struct EdgeLimitTests {
             $0.handshake = .seconds(30)
         } answer: { text, connection in
             let tally = connection.loop.tally
-            let answer = text == "hello" ? "echo hello" : "\(tally[refused: .busy]) busy, \(tally[refused: .late]) late"
+            let answer = text == "hello" ? "echo hello" : "\(tally.refused[.busy]) busy, \(tally.refused[.late]) late"
             connection.send(ServerFrame(text: Array(answer.utf8)))
         } body: { edge in
             let silent = try (0..<20).map { _ in try RawClient(port: edge.port) }

@@ -71,7 +71,7 @@ final class RecordingShard: EdgeShard {
 
     func disconnected(_ connection: EdgeConnection) {
         connections.removeAll { $0 === connection }
-        journal.slowClosures = connection.loop.limitCounts[.outboundBytes]
+        journal.slowClosures = connection.loop.limitCounts.hits[.outboundBytes]
         switch connection.ending {
         case .lost: journal.note("lost")
         case .peer(let code): journal.note("peer \(code.map { "\($0.rawValue)" } ?? "-")")

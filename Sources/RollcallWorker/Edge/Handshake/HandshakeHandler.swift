@@ -4,6 +4,7 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import RollcallModel
 
 /// Reads one request and turns the channel into an ``EdgeConnection``, or answers and closes.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -88,7 +89,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Gives up on a peer that took too long, or longest of too many: for its request, or to end its side after an answer.
     func giveUp(_ reason: RefusalReason) {
         switch state {
-        case .waiting, .accepted: loop.tally.refused(reason)
+        case .waiting, .accepted: loop.tally.refused.count(reason)
         case .over: break
         }
         abort()
@@ -106,7 +107,7 @@ extension HandshakeHandler {
         if case .over = state { return }
         state = .over
         guard let context else { return }
-        loop.tally.refused(RefusalReason(refusal.status))
+        loop.tally.refused.count(RefusalReason(refusal.status))
         refusal.limit.map(loop.limitHit)
         loop.logger.debug(
             "handshake refused", metadata: ["status": "\(refusal.status.code)", "client": "\(client ?? "?")"])
