@@ -39,10 +39,10 @@ struct ProcessFigures {
         }
     }
 
+    /// POSIX has it in millionths of a second, everywhere.
     private static var usedSeconds: Double? {
-        var time = timespec()
-        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return nil }
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        let used = clock()
+        return used > 0 ? Double(used) / 1e6 : nil
     }
 
     private static var limit: Double? {
