@@ -9,8 +9,6 @@ import TestSupport
 @testable import RollcallCore
 
 struct FuzzedShard {
-    typealias Event = (inout Shard, Instant) -> [ShardAction]
-
     private(set) var shard: Shard
     private(set) var now = Instant(nanoseconds: 1_000_000_000)
     var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
@@ -33,7 +31,7 @@ struct FuzzedShard {
         redisReturns()
     }
 
-    mutating func event(_ event: Event) {
+    mutating func event(_ event: ShardEvent) {
         carryOut(event(&shard, now))
         for _ in 0..<100 {
             carryOut(shard.tickEnded(at: now))
@@ -160,14 +158,13 @@ extension FuzzedShard {
             let action = asked.removeFirst()
             redis.time = redis.time.advanced(by: .milliseconds(1))
             now = now + .milliseconds(1)
-            event(reply(to: action))
+            event(redis.reply(to: action))
         }
     }
 
     mutating func fail() {
         guard !asked.isEmpty else { return }
-        let action = asked.removeFirst()
-        event { shard, now in Self.fail(action, &shard, now) }
+        event(asked.removeFirst().failure)
     }
 
     mutating func pass(_ duration: Duration) {
@@ -219,19 +216,9 @@ extension FuzzedShard {
 
     private mutating func hear(_ published: Published) {
         switch published {
-        case .typing(let change, let conversation) where topics.contains(published.topic):
-            event { shard, _ in
-                shard.typingChanged(change, in: conversation)
-                return []
-            }
-        case .presence(let presence, _) where topics.contains(published.topic):
-            event { shard, _ in
-                shard.presenceChanged(presence)
-                return []
-            }
-        case .members(let change, let conversation) where topics.contains(published.topic):
-            event { $0.memberChanged(change, in: conversation, at: $1) }
-        case .typing, .presence, .members, .notice: break
+        case .notice: event(published.news)
+        case .typing, .presence, .members:
+            if topics.contains(published.topic) { event(published.news) }
         }
     }
 

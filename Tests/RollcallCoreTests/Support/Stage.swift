@@ -48,7 +48,7 @@ struct Stage {
 
     // MARK: Events
 
-    mutating func event(_ event: (inout Shard, Instant) -> [ShardAction]) {
+    mutating func event(_ event: ShardEvent) {
         carryOut(event(&shard, now))
         repeat {
             carryOut(shard.tickEnded(at: now))
@@ -158,12 +158,6 @@ struct Stage {
         return LeaseSnapshot(held: true, time: redis.time, leases: leases)
     }
 
-    private mutating func snapshot(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
-        redis.leases = leasesAreLost ? [:] : leases.leases
-        redis.beats = redis.leases.mapValues { $0.advanced(by: .zero - lease) }
-        return redis.presence(of: users, known: known)
-    }
-
     /// Redis confirms, answers and publishes until all is quiet.
     mutating func settle() {
         guard incarnation != nil else { return failAll() }
@@ -190,20 +184,10 @@ struct Stage {
     mutating func hear() {
         let heard = redis.published.removeFirst()
         switch heard {
-        case .typing(let change, let conversation) where confirmed.contains(.typing(conversation)):
-            event { shard, _ in
-                shard.typingChanged(change, in: conversation)
-                return []
-            }
-        case .presence(let presence, _) where confirmed.contains(.presence(presence.user)):
-            event { shard, _ in
-                shard.presenceChanged(presence)
-                return []
-            }
-        case .members(let change, let conversation) where confirmed.contains(.members(conversation)):
-            event { $0.memberChanged(change, in: conversation, at: $1) }
-        case .typing, .presence, .members, .notice:
-            break
+        case .notice(_, let addressee):
+            if addressee == incarnation { event(heard.news) }
+        case .typing, .presence, .members:
+            if confirmed.contains(heard.topic) { event(heard.news) }
         }
     }
 
@@ -216,73 +200,13 @@ struct Stage {
         while !asked.isEmpty { fail(asked.removeFirst()) }
     }
 
-    mutating func fail(_ action: ShardAction) { event { shard, now in Self.fail(action, &shard, now) } }
+    mutating func fail(_ action: ShardAction) { event(action.failure) }
 
     /// What Redis does now, and the event of its reply, which may come later.
-    mutating func reply(to action: ShardAction) -> (inout Shard, Instant) -> [ShardAction] {
-        switch action {
-        case .list(let name, let incarnation, let until, let key):
-            guard redis.record([name], of: incarnation, until: until) else {
-                return { shard, now in Self.fail(action, &shard, now) }
-            }
-            return { $0.listed(key, under: incarnation, at: $1) }
-        case .unlist(let name, let incarnation, let key):
-            redis.unrecord([name], of: incarnation)
-            return { $0.unlisted(key, under: incarnation, at: $1) }
-        case .write(let write, let key):
-            let written = redis.write(write)
-            return { $0.written(written, of: write, for: key, at: $1) }
-        case .announceReplaced(let name, let previous):
-            let random = previous.session.split(separator: "-")[1]
-            let replaced = SessionName(
-                user: name.user, device: name.device, session: SessionID(random: String(random)))
-            return { $0.replaced(replaced, at: $1) }
-        case .signalTyping(let signal, let key, let id):
-            let outcome = redis.signalTyping(signal)
-            return { shard, _ in shard.typingSignalled(outcome, signal, for: key, id: id) }
-        case .stopTyping(let stop, let key, let id):
-            _ = redis.stopTyping(stop)
-            return { shard, _ in key.map { shard.typingStopped(for: $0, id: id) } ?? [] }
-        case .readRoom(let read, let key):
-            let snapshot = redis.room(
-                read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
-            return { $0.roomRead(read, snapshot, for: key, at: $1) }
-        case .readPresence(let users, let isAuthoritative, let known):
-            let snapshot = snapshot(of: users, known: known)
-            return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .getPresence(let users, let known, let key, let id):
-            let snapshot = snapshot(of: users, known: known)
-            return { shard, _ in shard.gotPresence(snapshot, of: users, for: key, id: id) }
-        case .audit(let sessions, let incarnation):
-            let found = redis.audit(sessions.map(\.name), of: incarnation)
-            return { $0.audited(sessions, found, of: incarnation, at: $1) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe,
-            .unsubscribe, .sweep:
-            preconditionFailure("not asked of Redis: \(action)")
-        }
-    }
-
-    private static func fail(_ action: ShardAction, _ shard: inout Shard, _ now: Instant) -> [ShardAction] {
-        switch action {
-        case .list(let name, let incarnation, _, let key):
-            return shard.stepFailed(.list(name, under: incarnation), for: key, at: now)
-        case .unlist(let name, let incarnation, let key):
-            return shard.stepFailed(.unlist(name, under: incarnation), for: key, at: now)
-        case .write(let write, let key): return shard.stepFailed(.write(write), for: key, at: now)
-        case .announceReplaced, .audit: break
-        case .signalTyping(_, let key, let id): return shard.signalFailed(for: key, id: id)
-        case .stopTyping(let stop, let key, let id): return shard.stopFailed(stop, for: key, id: id)
-        case .readRoom(let read, let key): shard.roomReadFailed(read, for: key)
-        case .readPresence(let users, let isAuthoritative, _):
-            shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
-        case .getPresence(let users, _, let key, let id): return shard.gotPresence(nil, of: users, for: key, id: id)
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe,
-            .unsubscribe, .sweep:
-            preconditionFailure("not asked of Redis: \(action)")
-        }
-        return []
+    mutating func reply(to action: ShardAction) -> ShardEvent {
+        redis.leases = leasesAreLost ? [:] : leases.leases
+        redis.beats = redis.leases.mapValues { $0.advanced(by: .zero - lease) }
+        return redis.reply(to: action)
     }
 
     private mutating func carryOut(_ actions: [ShardAction]) {

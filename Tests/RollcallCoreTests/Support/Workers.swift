@@ -7,14 +7,12 @@ import TestSupport
 /// Some workers on a test clock beside one Redis. What they ask, what it answers and what it publishes travel each on
 /// their own way, in order there and in any order between the ways, as the seed will have it.
 struct Workers {
-    private typealias Event = (inout Shard, Instant) -> [ShardAction]
-
     private struct Worker {
         let incarnation: Incarnation
         var shard: Shard
         var asked: [ShardAction] = []
-        var answers: [Event] = []
-        var heard: [Event] = []
+        var answers: [ShardEvent] = []
+        var heard: [ShardEvent] = []
         var topics: Set<Topic> = []
     }
 
@@ -128,7 +126,7 @@ struct Workers {
 
     // MARK: Ways
 
-    private mutating func event(_ worker: Int, _ event: Event) {
+    private mutating func event(_ worker: Int, _ event: ShardEvent) {
         carryOut(event(&workers[worker].shard, now), of: worker)
         repeat {
             carryOut(workers[worker].shard.tickEnded(at: now), of: worker)
@@ -158,54 +156,19 @@ struct Workers {
 
     /// Redis takes the first that this worker asked, and what it published goes to all who listen.
     private mutating func execute(_ worker: Int) {
-        let answer = answer(to: workers[worker].asked.removeFirst())
-        workers[worker].answers.append(answer)
+        workers[worker].answers.append(redis.reply(to: workers[worker].asked.removeFirst()))
         for published in redis.published { publish(published) }
         redis.published = []
-    }
-
-    private mutating func answer(to action: ShardAction) -> Event {
-        switch action {
-        case .list(let name, let incarnation, let until, let key):
-            guard redis.record([name], of: incarnation, until: until) else {
-                return { $0.stepFailed(.list(name, under: incarnation), for: key, at: $1) }
-            }
-            return { $0.listed(key, under: incarnation, at: $1) }
-        case .unlist(let name, let incarnation, let key):
-            redis.unrecord([name], of: incarnation)
-            return { $0.unlisted(key, under: incarnation, at: $1) }
-        case .write(let write, let key):
-            let written = redis.write(write)
-            return { $0.written(written, of: write, for: key, at: $1) }
-        case .announceReplaced(let name, let previous):
-            redis.announceReplaced(previous, user: name.user, device: name.device)
-            return { _, _ in [] }
-        case .readPresence(let users, let isAuthoritative, let known):
-            let snapshot = redis.presence(of: users, known: known)
-            return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe,
-            .unsubscribe,
-            .signalTyping, .stopTyping,
-            .readRoom, .getPresence, .audit, .sweep:
-            preconditionFailure("no story of these workers: \(action)")
-        }
     }
 
     private mutating func publish(_ published: Published) {
         for worker in workers.indices {
             switch published {
-            case .presence(let presence, _) where workers[worker].topics.contains(published.topic):
-                workers[worker].heard.append { shard, _ in
-                    shard.presenceChanged(presence)
-                    return []
-                }
-            case .notice(.replaced(let user, let device, let session), let incarnation)
-            where workers[worker].incarnation == incarnation:
-                let random = SessionID(random: String(session.split(separator: "-")[1]))
-                let name = SessionName(user: user, device: device, session: random)
-                workers[worker].heard.append { $0.replaced(name, at: $1) }
-            case .presence, .notice(.replaced, _), .notice(.sentAway, _), .typing, .members:
+            case .notice(_, let addressee):
+                if workers[worker].incarnation == addressee { workers[worker].heard.append(published.news) }
+            case .presence:
+                if workers[worker].topics.contains(published.topic) { workers[worker].heard.append(published.news) }
+            case .typing, .members:
                 break
             }
         }

@@ -130,18 +130,7 @@ final class SimulatedShard {
 
     private func heard(_ message: Published) {
         switch message {
-        case .typing(let change, let conversation):
-            after { shard, _ in
-                shard.typingChanged(change, in: conversation)
-                return []
-            }
-        case .presence(let presence, _):
-            after { shard, _ in
-                shard.presenceChanged(presence)
-                return []
-            }
-        case .members(let change, let conversation):
-            after { $0.memberChanged(change, in: conversation, at: $1) }
+        case .typing, .presence, .members: after(message.news)
         case .notice(let notice, _): onNotice(notice)
         }
     }
