@@ -56,6 +56,23 @@ import Testing
         #expect(stage.heard(by: bob).statuses.isEmpty, "she is watched no more")
     }
 
+    @Test("a read of one person's membership that is older than the news takes nobody off the list")
+    func staleMembership() {
+        var stage = stage(["alice": "Alice"])
+        let alice = stage.enter("alice")
+        stage.say(.join("c42", presence: true), on: alice)
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.say(.join("c42", presence: false), on: bob)
+        let read = stage.reply(to: stage.asked.removeFirst())
+        stage.redis.setMember("bob", name: "Bob", of: "c42")
+        stage.hear()
+        stage.event(read)
+        stage.redis.setMember("carol", name: "Carol", of: "c42")
+        stage.settle()
+        #expect(stage.heard(by: alice).lists.last == .members("Alice", "Bob", "Carol"))
+    }
+
     @Test("P9: a member watched for another reason is told of again, since the list is new")
     func watchedBefore() {
         var stage = stage(["alice": "Alice", "bob": "Bob"])

@@ -95,6 +95,10 @@ import Testing
             #expect(members.hasFew(of: 8) == hasFew, "\(number)")
         }
         members.readBegan()
+        members.snapshotRead(some, count: 9, most: 8)
+        members.changed("u0", to: nil, count: 8)
+        #expect(members.hasFew(of: 8), "seven are known of eight who may be")
+        members.readBegan()
         members.snapshotRead(some, count: 20, most: 8)
         members.changed("u0", to: nil, count: 19)
         members.changed("u1", to: nil, count: 18)

@@ -104,6 +104,26 @@ struct KeyKeeperTests {
         }
     }
 
+    @Test("whoever comes while the URL is asked waits for the next answer, since this one may be older than their key")
+    func duringAFetch() async throws {
+        let answers = NIOLockedValueBox([try set("2"), try set("1")])
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let asked = Journal()
+        let fetch: KeyKeeper.Fetch = {
+            let answer = answers.withLockedValue { $0.popLast() } ?? ""
+            asked.note("asked")
+            for await _ in gate { break }
+            return Array(answer.utf8)
+        }
+        try await withKeeper(fetch: fetch) { keeper in
+            try await eventually("the first question is on its way") { asked.contains("asked") }
+            let wait = try #require(keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next()))
+            open.finish()
+            try await wait.get()
+            #expect(knows(keeper, "2") && asked.count("asked") == 2)
+        }
+    }
+
     @Test("so many may wait for keys and no more")
     func bounded() async throws {
         let fetch: KeyKeeper.Fetch = {
