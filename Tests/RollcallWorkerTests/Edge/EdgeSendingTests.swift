@@ -9,22 +9,10 @@ import Testing
 
 @Suite("Readers fast and slow", .timeLimit(.minutes(1)))
 struct EdgeSendingTests {
-    /// 64 KiB, numbered.
-    private static func large(_ number: Int) -> [UInt8] {
-        Array("\(number) ".utf8) + Array(repeating: 0x2E, count: 65_536)
-    }
-
-    /// Sends so much that no kernel takes it all for a client that does not read.
-    private static let flood: RecordingShard.Answer = { text, connection in
-        for number in 0..<40 {
-            connection.send(ServerFrame(text: large(number)), counting: text != "snapshot")
-        }
-    }
-
     private func readFlood(_ client: RawClient) async throws {
         for number in 0..<40 {
             let frame = try await client.readFrame()
-            #expect(frame.payload == Self.large(number))
+            #expect(frame.payload == RecordingShard.large(number))
         }
     }
 
@@ -34,7 +22,7 @@ struct EdgeSendingTests {
             $0.outboundBytes = 4 << 20
             $0.slowFor = .seconds(60)
         } answer: { text, connection in
-            Self.flood(text, connection)
+            RecordingShard.flood(text, connection)
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("flood"), .text("again"))
@@ -46,7 +34,9 @@ struct EdgeSendingTests {
 
     @Test("one frame goes to many sockets")
     func shared() async throws {
-        let frame = ServerFrame(joining: [ServerFrame(text: Array("one".utf8)), ServerFrame(text: Self.large(2))])
+        let frame = ServerFrame(joining: [
+            ServerFrame(text: Array("one".utf8)), ServerFrame(text: RecordingShard.large(2)),
+        ])
         try await TestEdge.with { _ in
         } answer: { _, connection in
             connection.send(frame)
@@ -61,7 +51,7 @@ struct EdgeSendingTests {
             for client in clients {
                 for _ in 0..<2 {
                     #expect(try await client.readFrame() == .text("one"))
-                    #expect(try await client.readFrame().payload == Self.large(2))
+                    #expect(try await client.readFrame().payload == RecordingShard.large(2))
                 }
             }
         }
@@ -74,7 +64,7 @@ struct EdgeSendingTests {
             $0.slowFor = .milliseconds(500)
             $0.closing = .seconds(20)
         } answer: { text, connection in
-            Self.flood(text, connection)
+            RecordingShard.flood(text, connection)
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("flood"))
@@ -95,7 +85,7 @@ struct EdgeSendingTests {
             $0.outboundBytes = 1 << 20
             $0.slowFor = .seconds(30)
         } answer: { text, connection in
-            if text == "flood" { Self.flood(text, connection) } else { connection.send(.pong([])) }
+            if text == "flood" { RecordingShard.flood(text, connection) } else { connection.send(.pong([])) }
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("flood"))
@@ -114,7 +104,7 @@ struct EdgeSendingTests {
             $0.slowFor = .milliseconds(300)
         } answer: { text, connection in
             switch text {
-            case "snapshot": Self.flood(text, connection)
+            case "snapshot": RecordingShard.flood(text, connection)
             default:
                 let counts = "\(connection.outboundBytes > 1 << 20) \(connection.countedBytes < 100)"
                 connection.send(ServerFrame(text: Array(counts.utf8)))
@@ -139,8 +129,8 @@ struct EdgeSendingTests {
         try await TestEdge.with { _ in
         } answer: { text, connection in
             switch text {
-            case "large": connection.send(ServerFrame(text: Self.large(0)))
-            case "spare": connection.spare(ServerFrame(text: Self.large(0)))
+            case "large": connection.send(ServerFrame(text: RecordingShard.large(0)))
+            case "spare": connection.spare(ServerFrame(text: RecordingShard.large(0)))
             default: connection.send(ServerFrame(text: Array("\(connection.countedBytes)".utf8)))
             }
         } body: { edge in
@@ -150,7 +140,7 @@ struct EdgeSendingTests {
             try await client.send(.text("spare"), .text("count"))
             _ = try await client.readFrame()
             let counted = try await client.readFrame()
-            #expect(Int(String(decoding: counted.payload, as: UTF8.self)) ?? 0 > Self.large(0).count)
+            #expect(Int(String(decoding: counted.payload, as: UTF8.self)) ?? 0 > RecordingShard.large(0).count)
             try await eventually("it has drained") { edge.journal.contains("drained") }
             try await client.send(.text("count"))
             #expect(try await client.readFrame() == .text("0"))
@@ -164,8 +154,8 @@ struct EdgeSendingTests {
             $0.slowFor = .milliseconds(500)
         } answer: { text, connection in
             switch text {
-            case "spare": for number in 0..<20 { connection.spare(ServerFrame(text: Self.large(number))) }
-            default: connection.send(ServerFrame(text: Self.large(0)))
+            case "spare": for number in 0..<20 { connection.spare(ServerFrame(text: RecordingShard.large(number))) }
+            default: connection.send(ServerFrame(text: RecordingShard.large(0)))
             }
         } body: { edge in
             let (reader, other) = (try await edge.client(), try await edge.client(receiveBuffer: 4096))
@@ -185,7 +175,9 @@ struct EdgeSendingTests {
     func tellsWhenDrained() async throws {
         try await TestEdge.with { _ in
         } answer: { text, connection in
-            for _ in 0..<(Int(text) ?? 0) { connection.send(ServerFrame(text: Self.large(0)), counting: false) }
+            for _ in 0..<(Int(text) ?? 0) {
+                connection.send(ServerFrame(text: RecordingShard.large(0)), counting: false)
+            }
             connection.tellWhenDrained()
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
@@ -205,7 +197,7 @@ struct EdgeSendingTests {
     func unsent() async throws {
         try await TestEdge.with { _ in
         } answer: { text, connection in
-            connection.send(ServerFrame(text: Self.large(0).prefix(1000)))
+            connection.send(ServerFrame(text: RecordingShard.large(0).prefix(1000)))
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             var taken = 0
@@ -225,7 +217,7 @@ struct EdgeSendingTests {
             $0.slowFor = .seconds(30)
             $0.closing = .milliseconds(300)
         } answer: { text, connection in
-            Self.flood(text, connection)
+            RecordingShard.flood(text, connection)
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("snapshot"))

@@ -126,15 +126,6 @@ struct EdgeTLSTests {
         }
     }
 
-    /// 64 KiB, forty times.
-    private static let flood: RecordingShard.Answer = { text, connection in
-        for _ in 0..<40 {
-            connection.send(
-                ServerFrame(text: Array(repeating: 0x2E, count: 65_536)), counting: text != "snapshot")
-        }
-        connection.send(ServerFrame(text: Array("done \(connection.outboundBytes > 1 << 20)".utf8)))
-    }
-
     @Test("a reader too slow for too long is closed, and one that reads again has it all")
     func slowReader() async throws {
         try await withEdge {
@@ -142,7 +133,8 @@ struct EdgeTLSTests {
             $0.slowFor = .milliseconds(500)
             $0.closing = .seconds(20)
         } answer: { text, connection in
-            Self.flood(text, connection)
+            RecordingShard.flood(text, connection)
+            connection.send(ServerFrame(text: Array("done \(connection.outboundBytes > 1 << 20)".utf8)))
         } body: { edge in
             let client = try await client(edge, receiveBuffer: 4096)
             try await client.setReading(false)
@@ -163,7 +155,7 @@ struct EdgeTLSTests {
             $0.outboundBytes = 1 << 20
             $0.slowFor = .milliseconds(300)
         } answer: { text, connection in
-            Self.flood(text, connection)
+            RecordingShard.flood(text, connection)
         } body: { edge in
             let client = try await client(edge, receiveBuffer: 4096)
             try await client.setReading(false)
@@ -183,7 +175,7 @@ struct EdgeTLSTests {
             $0.outboundBytes = 64 << 10
             $0.closing = .milliseconds(300)
         } answer: { text, connection in
-            Self.flood(text, connection)
+            RecordingShard.flood(text, connection)
         } body: { edge in
             let client = try await client(edge, receiveBuffer: 4096)
             try await client.setReading(false)

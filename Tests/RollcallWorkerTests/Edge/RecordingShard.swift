@@ -81,6 +81,22 @@ final class RecordingShard: EdgeShard {
     }
 }
 
+// More than a peer takes that does not read.
+extension RecordingShard {
+    /// 64 KiB, numbered.
+    static func large(_ number: Int) -> [UInt8] {
+        Array("\(number) ".utf8) + Array(repeating: 0x2E, count: 65_536)
+    }
+
+    /// Sends so much that no kernel takes it all for a client that does not read; to a client that asks for a snapshot,
+    /// without its counting.
+    static let flood: Answer = { text, connection in
+        for number in 0..<40 {
+            connection.send(ServerFrame(text: large(number)), counting: text != "snapshot")
+        }
+    }
+}
+
 /// A server for one test, on a port and on threads of its own.
 struct TestEdge {
     let server: EdgeServer
