@@ -393,6 +393,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "AttackSuite", "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel",
+                "RollcallWorker",
                 "TestSupport",
                 "rollcall", "views",
             ],

@@ -30,6 +30,37 @@ package struct Histogram: Hashable, Sendable {
         record(nanoseconds: min(max(duration, .zero), .seconds(1_000_000)).milliseconds * 1_000_000)
     }
 
+    package static func + (left: Histogram, right: Histogram) -> Histogram { left.merged(with: right, +) }
+
+    /// What came since; `right` is the same distribution, earlier.
+    package static func - (left: Histogram, right: Histogram) -> Histogram { left.merged(with: right, -) }
+
+    private func merged(with other: Histogram, _ operation: (Int64, Int64) -> Int64) -> Histogram {
+        var merged = Histogram()
+        merged.counts = zip(counts, other.counts).map { Int(operation(Int64($0), Int64($1))) }
+        merged.nanoseconds = operation(nanoseconds, other.nanoseconds)
+        return merged
+    }
+
+    /// The duration that this part of all do not exceed, as if those of a bucket lay evenly in it; in nanoseconds. Of
+    /// what is longer than every bound it knows no more than that.
+    ///
+    /// - Returns: `nil` if there are none.
+    package func quantile(_ part: Double) -> Int64? {
+        let rank = part * Double(count)
+        guard count > 0 else { return nil }
+        var before = 0.0
+        for (bucket, bound) in Self.bounds.enumerated() {
+            let inside = Double(counts[bucket])
+            if inside > 0, before + inside >= rank {
+                let shortest = bucket == 0 ? 0 : Self.bounds[bucket - 1]
+                return shortest + Int64(Double(bound - shortest) * (rank - before) / inside)
+            }
+            before += inside
+        }
+        return Self.bounds.last
+    }
+
     private static func bucket(of duration: Int64) -> Int {
         let bounds = bounds
         var bucket = 0

@@ -33,6 +33,7 @@ public struct Worker: Service {
     private let configuration: WorkerConfiguration
     private let logger: Logger
     private let metrics: PrometheusMetrics?
+    private let events = EventRing()
     private let onReady: @Sendable (Ready) -> Void
     private let onDrain: @Sendable () -> Void
 
@@ -49,7 +50,7 @@ public struct Worker: Service {
         self.metrics = metrics
         self.onReady = onReady
         self.onDrain = onDrain
-        logger = Logger(label: "rollcall.worker")
+        logger = Logger(label: "rollcall.worker").kept(in: events)
     }
 
     /// Serves.
@@ -131,7 +132,7 @@ public struct Worker: Service {
         _ node: Node, _ edge: EdgeServer, group: MultiThreadedEventLoopGroup
     ) async throws {
         let admin = AdminServer(
-            configuration.admin, node: node, group: group, logger: logger, metrics: metrics
+            configuration.admin, node: node, group: group, logger: logger, metrics: metrics, events: events
         ) { address in
             let host =
                 configuration.admin.host.contains(":") ? "[\(configuration.admin.host)]" : configuration.admin.host

@@ -15,6 +15,28 @@ import Testing
         #expect(histogram.count == 6 && histogram.nanoseconds == .max)
     }
 
+    @Test("a quantile lies in its bucket as far as its rank does, and beyond the last bound is that bound")
+    func quantiles() {
+        var histogram = Histogram()
+        #expect(histogram.quantile(0.5) == nil)
+        for _ in 0..<98 { histogram.record(nanoseconds: 60_000) }
+        histogram.record(nanoseconds: 2_000_000)
+        #expect(histogram.quantile(0.5) == 50_510)
+        #expect(histogram.quantile(0.99) == 1_015_000)
+        for _ in 0..<99 { histogram.record(nanoseconds: 20_000_000_000) }
+        #expect(histogram.quantile(0.99) == Histogram.bounds.last)
+    }
+
+    @Test("two are added, and one that grew less what it was is what came")
+    func sums() {
+        var (first, second) = (Histogram(), Histogram())
+        first.record(nanoseconds: 1)
+        second.record(nanoseconds: 200_000)
+        let both = first + second
+        #expect(both.count == 2 && both.nanoseconds == 200_001)
+        #expect(both - first == second)
+    }
+
     @Test("durations of any kind are taken: what clocks that disagree come to, too")
     func durations() {
         var histogram = Histogram()

@@ -22,6 +22,9 @@ public struct TypistSet: Hashable, Sendable {
     public var isEmpty: Bool { entries.isEmpty }
     public var isReading: Bool { readsUnderWay > 0 }
 
+    /// How many type, without those whose expiry has passed.
+    func count(at now: Instant) -> Int { entries.count { $0.expires > now } }
+
     /// When the next typist expires.
     public var nextExpiry: Instant? { entries.map(\.expires).min() }
 

@@ -17,6 +17,7 @@ public struct WorkerReport: Hashable, Sendable {
     /// The version of its software.
     public var version: String?
     public var isDraining = false
+    public var figures = WorkerFigures()
 
     public init(incarnation: Incarnation, leaseEnd: Timestamp?) {
         self.incarnation = incarnation

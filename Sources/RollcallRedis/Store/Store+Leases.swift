@@ -26,6 +26,7 @@ public struct Heartbeat: Hashable, Sendable {
     public var version: String
     /// Whether the worker is about to leave, so that no device is to be sent to it.
     public var isDraining = false
+    public var figures = WorkerFigures()
 
     public init(
         mode: Mode, incarnation: Incarnation, lease: Duration, host: String, pid: Int32, edge: String,
@@ -50,7 +51,13 @@ public struct Heartbeat: Hashable, Sendable {
         [
             "host", .string(host), "pid", .integer(Int64(pid)), "edge", .string(edge), "started_at", .time(startedAt),
             "sessions", .integer(Int64(sessions)), "version", .string(version), "format", .integer(Self.format),
-        ] + (isDraining ? ["draining", 1] : [])
+        ] + (isDraining ? ["draining", 1] : []) + figureFields
+    }
+
+    private var figureFields: [RedisCommand.Argument] {
+        WorkerFigures.fields.flatMap { field -> [RedisCommand.Argument] in
+            figures[keyPath: field.value].map { [.string(field.name), .integer($0)] } ?? []
+        }
     }
 }
 

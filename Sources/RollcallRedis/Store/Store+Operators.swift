@@ -125,5 +125,6 @@ extension WorkerReport {
         startedAt = number("started_at").map(Timestamp.init(milliseconds:))
         beat = number("beat").map(Timestamp.init(milliseconds:))
         isDraining = fields["draining"] != nil
+        for figure in WorkerFigures.fields { figures[keyPath: figure.value] = number(figure.name) }
     }
 }

@@ -18,13 +18,25 @@ package struct AdminWorker: Codable, Sendable {
     package var sessions: Int64?
     package var beat: Timestamp?
     package var version: String?
+    /// Typing signals that clients sent since the worker started; absent, as are the others, of an older version.
+    package var signals: Int64?
+    /// Typing signals and stops that Redis took and published.
+    package var published: Int64?
+    /// Messages handed to sessions, of every type.
+    package var delivered: Int64?
+    /// How long the heartbeat before took, in microseconds.
+    package var roundTrip: Int64?
+    /// Processor time that the process has used, in milliseconds.
+    package var cpu: Int64?
 
     enum CodingKeys: String, CodingKey {
         case incarnation, alive, draining
         case leaseEnd = "lease_end"
         case host, pid, edge
         case startedAt = "started_at"
-        case sessions, beat, version
+        case sessions, beat, version, signals, published, delivered
+        case roundTrip = "round_trip_us"
+        case cpu = "cpu_ms"
     }
 
     init(_ report: WorkerReport, at time: Timestamp) {
@@ -33,6 +45,9 @@ package struct AdminWorker: Codable, Sendable {
         draining = report.isDraining
         (leaseEnd, host, pid, edge) = (report.leaseEnd, report.host, report.pid, report.edge)
         (startedAt, sessions, beat, version) = (report.startedAt, report.sessions, report.beat, report.version)
+        let figures = report.figures
+        (signals, published, delivered) = (figures.signals, figures.published, figures.delivered)
+        (roundTrip, cpu) = (figures.roundTripMicroseconds, figures.cpuMilliseconds)
     }
 }
 

@@ -16,6 +16,8 @@ struct AdminResponder: HTTPResponder {
     let logger: Logger
     /// What there is to scrape, if it is kept here.
     let metrics: PrometheusMetrics?
+    /// The last that was logged.
+    let events: EventRing
 
     /// Whatever would change something is noted; that presence may be asked for in a body makes it no change.
     ///
@@ -23,7 +25,7 @@ struct AdminResponder: HTTPResponder {
     func respond(to request: Request, context: Context) async throws -> Response {
         let response = try await answer(to: request)
         if request.method.changes, response.status != .methodNotAllowed,
-            let route = try? AdminRoute(path: request.uri.path), route != .presence
+            let route = try? AdminRoute(path: request.uri.path), route.place != .presence
         {
             audit.note(request.method, route, from: context, response.status.code)
         }
@@ -33,7 +35,7 @@ struct AdminResponder: HTTPResponder {
     private func answer(to request: Request) async throws -> Response {
         do {
             let route = Result { () throws(AdminProblem) in try AdminRoute(path: request.uri.path) }
-            if (try? route.get())?.place.isOpen != true { try authorize(request) }
+            if (try? route.get()).map({ AdminPlace.open.contains($0.place) }) != true { try authorize(request) }
             return try await answer(to: request, for: try route.get())
         } catch let problem as AdminProblem {
             return problem.response
@@ -53,24 +55,27 @@ struct AdminResponder: HTTPResponder {
     private func answer(to request: Request, for route: AdminRoute) async throws -> Response {
         guard request.method != .options else { return options(of: route) }
         // HEAD is answered as GET is; its body goes last.
-        switch (route, request.method == .head ? .get : request.method) {
-        case (.health, .get): return AdminJSON.response(AdminHealth())
-        case (.ready, .get): return try ready()
-        case (.metrics, .get): return try page()
-        case (.document, .get): return AdminDocument.response
-        case (.presence, .get): return try await presence(of: namedUsers(request))
-        case (.presence, .post): return try await presence(of: body(of: request, AdminUsers.self).users)
-        case (.workers, .get): return AdminJSON.response(AdminWorkers(try await node.workers()))
-        case (.user(let user), .get): return AdminJSON.response(AdminUser(try await node.explanation(of: user)))
-        case (.user(let user), .delete): return try await erase(user, request)
-        case (.sessions(let user), .delete): return try await sendAway(user, request)
-        case (.revocation(let user), .post): return AdminJSON.response(try await node.revokeTokens(of: user))
-        case (.typing(let conversation), .get):
+        switch (route.place, request.method == .head ? .get : request.method, route.user, route.conversation) {
+        case (.health, .get, _, _): return AdminJSON.response(AdminHealth())
+        case (.ready, .get, _, _): return try ready()
+        case (.metrics, .get, _, _): return try page()
+        case (.document, .get, _, _): return AdminDocument.response
+        case (.presence, .get, _, _): return try await presence(of: namedUsers(request))
+        case (.presence, .post, _, _): return try await presence(of: body(of: request, AdminUsers.self).users)
+        case (.workers, .get, _, _): return AdminJSON.response(AdminWorkers(try await node.workers()))
+        case (.live, .get, _, _):
+            return AdminJSON.response(AdminLive(try await node.live(), events: events.events))
+        case (.user, .get, let user?, _): return AdminJSON.response(AdminUser(try await node.explanation(of: user)))
+        case (.user, .delete, let user?, _): return try await erase(user, request)
+        case (.sessions, .delete, let user?, _): return try await sendAway(user, request)
+        case (.revocation, .post, let user?, _):
+            return AdminJSON.response(try await node.revokeTokens(of: user))
+        case (.typing, .get, _, let conversation?):
             return AdminJSON.response(try await node.typing(in: conversation))
-        case (.members(let conversation), let method): return try await members(of: conversation, method, request)
-        case (.member(let user, let conversation), let method):
+        case (.members, let method, _, let conversation?): return try await members(of: conversation, method, request)
+        case (.member, let method, let user?, let conversation?):
             return try await member(user, of: conversation, method, request)
-        case (let route, _): throw notAllowed(route)
+        default: throw notAllowed(route.place)
         }
     }
 
@@ -110,7 +115,7 @@ struct AdminResponder: HTTPResponder {
             return AdminJSON.response(AdminMembers(members))
         case .put: try await node.setMembers(body(of: request, AdminMembers.self).members, of: conversation)
         case .delete: try await node.endMembership(of: conversation)
-        default: throw notAllowed(.members(of: conversation))
+        default: throw notAllowed(.members)
         }
         return Response(status: .noContent)
     }
@@ -122,13 +127,13 @@ struct AdminResponder: HTTPResponder {
         case .put:
             try await node.setMember(user, name: body(of: request, AdminMember.self).name.text, of: conversation)
         case .delete: try await node.removeMember(user, of: conversation)
-        default: throw notAllowed(.member(user, of: conversation))
+        default: throw notAllowed(.member)
         }
         return Response(status: .noContent)
     }
 
-    private func notAllowed(_ route: AdminRoute) -> AdminProblem {
-        AdminProblem(.methodNotAllowed, "here one can \(route.place.methods)", headers: [.allow: route.place.methods])
+    private func notAllowed(_ place: AdminPlace) -> AdminProblem {
+        AdminProblem(.methodNotAllowed, "here one can \(place.methods)", headers: [.allow: place.methods])
     }
 }
 

@@ -11,6 +11,7 @@ enum AdminPlace: String, CaseIterable {
     case document = "/openapi.yaml"
     case presence = "/v1/presence"
     case workers = "/v1/workers"
+    case live = "/v1/live"
     case user = "/v1/users/{user}"
     case sessions = "/v1/users/{user}/sessions"
     case revocation = "/v1/users/{user}/revoke"
@@ -18,18 +19,13 @@ enum AdminPlace: String, CaseIterable {
     case members = "/v1/conversations/{conversation}/members"
     case member = "/v1/conversations/{conversation}/members/{user}"
 
-    /// Whether anybody may ask: those who watch over a worker know no token.
-    var isOpen: Bool {
-        switch self {
-        case .health, .ready: true
-        case .metrics, .document, .presence, .workers, .user, .sessions, .revocation, .typing, .members, .member: false
-        }
-    }
+    /// Where anybody may ask: those who watch over a worker know no token.
+    static let open: Set<AdminPlace> = [.health, .ready]
 
     /// What may be done there, as the `Allow` header lists it.
     var methods: String {
         switch self {
-        case .health, .ready, .metrics, .document, .workers, .typing: "GET, HEAD"
+        case .health, .ready, .metrics, .document, .workers, .live, .typing: "GET, HEAD"
         case .presence: "GET, HEAD, POST"
         case .user: "GET, HEAD, DELETE"
         case .sessions: "DELETE"
@@ -39,85 +35,34 @@ enum AdminPlace: String, CaseIterable {
         }
     }
 
-    /// What stands in the braces, in their order; `nil` if the path is another.
-    fileprivate func names(in path: [Substring]) -> [Substring]? {
-        let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == path.count else { return nil }
-        let pairs = zip(parts, path)
-        guard pairs.allSatisfy({ $0.0.first == "{" || $0.0 == $0.1 }) else { return nil }
-        return pairs.filter { $0.0.first == "{" }.map(\.1)
-    }
+    fileprivate static let parts = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, $0.rawValue.split(separator: "/", omittingEmptySubsequences: false)) }
+    )
 }
 
-/// The place that a path names.
-enum AdminRoute: Hashable {
-    case health
-    case ready
-    case metrics
-    case document
-    case presence
-    case workers
-    case user(UserID)
-    case sessions(of: UserID)
-    case revocation(of: UserID)
-    case typing(in: ConversationID)
-    case members(of: ConversationID)
-    case member(UserID, of: ConversationID)
+/// The place that a path names, and whom it names.
+struct AdminRoute: Hashable {
+    let place: AdminPlace
+    /// Set exactly where the place has `{user}`.
+    private(set) var user: UserID?
+    /// Set exactly where the place has `{conversation}`.
+    private(set) var conversation: ConversationID?
 
     /// - Parameter path: as it stands in the request, without the query.
     /// - Throws: ``AdminProblem`` for a path that is none of ours, or that has a name in it that can be nobody's.
     init(path: String) throws(AdminProblem) {
         let path = path.split(separator: "/", omittingEmptySubsequences: false)
-        for place in AdminPlace.allCases {
-            if let names = place.names(in: path) {
-                self = try Self.route(place, names)
-                return
-            }
+        guard let (place, parts) = AdminPlace.parts.first(where: { Self.fits(path, $0.value) }) else {
+            throw AdminProblem(.notFound, "there is nothing at this path")
         }
-        throw AdminProblem(.notFound, "there is nothing at this path")
-    }
-
-    private static func route(_ place: AdminPlace, _ names: [Substring]) throws(AdminProblem) -> AdminRoute {
-        switch place {
-        case .health: .health
-        case .ready: .ready
-        case .metrics: .metrics
-        case .document: .document
-        case .presence: .presence
-        case .workers: .workers
-        case .user: .user(try AdminName.decoded(names[0], "the user"))
-        case .sessions: .sessions(of: try AdminName.decoded(names[0], "the user"))
-        case .revocation: .revocation(of: try AdminName.decoded(names[0], "the user"))
-        case .typing: .typing(in: try AdminName.decoded(names[0], "the conversation"))
-        case .members: .members(of: try AdminName.decoded(names[0], "the conversation"))
-        case .member:
-            .member(
-                try AdminName.decoded(names[1], "the user"), of: try AdminName.decoded(names[0], "the conversation"))
+        self.place = place
+        for (part, name) in zip(parts, path) {
+            if part == "{user}" { user = try AdminName.decoded(name, "the user") }
+            if part == "{conversation}" { conversation = try AdminName.decoded(name, "the conversation") }
         }
     }
 
-    var place: AdminPlace {
-        switch self {
-        case .health: .health
-        case .ready: .ready
-        case .metrics: .metrics
-        case .document: .document
-        case .presence: .presence
-        case .workers: .workers
-        case .user: .user
-        case .sessions: .sessions
-        case .revocation: .revocation
-        case .typing: .typing
-        case .members: .members
-        case .member: .member
-        }
-    }
-
-    /// Of whom it is, for the audit.
-    var user: UserID? {
-        switch self {
-        case .user(let user), .sessions(let user), .revocation(let user), .member(let user, _): user
-        case .health, .ready, .metrics, .document, .presence, .workers, .typing, .members: nil
-        }
+    private static func fits(_ path: [Substring], _ parts: [Substring]) -> Bool {
+        path.count == parts.count && zip(parts, path).allSatisfy { $0.first == "{" || $0 == $1 }
     }
 }

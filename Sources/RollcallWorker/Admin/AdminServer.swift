@@ -30,7 +30,7 @@ struct AdminServer: Service {
     ///   none; nothing is accepted before it returns.
     init(
         _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
-        metrics: PrometheusMetrics? = nil,
+        metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(),
         listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
     ) {
         self.configuration = configuration
@@ -38,7 +38,7 @@ struct AdminServer: Service {
         self.listening = listening
         responder = AdminResponder(
             node: node, token: configuration.token, audit: AdminAudit(token: configuration.token, logger: logger),
-            logger: logger, metrics: metrics)
+            logger: logger, metrics: metrics, events: events)
         // What the library calls information is ours to say.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)

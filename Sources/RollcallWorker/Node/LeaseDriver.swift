@@ -19,6 +19,9 @@ final class LeaseDriver {
     private let describe: (LeaseKeeper.Beat) -> Heartbeat
     private let tell: (LeaseNews) -> Void
     private let standing: () -> Standing
+    private let gather: () -> EventLoopFuture<LoopFigures>
+    private var isGathering = false
+    private(set) var pulse = WorkerPulse()
     private var tally = LeaseTally()
     private var metrics: WorkerTapes
     private var nextReport: Scheduled<Void>?
@@ -30,11 +33,13 @@ final class LeaseDriver {
     /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
     private static let handoverTime = TimeAmount.milliseconds(500)
 
-    /// - Parameter shards: how many there are; ``shardConnected(_:)`` tells of each.
+    /// - Parameters:
+    ///   - shards: how many there are; ``shardConnected(_:)`` tells of each.
+    ///   - gather: what all shards have done so far, told on this event loop.
     init(
         _ settings: NodeSettings, on driver: ShardDriver, shards: Int, logger: Logger, metrics: WorkerTapes,
         describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
-        standing: @escaping () -> Standing
+        standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
         self.settings = settings
         self.driver = driver
@@ -47,6 +52,7 @@ final class LeaseDriver {
         self.describe = describe
         self.tell = tell
         self.standing = standing
+        self.gather = gather
         self.metrics = metrics
         steward = Steward(
             worker: settings.worker, lease: settings.lease, heartbeat: settings.heartbeat,
@@ -62,6 +68,8 @@ final class LeaseDriver {
         report()
     }
 
+    var isConnected: Bool { commands.isConnected }
+
     func stop() -> EventLoopFuture<Void> {
         nextBeat?.cancel()
         nextReport?.cancel()
@@ -73,11 +81,23 @@ final class LeaseDriver {
         let interval = TimeAmount.nanoseconds(settings.heartbeat.milliseconds * 1_000_000)
         nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
             self?.beat()
+            self?.gatherFigures()
             self?.beatLater()
         }
     }
 
+    /// What the next heartbeat tells. A loop that is late holds up neither this one nor the heartbeat.
+    private func gatherFigures() {
+        guard !isGathering else { return }
+        isGathering = true
+        gather().assumeIsolated().whenComplete { [weak self] result in
+            self?.isGathering = false
+            if case .success(let figures) = result { self?.pulse.gathered(figures) }
+        }
+    }
+
     private func report() {
+        pulse.secondPassed(commands.tally.roundTrips)
         metrics.report(tally, holdsLease: steward.incarnation != nil, at: .now())
         metrics.report(standing())
         metrics.report(commands)
@@ -158,9 +178,12 @@ final class LeaseDriver {
     }
 
     private func send(_ beat: LeaseKeeper.Beat) {
+        let sent = NIODeadline.now()
         store.heartbeat(heartbeat(beat)) { [self] result in
             switch result {
-            case .success(let snapshot): answered(beat, snapshot)
+            case .success(let snapshot):
+                pulse.heartbeatAnswered(after: .nanoseconds((NIODeadline.now() - sent).nanoseconds))
+                answered(beat, snapshot)
             case .failure(let error):
                 tally.heartbeatsFailed += 1
                 logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
@@ -172,6 +195,7 @@ final class LeaseDriver {
     private func heartbeat(_ beat: LeaseKeeper.Beat) -> Heartbeat {
         var heartbeat = describe(beat)
         heartbeat.isDraining = isDraining
+        heartbeat.figures = pulse.figures
         return heartbeat
     }
 

@@ -78,7 +78,10 @@ package final class Node: Sendable {
             let keeper = LeaseDriver(
                 settings, on: driver, shards: loops.count, logger: logger, metrics: WorkerTapes(metrics),
                 describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
-                standing: { [weak self] in self?.standing ?? Standing() })
+                standing: { [weak self] in self?.standing ?? Standing() },
+                gather: { [weak self, eventLoop = driver.eventLoop] in
+                    self?.gatherFigures(on: eventLoop) ?? eventLoop.makeSucceededFuture(LoopFigures())
+                })
             lease.withLockedValue { $0 = NIOLoopBound(keeper, eventLoop: driver.eventLoop) }
             driver.onNotice = { [weak self] in self?.noticed($0) }
             keeper.start()

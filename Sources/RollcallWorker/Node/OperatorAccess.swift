@@ -13,6 +13,9 @@ protocol OperatorAccess: NodeAccess {
     /// All workers, those included that are dead and not swept yet.
     func workers() async throws -> WorkersReport
 
+    /// What there is to be seen just now.
+    func live() async throws -> LiveReport
+
     /// Ends the sessions that the user has now, or one device's, on whatever worker; returns when that is so.
     func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway
 

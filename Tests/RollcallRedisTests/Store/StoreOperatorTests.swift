@@ -15,13 +15,14 @@ import Testing
     }
 
     @discardableResult
-    private func begin(_ incarnation: Incarnation, on store: StoreUnderTest, lease: Duration) async throws
-        -> LeaseSnapshot
-    {
-        let beat = Heartbeat(
+    private func begin(
+        _ incarnation: Incarnation, on store: StoreUnderTest, lease: Duration, figures: WorkerFigures = WorkerFigures()
+    ) async throws -> LeaseSnapshot {
+        var beat = Heartbeat(
             mode: .begin, incarnation: incarnation, lease: lease, host: "h", pid: 7, edge: "ws://e",
             startedAt: Timestamp(milliseconds: 5), sessions: 3, version: "1")
-        return try await store.call { $0.heartbeat(beat, reply: $1) }
+        beat.figures = figures
+        return try await store.call { [beat] in $0.heartbeat(beat, reply: $1) }
     }
 
     @Test func aReportHasTheRecordAndWhoAnswersForIt() async throws {
@@ -49,6 +50,18 @@ import Testing
         try await store.command("SADD", "revoked:{alice}", "x")
         let report = try await report(store)
         #expect(report.storedStatus == nil && report.record.devices.isEmpty && report.revoked == nil)
+    }
+
+    @Test func whatAWorkerDoesStandsInItsHashAndWhatItDoesNotSayIsUnknown() async throws {
+        let store = try await StoreUnderTest()
+        var figures = WorkerFigures()
+        for (number, field) in WorkerFigures.fields.enumerated() { figures[keyPath: field.value] = Int64(number + 7) }
+        try await begin(w1, on: store, lease: .seconds(60), figures: figures)
+        try await begin(w2, on: store, lease: .seconds(60))
+        let report: WorkersReport = try await store.call { $0.workers(reply: $1) }
+        let told = Dictionary(uniqueKeysWithValues: report.workers.map { ($0.incarnation, $0.figures) })
+        #expect(told == [w1: figures, w2: WorkerFigures()])
+        #expect(try await store.command("HGET", "{workers}:\(w1.name)", "round_trip_us").string == "10")
     }
 
     @Test func allWorkersAreReportedTheDeadIncluded() async throws {

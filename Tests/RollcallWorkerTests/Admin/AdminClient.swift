@@ -62,14 +62,16 @@ struct AdminClient {
 
 /// Runs an admin port on a free port while `body` runs, and shuts it down in order.
 func withAdmin(
-    _ node: DictionaryNode = DictionaryNode(), token: String? = nil,
+    _ node: DictionaryNode = DictionaryNode(), token: String? = nil, events: EventRing = EventRing(),
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, _ body: (AdminClient) async throws -> Void
 ) async throws {
     var configuration = WorkerConfiguration.Admin()
     configuration.port = 0
     configuration.token = token.map { Secret($0.utf8) }
     let port = NIOLockedValueBox<Int?>(nil)
-    let server = AdminServer(configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger) {
+    let server = AdminServer(
+        configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger, events: events
+    ) {
         let bound = $0.port
         port.withLockedValue { $0 = bound }
     }

@@ -90,6 +90,18 @@ final class DictionaryNode: OperatorAccess {
         try with { WorkersReport(time: Timestamp(milliseconds: 1000), workers: $0.workers) }
     }
 
+    func live() async throws -> LiveReport {
+        try with {
+            LiveReport(
+                own: $0.workers.first?.incarnation, isReady: $0.isReady,
+                redis: LiveReport.Redis(isUp: true, medianMicroseconds: 80),
+                workers: WorkersReport(time: Timestamp(milliseconds: 1000), workers: $0.workers),
+                conversations: $0.typing.map {
+                    BusyConversation(conversation: $0.key, typing: $0.value.count, joined: 3)
+                })
+        }
+    }
+
     func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {
         try with {
             $0.done.append("\(user) \(device?.text ?? "*") away")

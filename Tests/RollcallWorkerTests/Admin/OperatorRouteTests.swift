@@ -43,6 +43,31 @@ struct OperatorRouteTests {
         }
     }
 
+    @Test("what is to be seen live is told with what was logged, and what a worker does not say is absent")
+    func live() async throws {
+        var report = WorkerReport(incarnation: Incarnation(name: "w1.aa"), leaseEnd: Timestamp(milliseconds: 5000))
+        report.figures.signals = 7
+        report.figures.roundTripMicroseconds = 90
+        node.change { [report] in
+            $0.workers = [report]
+            $0.typing[try! ConversationID("c42")] = [Typist(user: try! UserID("bob"))]
+        }
+        let ring = EventRing()
+        ring.note(LoggedEvent(at: Timestamp(milliseconds: 900), level: .info, message: "swept", facts: ["n": "1"]))
+        try await withAdmin(node, events: ring) { ask in
+            #expect(
+                try await ask("GET", "/v1/live").body
+                    == #"{"conversations":[{"conversation":"c42","joined":3,"typing":1}],"#
+                    + #""events":[{"at":900,"facts":{"n":"1"},"level":"info","message":"swept","times":1}],"#
+                    + #""ready":true,"redis":{"p50_us":80,"up":true},"time":1000,"worker":"w1.aa","#
+                    + #""workers":[{"alive":true,"draining":false,"incarnation":"w1.aa","lease_end":5000,"#
+                    + #""round_trip_us":90,"signals":7}]}"#)
+            node.change { $0.failure = Unavailable() }
+            let away = try await ask("GET", "/v1/live")
+            #expect(away.status == 503 && away.headers["retry-after"] == "1")
+        }
+    }
+
     @Test("users are sent away, revoked and erased by name, and not by a slip of the pen")
     func done() async throws {
         try await withAdmin(node) { ask in

@@ -24,8 +24,8 @@ struct ProcessFigures {
 
     static var now: ProcessFigures {
         ProcessFigures(
-            cpuSeconds: usedSeconds, residentMemory: residentBytes, openFiles: descriptors, mostOpenFiles: limit,
-            startTime: start)
+            cpuSeconds: cpu.map { $0 / .seconds(1) }, residentMemory: residentBytes, openFiles: descriptors,
+            mostOpenFiles: limit, startTime: start)
     }
 
     func write(to text: inout PrometheusText) {
@@ -39,10 +39,10 @@ struct ProcessFigures {
         }
     }
 
-    /// POSIX has it in millionths of a second, everywhere.
-    private static var usedSeconds: Double? {
+    /// Processor time that the process has used. POSIX has it in millionths of a second, everywhere.
+    static var cpu: Duration? {
         let used = clock()
-        return used > 0 ? Double(used) / 1e6 : nil
+        return used > 0 ? .microseconds(used) : nil
     }
 
     private static var limit: Double? {

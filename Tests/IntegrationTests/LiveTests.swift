@@ -1,0 +1,73 @@
+// What is told live is what devices did, on whatever worker it is asked for.
+
+import Foundation
+import Harness
+import RollcallClient
+import RollcallModel
+import RollcallWorker
+import TestSupport
+import Testing
+
+@Suite("What is told live")
+struct LiveTests {
+    /// What `GET /v1/live` answers.
+    private func told(by worker: WorkerProcess) async throws -> AdminLive {
+        let answer = try await Web.get("\(worker.admin)/v1/live")
+        return try JSONDecoder().decode(AdminLive.self, from: Data(answer.body.utf8))
+    }
+
+    @Test("agrees with a count by hand: sessions, signals, what was published, what was delivered")
+    func counts() async throws {
+        let deployment = try await Deployment(
+            workers: 2, settings: ["typing.expiry": "8s", "typing.throttle": "0s", "worker.heartbeat": "250ms"])
+        let (first, second) = (deployment.workers[0], deployment.workers[1])
+        let alice = try await first.device("alice", "phone")
+        let others = [try await second.device("bob", "phone"), try await second.device("carol", "phone")]
+        for device in [alice] + others { try await device.ask(.join("c42", presence: false)) }
+        for number in 1...7 { try await alice.ask(.typing("c42", !number.isMultiple(of: 2))) }
+        try await others[0].ask(.typing("c42", true))
+        for (worker, joined) in [(first, 1), (second, 2)] {
+            try await eventually("it knows where two type") {
+                let busy = try await told(by: worker).conversations
+                return busy.map(\.conversation) == ["c42"] && busy.map(\.typing) == [2]
+                    && busy.map(\.joined) == [joined]
+            }
+        }
+        for device in [alice, others[0]] { try await device.ask(.typing("c42", false)) }
+        for device in [alice] + others {
+            try await eventually("all see that nobody types") { try await device.typing(in: "c42")?.count == 0 }
+        }
+        for asked in deployment.workers {
+            var told: AdminLive?
+            try await eventually("both workers' heartbeats have told of it all") {
+                for device in [alice] + others { try await device.look() }
+                let heard = [alice.messages.count, others.reduce(0) { $0 + $1.messages.count }]
+                told = try await self.told(by: asked)
+                return told?.workers.map(\.delivered) == heard.map(Int64.init)
+            }
+            let live = try #require(told)
+            #expect(live.workers.map(\.incarnation) == deployment.workers.map(\.incarnation))
+            #expect(live.workers.map(\.sessions) == [1, 2] && live.workers.map(\.signals) == [8, 2])
+            #expect(live.workers.map(\.published) == [8, 2] && live.conversations.isEmpty)
+            #expect(live.workers.allSatisfy { $0.roundTrip != nil && $0.cpu.map { $0 > 0 } == true })
+            #expect(live.worker == asked.incarnation && live.ready && live.redis.up)
+            #expect(live.events.map(\.message) == ["lease begun"])
+        }
+        let hash = ["HGET", "{workers}:\(first.incarnation)", "signals"]
+        #expect(try await deployment.redis.cli(hash) == "8", "anybody can see it in Redis")
+    }
+
+    @Test("says of a dead worker that it is, and who has mended what it left")
+    func mended() async throws {
+        let deployment = try await Deployment(
+            workers: 2, settings: ["worker.lease": "1s", "worker.heartbeat": "200ms", "log.level": "error"])
+        let (left, dead) = (deployment.workers[0], deployment.workers[1])
+        dead.crash()
+        try await eventually("its lease passes, and it is swept") {
+            let live = try await told(by: left)
+            return live.events.contains {
+                $0.message == "swept a dead worker" && $0.facts["incarnation"] == dead.incarnation && $0.level == "info"
+            } && live.workers.map(\.incarnation) == [left.incarnation]
+        }
+    }
+}
