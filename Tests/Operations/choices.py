@@ -34,6 +34,7 @@ GIVEN = {
     "README.md: By hand: two workers, watched with redis-cli": [],
     "README.md: On a server": [REDIS],
     "README.md: In a terminal": [*USUAL, SCRIPT],
+    "docs/doctor.md: Asking it": [*USUAL, SECRETS],
     "docs/metrics.md: Scraping": [*USUAL, SECRETS],
     "docs/operating.md: A first worker": [ON_PATH, REDIS],
     "docs/operating.md: Looking inside": [ON_PATH, REDIS, SECRETS, SIGNED, READY],

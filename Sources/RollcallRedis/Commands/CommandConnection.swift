@@ -17,6 +17,8 @@ public final class CommandConnection {
     /// failed; not when the owner closes it. Redis's word that it is a replica (`READONLY`) counts as a loss: by then
     /// its primary is another, and the next attempt may find it.
     public var onDisconnect: ((RedisError) -> Void)?
+    /// Called whenever an attempt to connect has come to nothing, before the next begins.
+    package var onFailedAttempt: ((RedisError) -> Void)?
     /// Called when Redis refuses a command for want of a right, before its sender hears of it.
     public var onDenied: ((RedisError) -> Void)?
     /// Whether commands can be sent: connected, authenticated, and Redis not busy loading its data.
@@ -154,7 +156,8 @@ extension CommandConnection: LinkUser {
         let lost = waiting
         waiting.removeAll()
         for command in lost { command.reply(.failure(error.whileWaiting(command.label))) }
-        if wasConnected, error.code != .closed { onDisconnect?(error) }
+        guard error.code != .closed else { return }
+        if wasConnected { onDisconnect?(error) } else { onFailedAttempt?(error) }
     }
 
     private func replied(_ value: RedisValue, at now: NIODeadline) {

@@ -44,7 +44,7 @@ public struct Heartbeat: Hashable, Sendable {
     }
 
     /// The format of all that an incarnation writes.
-    static let format: Int64 = 1
+    package static let format: Int64 = 1
 
     /// The hash `{workers}:INCARNATION`, but for its `beat`.
     fileprivate var fields: [RedisCommand.Argument] {

@@ -32,6 +32,16 @@ package struct Painter: Hashable, Sendable {
         return shows ? bytes + "\u{1B}8\u{1B}[?25h" : bytes
     }
 
+    /// A line as it is printed, rather than drawn over another: columns are reached by blanks.
+    package func printing(of line: Line) -> String {
+        var width = 0
+        return line.spans.reduce(into: "") { bytes, span in
+            let blanks = max(0, (span.column ?? width) - width)
+            bytes += String(repeating: " ", count: blanks) + drawing(of: span)
+            width += blanks + Cells.width(of: span.text)
+        }
+    }
+
     private func drawing(of line: Line, cursor: Int?) -> String {
         var bytes = ""
         for (number, span) in line.spans.enumerated() {

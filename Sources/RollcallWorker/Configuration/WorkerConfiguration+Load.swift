@@ -22,16 +22,23 @@ extension WorkerConfiguration {
         file: URL? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
         overrides: [String: String] = [:]
     ) async throws(ConfigurationProblems) -> WorkerConfiguration {
+        let (configuration, problems) = await examine(file: file, environment: environment, overrides: overrides)
+        guard problems.isEmpty else { throw ConfigurationProblems(problems) }
+        return configuration
+    }
+
+    /// As ``load(file:environment:overrides:)``, for those who go on with what is right: a key that is wrong has its
+    /// default.
+    package static func examine(
+        file: URL?, environment: [String: String] = ProcessInfo.processInfo.environment, overrides: [String: String]
+    ) async -> (configuration: WorkerConfiguration, problems: [ConfigurationProblem]) {
         let sources = ConfigurationSources(file: file, environment: environment, flags: overrides)
         var configuration = WorkerConfiguration()
         var problems = sources.problems(known: settings)
         problems += configuration.read(sources)
         problems += await configuration.readFiles(besides: Set(problems.map(\.key)))
         problems += configuration.problems(besides: Set(problems.map(\.key)))
-        guard problems.isEmpty else {
-            throw ConfigurationProblems(problems.map { sources.locating($0) }.inOrderOfKeys())
-        }
-        return configuration
+        return (configuration, problems.map { sources.locating($0) }.inOrderOfKeys())
     }
 
     private mutating func read(_ sources: ConfigurationSources) -> [ConfigurationProblem] {

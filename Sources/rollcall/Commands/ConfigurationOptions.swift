@@ -26,14 +26,18 @@ struct ConfigurationOptions: ParsableArguments {
         }
     }
 
+    /// The file, where one is named.
+    var file: URL? { config.map { URL(fileURLWithPath: $0) } }
+
+    /// What overrides it, by key; of a key that is named twice, the last.
+    var texts: [String: String] { Dictionary(overrides.map { ($0.key, $0.value) }) { _, last in last } }
+
     /// Reads and checks the configuration; each problem goes to standard error.
     ///
     /// - Throws: the exit code for a wrong configuration.
     func load() async throws(ExitCode) -> WorkerConfiguration {
         do {
-            return try await WorkerConfiguration.load(
-                file: config.map { URL(fileURLWithPath: $0) },
-                overrides: Dictionary(overrides.map { ($0.key, $0.value) }) { _, last in last })
+            return try await WorkerConfiguration.load(file: file, overrides: texts)
         } catch {
             for problem in error.problems { Output.log("configuration: \(problem)") }
             throw .wrongConfiguration

@@ -1,0 +1,48 @@
+// The kinds of keys that Rollcall has in Redis, for those who look at a key and want to know whose it is.
+
+/// A kind of key, by its name's form.
+package enum KeyKind: String, CaseIterable, Sendable {
+    case typists
+    case typing
+    case presence
+    case members
+    case revoked
+    case workers
+    case worker
+    case sessions
+    case sweeper
+
+    /// The type that such a key has, as Redis's `TYPE` says it.
+    package var type: String {
+        switch self {
+        case .typists, .workers: "zset"
+        case .typing, .revoked, .sweeper: "string"
+        case .presence, .members, .worker: "hash"
+        case .sessions: "set"
+        }
+    }
+}
+
+extension KeyNames {
+    /// What kind of key has this name; `nil` if it is none of ours.
+    package func kind(of key: String) -> KeyKind? {
+        guard key.hasPrefix(prefix) else { return nil }
+        let name = key.dropFirst(prefix.count)
+        guard let open = name.firstIndex(of: "{"), let close = name[open...].firstIndex(of: "}"),
+            name.index(after: open) < close
+        else { return nil }
+        let (head, tag, rest) = (name[..<open], name[open...close], name[name.index(after: close)...])
+        return switch (head, rest) {
+        case ("typing:", ""): .typists
+        case ("typing:", _) where rest.hasPrefix(":") && rest.count > 1: .typing
+        case ("presence:", ""): .presence
+        case ("members:", ""): .members
+        case ("revoked:", ""): .revoked
+        case ("worker:", ":sessions"): .sessions
+        case ("worker:", ":sweeper"): .sweeper
+        case ("", "") where tag == "{workers}": .workers
+        case ("", _) where tag == "{workers}" && rest.hasPrefix(":") && rest.count > 1: .worker
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// A look at a Redis by somebody who does not stay: one attempt to connect, some questions, and away. What serves for ever
+// has reason to try again for ever; who only looks wants to hear at once, and why.
+
+package import Logging
+package import NIOCore
+import RollcallModel
+
+/// A connection for a few commands, usable from any task.
+package struct RedisVisit: Sendable {
+    private let connection: NIOLoopBound<CommandConnection>
+    private let eventLoop: any EventLoop
+
+    /// Connects, once.
+    ///
+    /// - Parameter timeout: how long the connection may take; a Redis that accepts it and says nothing has three seconds
+    ///   besides.
+    /// - Throws: the ``RedisError`` that says why there is no Redis, or none that lets us in.
+    package init(
+        to location: RedisLocation, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
+    ) async throws {
+        self.eventLoop = eventLoop
+        let opened = eventLoop.makePromise(of: Void.self)
+        connection = try await eventLoop.submit {
+            let connection = CommandConnection(
+                to: location, name: "rollcall-visit", on: eventLoop, logger: logger,
+                settings: ConnectionSettings(connectTimeout: timeout))
+            connection.onConnect = { opened.succeed() }
+            connection.onFailedAttempt = { opened.fail($0) }
+            connection.start()
+            return NIOLoopBound(connection, eventLoop: eventLoop)
+        }.get()
+        do {
+            try await opened.futureResult.get()
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    /// Sends commands in one go.
+    ///
+    /// - Returns: what came back for each, in their order.
+    package func ask(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
+        let answers = eventLoop.submit { [connection] in
+            let futures = commands.map { command in
+                let answer = connection.value.eventLoop.makePromise(of: Result<RedisValue, RedisError>.self)
+                connection.value.send(command) { answer.succeed($0) }
+                return answer.futureResult
+            }
+            return EventLoopFuture.whenAllSucceed(futures, on: connection.value.eventLoop)
+        }
+        guard let answers = try? await answers.get().get() else {
+            return commands.map { .failure(RedisError(.closed, command: $0.name, "the event loop has ended")) }
+        }
+        return answers
+    }
+
+    /// Sends a command.
+    package func ask(_ name: String, _ arguments: String...) async -> Result<RedisValue, RedisError> {
+        await ask([RedisCommand(name, arguments: arguments.map { .string($0) })])[0]
+    }
+
+    /// Leaves.
+    package func close() async {
+        try? await eventLoop.submit { [connection] in connection.value.close() }.get().get()
+    }
+}

@@ -1,0 +1,109 @@
+// What is thought of a configuration: what a worker would refuse, and what it takes and an operator should know of.
+
+import Logging
+import RollcallRedis
+
+/// Judges a configuration.
+struct ConfigurationChecks {
+    let configuration: WorkerConfiguration
+    let problems: [ConfigurationProblem]
+    /// The files that it names, as they were found.
+    let files: [NamedFile]
+
+    var findings: [Finding] {
+        sound
+            + [authentication, edge, admin, conversations, log, secrets].filter { finding in
+                // What is wrong was said, and what is said of a default in its place would be beside the point.
+                finding.verdict != .ok || problems.isEmpty
+            }
+    }
+
+    private var sound: [Finding] {
+        if problems.isEmpty { return [Finding(.configuration, .ok, "nothing that a worker would refuse")] }
+        return problems.map { Finding(.configuration, .failure, "\($0)") }
+    }
+
+    private func isWrong(_ key: String) -> Bool { problems.contains { $0.key == key } }
+}
+
+extension ConfigurationChecks {
+    private var authentication: Finding {
+        let auth = configuration.auth
+        guard auth.mode == .jwt else {
+            return Finding(
+                .authentication, .warning,
+                "auth.mode is insecure: whoever reaches the edge on this machine can be "
+                    + "anybody",
+                advice: "for more than a trial take jwt, with auth.secret_file or auth.jwks_file")
+        }
+        if auth.issuer == nil, auth.audience == nil, auth.jwksURL != nil || auth.jwksFile != nil {
+            return Finding(
+                .authentication, .warning, "tokens that the same keys sign for other services count here too",
+                advice: "set auth.audience, and auth.issuer")
+        }
+        return Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)")
+    }
+
+    private var edge: Finding {
+        let edge = configuration.edge
+        let place = "\(edge.host):\(edge.port)"
+        if edge.certificate != nil { return Finding(.edge, .ok, "wss:// on \(place)") }
+        guard !Loopback.contains(edge.host) else { return Finding(.edge, .ok, "ws:// on \(place), this machine alone") }
+        return Finding(
+            .edge, .warning, "ws:// on \(place): tokens travel in the clear unless a proxy before it has TLS",
+            advice: "set edge.certificate and edge.private_key, or let nobody but the proxy reach the port")
+    }
+
+    private var admin: Finding {
+        let admin = configuration.admin
+        if admin.token != nil { return Finding(.admin, .ok, "on \(admin.host):\(admin.port), with a token") }
+        return Finding(
+            .admin, .warning,
+            "on \(admin.host):\(admin.port) without a token: whoever has an account on this machine "
+                + "can erase users",
+            advice: "set admin.token_file (openssl rand -hex 32 > admin.token)")
+    }
+
+    private var conversations: Finding {
+        guard configuration.conversations.default == .open else {
+            return Finding(.conversations, .ok, "closed to those who are no members")
+        }
+        return Finding(
+            .conversations, .warning,
+            "open: who is signed in may join any conversation whose members were never set, "
+                + "or were lost with Redis's data",
+            advice: "where your server sets members, set conversations.default to closed")
+    }
+
+    private var log: Finding {
+        guard configuration.log.level < .info else { return Finding(.log, .ok, "\(configuration.log.level)") }
+        return Finding(
+            .log, .warning, "\(configuration.log.level): it names users, and grows with their number",
+            advice: "keep log.level at info but to look for a fault")
+    }
+
+    /// What others may read is no secret.
+    private var secrets: Finding {
+        let open = files.filter { $0.isSecret && ($0.mode ?? 0) & 0o007 != 0 }
+        if let file = open.first {
+            let names = open.map { "\($0.key) \($0.path) (\(String($0.mode ?? 0, radix: 8)))" }
+            return Finding(
+                .files, .warning, "everybody on this machine may read \(names.joined(separator: ", "))",
+                advice: "chmod o= \(open.count == 1 ? file.path : open.map(\.path).joined(separator: " "))")
+        }
+        if let url = files.first(where: \.isConfiguration), (url.mode ?? 0) & 0o004 != 0, hasPasswordInURL {
+            return Finding(
+                .files, .warning,
+                "everybody on this machine may read \(url.path), and redis.url in it may be what holds "
+                    + "the password",
+                advice: "put the password into a file of its own, and name that in redis.password_file")
+        }
+        let secrets = files.count(where: \.isSecret)
+        guard secrets > 0 else { return Finding(.files, .ok, "no file with a secret") }
+        return Finding(.files, .ok, "\(Amount.count(secrets, "file")) with secrets, not for everybody to read")
+    }
+
+    private var hasPasswordInURL: Bool {
+        !isWrong("redis.url") && (try? RedisLocation(url: configuration.redis.url))?.password != nil
+    }
+}

@@ -1,0 +1,91 @@
+// What is thought of this host.
+
+import RollcallModel
+
+/// Judges the host that a worker would run on.
+struct HostChecks {
+    let readings: HostReadings
+    /// What was read of Redis, if it was.
+    let redis: RedisReadings?
+
+    var findings: [Finding] { [openFiles] + ports + [kernel] }
+
+    /// Fewer sessions than this is the limit of a shell rather than of a server.
+    private static let fewSessions = 4_096
+
+    private var openFiles: Finding {
+        let (soft, reachable) = readings.openFiles
+        let most = OpenFileLimit.sessions(files: reachable)
+        let found =
+            "\(reachable) (\(soft) now; a worker raises that), enough for \(most) sessions; "
+            + "limits.sessions is \(readings.sessions)"
+        guard most < Self.fewSessions else { return Finding(.openFiles, .ok, found) }
+        return Finding(
+            .openFiles, .warning, found, advice: "raise the hard limit (ulimit -Hn, LimitNOFILE in the unit)")
+    }
+
+    private var ports: [Finding] {
+        readings.ports.map { port in
+            let place = "\(port.name) \(port.host):\(port.port)"
+            switch port.refusal {
+            case nil: return Finding(.ports, .ok, "\(place) is free")
+            case .portTaken: return taken(place)
+            case .notPermitted:
+                return Finding(
+                    .ports, .failure, "\(place) needs a privilege, being below 1024",
+                    advice: "choose another, or give the worker CAP_NET_BIND_SERVICE")
+            case .noSuchAddress:
+                return Finding(
+                    .ports, .failure, "\(place): this machine has no such address",
+                    advice: "set \(port.name).host to one that it has, 127.0.0.1 or 0.0.0.0")
+            case .cannotListen:
+                return Finding(
+                    .ports, .failure, "nobody can listen on \(place)", advice: "set \(port.name).host and .port")
+            }
+        }
+    }
+
+    private func taken(_ place: String) -> Finding {
+        let neighbour = redis?.workers.value?.first { worker in
+            worker.leaseEnd >= redis?.time ?? worker.leaseEnd && worker.facts["host"] == readings.name
+                && readings.ports.contains {
+                    $0.name == "edge" && worker.facts["edge"]?.contains(":\($0.port)/") == true
+                }
+        }
+        if let neighbour {
+            return Finding(.ports, .ok, "\(place) is taken, by the worker \(neighbour.incarnation) it seems")
+        }
+        return Finding(
+            .ports, .warning, "\(place) is taken",
+            advice: "if not by a worker of this configuration that runs already, choose another port (0: a free one)")
+    }
+
+    private var kernel: Finding {
+        var doubts: [(what: String, advice: String)] = []
+        if let queue = readings.kernel["net.core.somaxconn"], queue < 4_096 {
+            doubts.append(
+                (
+                    "net.core.somaxconn is \(queue): when a worker dies, its devices come all at once",
+                    "sysctl net.core.somaxconn=4096"
+                ))
+        }
+        if readings.hasRedis, readings.kernel["vm.overcommit_memory"] == 0 {
+            doubts.append(
+                (
+                    "vm.overcommit_memory is 0: a large Redis may fail to save", "sysctl vm.overcommit_memory=1"
+                ))
+        }
+        if readings.hasRedis, readings.hasHugePages == true {
+            doubts.append(
+                (
+                    "transparent huge pages are on: Redis is slow after each save",
+                    "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+                ))
+        }
+        if readings.kernel.isEmpty { return Finding(.kernel, .skipped, "this system does not say") }
+        guard !doubts.isEmpty else { return Finding(.kernel, .ok, "nothing that stands in the way") }
+        return Finding(
+            .kernel, .warning, doubts.map(\.what).joined(separator: "; "),
+            advice: doubts.map(\.advice).joined(separator: "; "))
+    }
+}

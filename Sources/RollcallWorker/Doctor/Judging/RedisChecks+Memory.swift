@@ -1,0 +1,76 @@
+// What a Redis has room for, what it throws away, and what it keeps.
+
+import RollcallRedis
+
+extension RedisChecks {
+    var memory: Finding {
+        readings.info.judged(.memory) { info in
+            guard let used = info.number("used_memory"), let most = info.number("maxmemory") else {
+                return Finding(.memory, .skipped, "Redis does not say how much it has")
+            }
+            guard most > 0 else {
+                return Finding(.memory, .ok, "\(Amount.bytes(used)) used, without a limit (maxmemory)")
+            }
+            let found = "\(Amount.bytes(used)) of \(Amount.bytes(most)) used (maxmemory)"
+            let share = Double(used) / Double(most)
+            guard share >= 0.8 else { return Finding(.memory, .ok, found) }
+            return Finding(
+                .memory, share >= 1 ? .failure : .warning,
+                share >= 1 ? found + ": what is new is refused" : found,
+                advice: "raise maxmemory, or shorten presence.retention: about two kilobytes a user are plenty")
+        }
+    }
+
+    var eviction: Finding {
+        let policy = readings.info.map { $0["maxmemory_policy"] ?? readings.settings.value?["maxmemory-policy"] }
+        return policy.judged(.eviction) { policy in
+            guard let policy else { return Finding(.eviction, .skipped, "Redis does not say") }
+            if policy == "noeviction" { return Finding(.eviction, .ok, "noeviction: it forgets nothing to make room") }
+            let advice = "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf"
+            guard readings.info.value?.number("maxmemory") != 0 else {
+                return Finding(
+                    .eviction, .warning, "\(policy), which does nothing while maxmemory is 0", advice: advice)
+            }
+            let evicted = readings.info.value?.number("evicted_keys") ?? 0
+            let past = evicted > 0 ? " (\(evicted) keys are gone already)" : ""
+            return Finding(
+                .eviction, .failure,
+                "\(policy): to make room it throws keys away\(past), and people who are here show as offline, or "
+                    + "members are locked out, with no error anywhere",
+                advice: advice)
+        }
+    }
+
+    var persistence: Finding {
+        readings.info.judged(.persistence) { info in
+            for (fact, what) in [("rdb_last_bgsave_status", "snapshot"), ("aof_last_write_status", "append-only file")]
+            where info[fact] == "err" {
+                return Finding(
+                    .persistence, .failure, "the last \(what) could not be written, for which Redis may refuse writes",
+                    advice: "look at its log, and at its disk")
+            }
+            let saves = readings.settings.value.map { !($0["save"] ?? "").isEmpty }
+            let appends = info["aof_enabled"] == "1"
+            if appends { return Finding(.persistence, .ok, "an append-only file is kept") }
+            if saves == true { return Finding(.persistence, .ok, "snapshots are saved now and then") }
+            return unsaved(isCertain: saves == false)
+        }
+    }
+
+    private func unsaved(isCertain: Bool) -> Finding {
+        guard isCertain else {
+            return Finding(
+                .persistence, .skipped,
+                "no append-only file is kept; whether snapshots are, cannot be seen without the "
+                    + "right +config|get")
+        }
+        guard let members = readings.keys.value?.counts[.members], members > 0 else {
+            return Finding(.persistence, .ok, "nothing is kept on disk, and without members nothing need be")
+        }
+        return Finding(
+            .persistence, .warning,
+            "nothing is kept on disk, but conversations have members, which stand nowhere else "
+                + "in Rollcall",
+            advice: "set appendonly yes, or be ready to put the members again from your own database")
+    }
+}

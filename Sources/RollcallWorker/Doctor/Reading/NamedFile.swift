@@ -1,0 +1,44 @@
+// A file that the configuration names, as the file system has it.
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A file and who may read it.
+struct NamedFile: Hashable, Sendable {
+    var key: String
+    var path: String
+    var isSecret: Bool
+    /// The permissions; `nil` if there is no such file.
+    var mode: Int?
+
+    /// Whether it is the configuration itself.
+    var isConfiguration: Bool { key == "config" }
+
+    private init(_ key: String, _ path: String, isSecret: Bool) {
+        (self.key, self.path, self.isSecret) = (key, path, isSecret)
+        let place = URL(filePath: path).resolvingSymlinksInPath().path
+        mode = (try? FileManager.default.attributesOfItem(atPath: place))?[.posixPermissions] as? Int
+    }
+
+    init(key: String, path: String, isSecret: Bool, mode: Int?) {
+        (self.key, self.path, self.isSecret, self.mode) = (key, path, isSecret, mode)
+    }
+
+    /// All files of a configuration.
+    static func all(of configuration: WorkerConfiguration, at file: String?) -> [NamedFile] {
+        let named: [(key: String, path: String?, isSecret: Bool)] = [
+            ("config", file, false),
+            ("redis.password_file", configuration.redis.passwordFile, true),
+            ("edge.certificate", configuration.edge.certificate, false),
+            ("edge.private_key", configuration.edge.privateKey, true),
+            ("admin.token_file", configuration.admin.tokenFile, true),
+            ("auth.secret_file", configuration.auth.secretFile, true),
+            ("auth.previous_secret_file", configuration.auth.previousSecretFile, true),
+            ("auth.jwks_file", configuration.auth.jwksFile, false),
+        ]
+        return named.compactMap { key, path, isSecret in path.map { NamedFile(key, $0, isSecret: isSecret) } }
+    }
+}

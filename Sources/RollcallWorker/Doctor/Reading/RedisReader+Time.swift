@@ -1,0 +1,100 @@
+// How far Redis is away, what keeps it, and what its clock says.
+
+import Logging
+import NIOCore
+import RollcallModel
+import RollcallRedis
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RedisReader {
+    private static let pings = 100
+    /// A Redis that is far away is asked less often.
+    private static let pingTime = Duration.seconds(2)
+
+    /// How long `PING` takes, each after the other.
+    func roundTrips() async -> Reading<[Duration]> {
+        var taken: [Duration] = []
+        let clock = ContinuousClock()
+        let end = clock.now + Self.pingTime
+        while taken.count < Self.pings, clock.now < end || taken.isEmpty {
+            let start = clock.now
+            let answer = await visit.ask("PING").reading(right: "ping") { $0 }
+            if case .failure(let unread) = answer { return .failure(unread) }
+            taken.append(clock.now - start)
+        }
+        return .success(taken)
+    }
+
+    /// What took long within the time that its log goes back; only the names of commands are taken.
+    func slowCommands(at time: Timestamp) async -> Reading<[RedisReadings.SlowCommand]> {
+        await visit.ask("SLOWLOG", "GET", "128").reading(right: "slowlog|get") { value in
+            value.array?.compactMap { entry in
+                guard let parts = entry.array, parts.count >= 4, let at = parts[1].integer, let took = parts[2].integer,
+                    let name = parts[3].array?.first?.string
+                else { return nil }
+                return RedisReadings.SlowCommand(
+                    name: name.uppercased(), took: .microseconds(took),
+                    ago: time.since(Timestamp(milliseconds: at.multipliedReportingOverflow(by: 1000).partialValue)))
+            }
+        }
+    }
+
+    /// Redis's time, and how it compares with this host's. Of several readings the one counts that took least.
+    func clock() async -> (Timestamp, Reading<RedisReadings.Clock>) {
+        var time = Self.now
+        var best: Reading<RedisReadings.Clock>?
+        for _ in 0..<5 {
+            let reading = await clockOnce()
+            guard case .success(let once) = reading else { return (time, best ?? reading.map(\.clock)) }
+            time = once.time
+            if once.clock.uncertainty < best?.value?.uncertainty ?? .seconds(3600) { best = .success(once.clock) }
+        }
+        return (time, best ?? .failure(.failed("Redis did not say")))
+    }
+
+    private func clockOnce() async -> Reading<(time: Timestamp, clock: RedisReadings.Clock)> {
+        let (wall, start) = (Self.now, ContinuousClock.now)
+        let reply = await visit.ask("TIME").reading(right: "time") { value -> Timestamp? in
+            guard let parts = value.array, parts.count == 2, let seconds = parts[0].integer,
+                let micros = parts[1].integer
+            else { return nil }
+            return Timestamp(milliseconds: seconds &* 1000 &+ micros / 1000)
+        }
+        let half = (ContinuousClock.now - start) / 2
+        return reply.map { time in
+            (time, RedisReadings.Clock(ahead: time.since(wall) - half, uncertainty: half + .milliseconds(1)))
+        }
+    }
+
+    private static var now: Timestamp {
+        Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+    }
+
+    /// The clocks of Redis's replicas, each of which may be the next primary. They are asked as the primary was.
+    func replicaClocks(_ info: RedisInfo?) async -> [String: Reading<RedisReadings.Clock>] {
+        var clocks: [String: Reading<RedisReadings.Clock>] = [:]
+        for replica in info?.replicas.prefix(5) ?? [] {
+            var place = location
+            place.address = .host(replica.host, port: replica.port)
+            place.database = 0
+            clocks["\(replica.host):\(replica.port)"] = await clock(at: place)
+        }
+        return clocks
+    }
+
+    private func clock(at place: RedisLocation) async -> Reading<RedisReadings.Clock> {
+        guard let visit = try? await RedisVisit(to: place, on: eventLoop, within: timeout, logger: logger) else {
+            return .failure(.failed("it does not let us in"))
+        }
+        let reader = RedisReader(
+            visit: visit, location: place, names: names, eventLoop: eventLoop, timeout: timeout, logger: logger)
+        let clock = await reader.clock().1
+        await visit.close()
+        return clock
+    }
+}

@@ -1,0 +1,155 @@
+// Reads what can be read of a Redis, with what its user may do. It writes nothing, runs no script, and asks for nothing
+// that costs a large Redis more than a moment.
+
+import Logging
+import NIOCore
+import RollcallModel
+import RollcallRedis
+
+/// A look at one Redis.
+struct RedisReader {
+    let visit: RedisVisit
+    let location: RedisLocation
+    let names: KeyNames
+    let eventLoop: any EventLoop
+    let timeout: Duration
+    let logger: Logger
+
+    func read() async -> RedisReadings {
+        let info = await info()
+        let (time, clock) = await clock()
+        let refusesWrites = await refusesWrites(info.value)
+        return RedisReadings(
+            user: location.username ?? "default", info: info, refusesWrites: refusesWrites,
+            settings: await settings(), missingRights: await missingRights(refusesWrites),
+            roundTrips: await roundTrips(),
+            slowCommands: await slowCommands(at: time), clock: clock, replicaClocks: await replicaClocks(info.value),
+            time: time, workers: await workers(), keys: await keys(), neighbours: await neighbours(info.value))
+    }
+
+    private func info() async -> Reading<RedisInfo> {
+        await visit.ask("INFO").reading(right: "info") { $0.string.map(RedisInfo.init) }
+    }
+
+    /// One by one: a list of names in one command is of Redis 7.
+    private func settings() async -> Reading<[String: String]> {
+        let names = ["client-output-buffer-limit", "maxclients", "maxmemory", "maxmemory-policy", "save", "appendonly"]
+        let replies = await visit.ask(names.map { RedisCommand("CONFIG", "GET", .string($0)) })
+        var settings: [String: String] = [:]
+        for reply in replies {
+            switch reply.reading(right: "config|get", { $0.array?.compactMap(\.string) }) {
+            case .success(let pair) where pair.count == 2: settings[pair[0]] = pair[1]
+            case .success: break
+            case .failure(let unread): return .failure(unread)
+            }
+        }
+        return .success(settings)
+    }
+
+    /// Whether it is a replica. Where it may not be asked, a write shows it that is never executed, and would change
+    /// nothing; whatever answers a write so is left at once, so this has a visit of its own.
+    private func refusesWrites(_ info: RedisInfo?) async -> Bool {
+        if let info { return info["role"] == "slave" }
+        guard let visit = try? await RedisVisit(to: location, on: eventLoop, within: timeout, logger: logger) else {
+            return false
+        }
+        let answers = await visit.ask([
+            RedisCommand("MULTI"), RedisCommand("ZREM", .string(names.workers), ""), RedisCommand("DISCARD"),
+        ])
+        await visit.close()
+        guard case .failure(let error) = answers[1] else { return false }
+        return error.code == .server(kind: "READONLY")
+    }
+
+    /// A replica refuses writes before it looks at rights.
+    private func missingRights(_ refusesWrites: Bool) async -> Reading<[RedisRight]> {
+        if refusesWrites { return .failure(.failed("a replica does not say")) }
+        do {
+            let missing = RightsCheck.missing(
+                at: location, names: names, on: eventLoop, within: timeout, logger: logger)
+            return .success(try await missing.get())
+        } catch {
+            return .failure(.failed((error as? RedisError)?.sentence ?? "\(error)"))
+        }
+    }
+}
+
+// MARK: Workers and databases
+
+extension RedisReader {
+    /// Those with the latest leases: more than anybody has.
+    private static let mostWorkers = 500
+
+    private func workers() async -> Reading<[RedisReadings.Worker]> {
+        let reply = await visit.ask("ZREVRANGE", names.workers, "0", "\(Self.mostWorkers - 1)", "WITHSCORES")
+        switch reply.reading(right: "zrevrange", { $0.array }) {
+        case .success(let parts): return .success(await workers(parts))
+        case .failure(let unread): return .failure(unread)
+        }
+    }
+
+    private func workers(_ parts: [RedisValue]) async -> [RedisReadings.Worker] {
+        let leases = stride(from: 0, to: parts.count - 1, by: 2).compactMap { index -> (String, Timestamp)? in
+            guard let name = parts[index].string, let end = parts[index + 1].integer else { return nil }
+            return (name, Timestamp(milliseconds: end))
+        }
+        let hashes = await visit.ask(
+            leases.map { RedisCommand("HGETALL", .string(names.worker(Incarnation(name: $0.0)))) })
+        return zip(leases, hashes).map { lease, hash in
+            let texts = (try? hash.get())?.array?.map { $0.string ?? "" } ?? []
+            let pairs = stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }
+            return RedisReadings.Worker(
+                incarnation: lease.0, leaseEnd: lease.1, facts: Dictionary(pairs) { first, _ in first })
+        }
+    }
+
+    /// Channels know no databases: who has the same names in another one hears all of it.
+    private func neighbours(_ info: RedisInfo?) async -> Reading<[Int]> {
+        guard let info else { return .failure(.denied(.command("info"))) }
+        var found: [Int] = []
+        for database in info.databases.keys.sorted().prefix(64) where database != location.database {
+            let answers = await visit.ask([
+                RedisCommand("SELECT", .integer(Int64(database))), RedisCommand("EXISTS", .string(names.workers)),
+                RedisCommand("SELECT", .integer(Int64(location.database))),
+            ])
+            // Where the first was refused, the second has asked for our own.
+            guard case .success = answers[0] else { continue }
+            if (try? answers[1].get())?.integer == 1 { found.append(database) }
+        }
+        return .success(found)
+    }
+}
+
+// MARK: Keys
+
+extension RedisReader {
+    private static let mostSteps = 20
+    private static let keysPerStep = 500
+
+    /// Never `KEYS`: what takes long keeps all others waiting.
+    private func keys() async -> Reading<KeySample> {
+        let size = await visit.ask("DBSIZE").reading(right: "dbsize") { $0.integer }
+        var sample = KeySample(total: Int(size.value ?? 0))
+        var cursor = "0"
+        for _ in 0..<Self.mostSteps {
+            let step = await visit.ask("SCAN", cursor, "COUNT", "\(Self.keysPerStep)")
+            switch step.reading(right: "scan", Self.page) {
+            case .success(let page):
+                sample.saw(page.keys, names)
+                cursor = page.cursor
+            case .failure(let unread): return .failure(unread)
+            }
+            if cursor == "0" { break }
+        }
+        let types = await visit.ask(sample.examples.map { RedisCommand("TYPE", .string($0.key)) })
+        sample.learnt(types.map { try? $0.get().string })
+        return .success(sample)
+    }
+
+    private static func page(_ value: RedisValue) -> (cursor: String, keys: [String?])? {
+        guard let parts = value.array, parts.count == 2, let cursor = parts[0].string, let keys = parts[1].array else {
+            return nil
+        }
+        return (cursor, keys.map(\.string))
+    }
+}

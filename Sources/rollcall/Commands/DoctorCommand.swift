@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import Logging
+import RollcallTerminal
+import RollcallWorker
+
+/// `rollcall doctor`: looks at a configuration, at its Redis and at this host as a careful operator would.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check a configuration, its Redis and this host, and say what to do.",
+        discussion: """
+            Takes the configuration as `rollcall worker` does. Reads only: it may be run beside workers. What the user \
+            of Redis may not look at is skipped, and the right that it would need is named. Exit codes: 0 if nothing \
+            fails (there may be warnings), 1 if something does, 64 for wrong usage, 69 where there is no Redis or none \
+            that lets us in, 78 for a wrong configuration.
+            """)
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup(title: "Configuration")
+    var options: ConfigurationOptions
+
+    func run() async throws {
+        let quiet = Logger(label: "rollcall.doctor") { _ in SwiftLogNoOpLogHandler() }
+        let examination = await Doctor.examine(file: options.file, overrides: options.texts, logger: quiet)
+        if json { try Output.json(examination) } else { try show(examination) }
+        switch examination.outcome {
+        case .fine: break
+        case .failures: throw ExitCode.failure
+        case .wrongConfiguration: throw ExitCode.wrongConfiguration
+        case .noRedis: throw ExitCode.cannotServe
+        }
+    }
+
+    private func show(_ examination: Examination) throws {
+        let kind = TerminalDevice.kind
+        let columns = kind.canDraw ? min(TerminalDevice().size.columns, 120) : 120
+        let list = CheckList(
+            examination.findings.map { finding in
+                CheckList.Item(finding.mark, finding.check.title, finding.found, advice: finding.advice)
+            })
+        for line in list.lines(columns: columns) { try Output.line(kind.painter.printing(of: line)) }
+    }
+}
+
+extension Finding {
+    fileprivate var mark: CheckList.Mark {
+        switch verdict {
+        case .ok: .ok
+        case .skipped: .skipped
+        case .warning: .warning
+        case .failure: .failure
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// `rollcall doctor` as an operator runs it: what it prints, and how it ends.
+
+import Foundation
+import Harness
+import TestSupport
+import Testing
+
+@Suite("An operator's doctor")
+struct DoctorTests {
+    private func doctor(_ url: String, _ more: String...) async throws -> (code: Int32, output: String) {
+        let usual = ["--set", "redis.url=\(url)", "--set", "edge.port=0", "--set", "admin.port=0"]
+        let command = try ChildProcess([RollcallProgram.path, "doctor"] + usual + more, environment: ["NO_COLOR": ""])
+        let code = try await command.exitCode()
+        try await eventually("what it said is read") { command.outputEnded }
+        #expect(command.errors.isEmpty || code == 64)
+        return (code, command.output)
+    }
+
+    @Test("ends as its page says: 0, 1, 69, 78, 64")
+    func codes() async throws {
+        let redis = try await RedisServer()
+        let insecure = ["--set", "auth.mode=insecure"]
+        let fine = try await doctor(redis.url, insecure[0], insecure[1])
+        #expect(fine.code == 0)
+        #expect(fine.output.contains("ok       rights          the user rollcall may do all that a worker does"))
+        #expect(!fine.output.contains("\u{1B}"), "colours are for terminals")
+        try await redis.cli("CONFIG", "SET", "maxmemory", "100mb")
+        try await redis.cli("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        let evicts = try await doctor(redis.openURL, insecure[0], insecure[1])
+        #expect(evicts.code == 1 && evicts.output.contains("failure  eviction        allkeys-lru"))
+        #expect(try await doctor("redis://127.0.0.1:\(try freePort())", insecure[0], insecure[1]).code == 69)
+        #expect(try await doctor(redis.url).code == 78)
+        #expect(try await doctor(redis.url, "--nonsense").code == 64)
+    }
+
+    @Test("beside a worker sees its lease, its version and its port, and programs get JSON")
+    func besideWorker() async throws {
+        let redis = try await RedisServer()
+        let worker = try await WorkerProcess("w1", redis: redis.url)
+        let told = try await doctor(
+            redis.url, "--json", "--set", "auth.mode=insecure", "--set", "edge.port=\(worker.port)")
+        #expect(told.code == 0)
+        let object = try JSONSerialization.jsonObject(with: Data(told.output.utf8)) as? [String: Any]
+        let findings = object?["findings"] as? [[String: String]] ?? []
+        func found(_ check: String) -> String? { findings.first { $0["check"] == check }?["found"] }
+        #expect(found("workers") == "1 alive")
+        #expect(found("ports")?.hasSuffix("is taken, by the worker \(worker.incarnation) it seems") == true)
+        #expect(object?["verdict"] as? String == "warning")
+    }
+}

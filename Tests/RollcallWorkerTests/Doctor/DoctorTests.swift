@@ -1,0 +1,169 @@
+// The doctor before real servers, each with something that is wrong with it.
+
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import RollcallModel
+import RollcallRedis
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The doctor", .timeLimit(.minutes(1)))
+struct DoctorTests {
+    /// What a worker of a test would be given: any ports, and no tokens.
+    private func examine(_ url: String, _ overrides: [String: String] = [:]) async -> Examination {
+        let usual = ["redis.url": url, "auth.mode": "insecure", "edge.port": "0", "admin.port": "0"]
+        let quiet = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+        return await Doctor.examine(
+            file: nil, environment: [:], overrides: usual.merging(overrides) { $1 }, logger: quiet)
+    }
+
+    @Test("finds nothing wrong with a healthy Redis, and leaves nothing there")
+    func healthy() async throws {
+        let redis = try await RedisServer()
+        let seen = await examine(redis.openURL)
+        for finding in seen.findings where finding.verdict == .failure || finding.verdict == .skipped {
+            #expect(finding.check == .kernel, "\(finding)")
+        }
+        #expect(seen.outcome == .fine && seen.redis == "redis://127.0.0.1:\(redis.port)/0")
+        #expect(seen[.version]?.verdict == .ok && seen[.latency]?.found.contains("over 100 PINGs") == true)
+        #expect(seen[.clock]?.verdict == .ok)
+        #expect(try await redis.cli("DBSIZE") == "0")
+        #expect(!(try await redis.cli("CLIENT", "LIST").contains("rollcall-")))
+    }
+
+    @Test("fails a Redis that evicts")
+    func evicts() async throws {
+        let redis = try await RedisServer(options: ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])
+        let seen = await examine(redis.openURL)
+        #expect(seen.outcome == .failures)
+        #expect(seen.findings.filter { $0.verdict == .failure }.map(\.check) == [.eviction])
+    }
+
+    @Test("tells a Redis that asks for a password from one that refuses it, and shows neither")
+    func password() async throws {
+        let redis = try await RedisServer(options: ["--requirepass", "right"], hasUsers: false)
+        let none = await examine("redis://127.0.0.1:\(redis.port)")
+        #expect(none.outcome == .noRedis && none[.redis]?.found.contains("asks for a password") == true)
+        let wrong = await examine("redis://:wr0ng@127.0.0.1:\(redis.port)")
+        #expect(wrong.outcome == .noRedis && wrong[.redis]?.found.contains("refuses the password") == true)
+        #expect(!"\(wrong)".contains("wr0ng"))
+        #expect(await examine("redis://:right@127.0.0.1:\(redis.port)").outcome == .fine)
+    }
+
+    @Test("names the primary of a replica, and compares their clocks")
+    func replica() async throws {
+        let primary = try await RedisServer()
+        let replica = try await RedisServer(options: ["--replicaof", "127.0.0.1 \(primary.port)"])
+        try await eventually("it is a replica") {
+            try await primary.cli("INFO", "replication").contains("state=online")
+        }
+        let seen = await examine(replica.openURL)
+        #expect(seen.outcome == .failures)
+        #expect(seen[.role]?.advice == "set redis.url to the primary, redis://127.0.0.1:\(primary.port)")
+        #expect(await examine(replica.url)[.role]?.found == "a replica, which refuses writes")
+        #expect(await examine(primary.openURL)[.role]?.found == "a primary with one replica")
+    }
+
+    @Test("as a user with least rights skips what that may not see, and names what it lacks")
+    func leastRights() async throws {
+        let redis = try await RedisServer()
+        let least = await examine(redis.url)
+        #expect(least.outcome == .fine)
+        #expect(least[.version]?.verdict == .skipped && least[.version]?.found.contains("+info") == true)
+        for check in [Check.rights, .clock, .workers] { #expect(least[check]?.verdict == .ok, "\(check)") }
+        #expect(least[.latency]?.found.hasPrefix("p50 ") == true)
+        try await redis.cli("ACL", "SETUSER", "rollcall", "-zadd")
+        let lacking = await examine(redis.url)
+        #expect(lacking.outcome == .failures)
+        #expect(lacking[.rights]?.advice?.contains("ACL SETUSER rollcall +zadd;") == true)
+        try await redis.cli("ACL", "SETUSER", "rollcall", "-ping", "-time", "-zrevrange")
+        #expect(await examine(redis.url)[.latency]?.found.contains("+ping") == true)
+    }
+
+    @Test("says at once that nobody is there, and soon that somebody is stalled")
+    func away() async throws {
+        let port = try freePort()
+        let nobody = await examine("redis://127.0.0.1:\(port)")
+        #expect(nobody.outcome == .noRedis && nobody[.redis]?.found.contains("Connection refused") == true)
+        let redis = try await RedisServer()
+        redis.process.signal(SIGSTOP)
+        let start = ContinuousClock.now
+        let stalled = await examine(redis.openURL)
+        #expect(ContinuousClock.now - start < .seconds(8))
+        #expect(stalled.outcome == .noRedis && stalled[.redis]?.found.contains("does not answer") == true)
+        redis.process.signal(SIGCONT)
+    }
+
+    @Test("finds keys of others under Rollcall's names, neighbours in other databases, and slow commands")
+    func company() async throws {
+        let redis = try await RedisServer(hasUsers: false)
+        try await redis.cli("SET", "presence:{bob}", "a string")
+        try await redis.cli("HSET", "members:{c}", "{managed}", "1")
+        try await redis.cli("-n", "3", "ZADD", "{workers}", "1", "w9.x")
+        try await redis.cli("DEBUG", "SLEEP", "0.06")
+        let seen = await examine(redis.openURL)
+        #expect(seen[.foreignKeys]?.found.contains("presence:{bob}, a string") == true)
+        #expect(seen[.databases]?.found.contains("in database 3") == true)
+        #expect(seen[.persistence]?.verdict == .warning)
+        #expect(seen[.slowCommands]?.found.contains("DEBUG") == true)
+    }
+
+    @Test("tells of every mistake in a configuration, and looks at Redis all the same")
+    func wrongConfiguration() async throws {
+        let redis = try await RedisServer()
+        let seen = await examine(redis.openURL, ["worker.lease": "2s", "typing.expiry": "1h", "nonsense": "1"])
+        #expect(seen.outcome == .wrongConfiguration)
+        #expect(seen.findings.count { $0.check == .configuration && $0.verdict == .failure } == 3)
+        #expect(seen[.version]?.verdict == .ok)
+        let elsewhere = await examine("http://example.org")
+        #expect(elsewhere.redis == nil && elsewhere[.redis]?.verdict == .skipped)
+    }
+
+    @Test("tells of a secret that everybody may read, and of ports that are taken")
+    func host() async throws {
+        let folder = try Folder()
+        let secret = try folder.file("secret", String(repeating: "s", count: 32))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret.path)
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = listener.localAddress?.port ?? 0
+        let overrides = ["auth.mode": "jwt", "auth.secret_file": secret.path, "edge.port": "\(port)"]
+        let seen = await examine("redis://127.0.0.1:1", overrides)
+        #expect(seen[.files]?.found.contains("(644)") == true && seen[.files]?.verdict == .warning)
+        #expect(seen[.ports]?.found == "edge 127.0.0.1:\(port) is taken")
+        try await listener.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+        let mended = await examine("redis://127.0.0.1:1", overrides)
+        #expect(mended[.files]?.verdict == .ok && mended[.ports]?.verdict == .ok)
+    }
+
+    @Test("every check stands on its page, in its order, and no other")
+    func page() throws {
+        let page = URL(filePath: #filePath).appending(path: "../../../../docs/doctor.md").standardized
+        let list = try String(contentsOf: page, encoding: .utf8).split(separator: "## What it looks at").last ?? ""
+        let listed = list.matches(of: #/\n\| `(\w+)` \|/#).map { String($0.output.1) }
+        #expect(listed == Check.allCases.map(\.rawValue))
+    }
+
+    @Test("what it tells programs is as stable as the names of its checks")
+    func json() throws {
+        let examination = Examination(
+            redis: "redis://h:6379/0",
+            findings: [Finding(.version, .ok, "Redis 7"), Finding(.eviction, .failure, "f", advice: "a")])
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        #expect(
+            try String(decoding: encoder.encode(examination), as: UTF8.self) == """
+                {"findings":[{"check":"version","found":"Redis 7","verdict":"ok"},{"advice":"a","check":"eviction",\
+                "found":"f","verdict":"failure"}],"redis":"redis://h:6379/0","verdict":"failure"}
+                """)
+    }
+}
+
+extension Examination {
+    fileprivate subscript(check: Check) -> Finding? { findings.first { $0.check == check } }
+}

@@ -1,0 +1,145 @@
+// What is thought of a Redis, by what it says of itself.
+
+import RollcallModel
+import RollcallRedis
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("What the doctor thinks of a Redis")
+struct RedisChecksTests {
+    @Test("a healthy one: everything is ok, and nothing is to be done")
+    func healthy() {
+        let readings = MadeUp.readings()
+        let findings =
+            RedisChecks(readings: readings, needs: .init(connections: 5)).findings
+            + WorkerChecks(readings: readings).findings
+        for finding in findings {
+            #expect(finding.verdict == .ok && finding.advice == nil, "\(finding)")
+        }
+        #expect(Set(findings.map(\.check)).count == findings.count)
+    }
+
+    @Test(
+        "versions",
+        arguments: [
+            ("6.0.16", Finding.Verdict.failure), ("6.2.0", .ok), ("7.4.1", .ok), ("10.0", .ok), ("5.9.9", .failure),
+        ])
+    func versions(version: String, verdict: Finding.Verdict) {
+        #expect(MadeUp.readings(["redis_version": version]).finding(.version).verdict == verdict)
+    }
+
+    @Test("Valkey says that it is Redis 7.2, and what it is")
+    func valkey() {
+        let readings = MadeUp.readings(["redis_version": "7.2.4", "valkey_version": "8.1.0"])
+        #expect(readings.finding(.version).found == "Valkey 8.1.0")
+    }
+
+    @Test("a replica and a node of a cluster are none for workers")
+    func roles() {
+        let replica = MadeUp.readings(["role": "slave", "master_host": "10.0.0.7", "master_port": "6380"])
+        #expect(replica.finding(.role).verdict == .failure)
+        #expect(replica.finding(.role).advice?.contains("redis://10.0.0.7:6380") == true)
+        var unknown = replica
+        unknown.info = .failure(.denied(.command("info")))
+        #expect(unknown.finding(.role).verdict == .failure)
+        #expect(MadeUp.readings(["cluster_enabled": "1"]).finding(.role).verdict == .failure)
+    }
+
+    @Test("to evict is a failure where there is a limit, and else a warning")
+    func eviction() {
+        let evicts = MadeUp.readings(["maxmemory_policy": "allkeys-lru", "evicted_keys": "12"]).finding(.eviction)
+        #expect(evicts.verdict == .failure && evicts.found.contains("12 keys are gone"))
+        #expect(evicts.advice?.contains("noeviction") == true)
+        let idle = MadeUp.readings(["maxmemory_policy": "volatile-ttl", "maxmemory": "0"]).finding(.eviction)
+        #expect(idle.verdict == .warning)
+    }
+
+    @Test("memory", arguments: [(1, Finding.Verdict.ok), (430, .warning), (512, .failure), (600, .failure)])
+    func memory(mebibytes: Int, verdict: Finding.Verdict) {
+        #expect(MadeUp.readings(["used_memory": "\(mebibytes << 20)"]).finding(.memory).verdict == verdict)
+    }
+
+    @Test(
+        "room for subscribers that lag",
+        arguments: [
+            ("normal 0 0 0 slave 1 2 3 pubsub 33554432 8388608 60", Finding.Verdict.ok),
+            ("pubsub 65536 32768 10", .warning), ("pubsub 0 0 0", .warning), ("pubsub 0 16777216 30", .ok),
+            ("normal 0 0 0", .skipped),
+        ])
+    func outputBuffers(setting: String, verdict: Finding.Verdict) {
+        var readings = MadeUp.readings()
+        readings.settings = .success(["client-output-buffer-limit": setting])
+        #expect(readings.finding(.outputBuffers).verdict == verdict)
+    }
+
+    @Test("connections: where no worker fits it is a failure, beside one that has its own a warning")
+    func connections() {
+        var readings = MadeUp.readings(["connected_clients": "97", "maxclients": "100"])
+        #expect(readings.finding(.connections).verdict == .warning)
+        readings.workers = .success([])
+        #expect(readings.finding(.connections).verdict == .failure)
+        #expect(MadeUp.readings(["connected_clients": "89", "maxclients": "100"]).finding(.connections).verdict == .ok)
+    }
+
+    @Test("nothing on disk is well, but for members")
+    func persistence() {
+        var readings = MadeUp.readings(["aof_enabled": "0"])
+        #expect(readings.finding(.persistence).verdict == .ok)
+        readings.keys = .success(MadeUp.sample([("members:{c}", "hash")]))
+        #expect(readings.finding(.persistence).verdict == .warning)
+        readings.settings = .success(["save": "3600 1"])
+        #expect(readings.finding(.persistence).verdict == .ok)
+        readings.settings = .failure(.denied(.command("config|get")))
+        #expect(readings.finding(.persistence).verdict == .skipped)
+        #expect(MadeUp.readings(["rdb_last_bgsave_status": "err"]).finding(.persistence).verdict == .failure)
+    }
+
+    @Test("what may not be looked at is skipped, with the right that it needs")
+    func denied() {
+        var readings = MadeUp.readings()
+        readings.info = .failure(.denied(.command("info")))
+        readings.settings = .failure(.denied(.command("config|get")))
+        readings.keys = .failure(.denied(.command("scan")))
+        for check in [Check.version, .role, .memory, .eviction, .persistence, .connections] {
+            #expect(readings.finding(check).verdict == .skipped)
+            #expect(readings.finding(check).found.contains("+info"), "\(check)")
+        }
+        #expect(readings.finding(.outputBuffers).found.contains("+config|get"))
+        #expect(readings.finding(.foreignKeys).found.contains("+scan"))
+    }
+
+    @Test("rights that lack are named, as the rule that gives them")
+    func rights() {
+        var readings = MadeUp.readings()
+        readings.missingRights = .success([.keys("presence:{*}"), .command("zadd")])
+        let finding = readings.finding(.rights)
+        #expect(finding.verdict == .failure)
+        #expect(finding.advice?.contains("ACL SETUSER rollcall ~presence:{*} +zadd") == true)
+    }
+
+    @Test("keys are counted by kind, and those of others under our names are found")
+    func keys() {
+        var readings = MadeUp.readings()
+        readings.keys = .success(
+            MadeUp.sample(
+                [
+                    ("presence:{alice}", "hash"), ("presence:{bob}", "string"), ("typing:{c}", "zset"),
+                    ("typing:{c}:alice", "string"), ("cart:7", "list"), ("members:{gone}", "none"),
+                ], total: 5_000))
+        #expect(
+            readings.finding(.keys).found
+                == "5000 keys: 1 typists, 1 typing, 2 presence, 1 members, 1 of others; 6 of 5000 were looked at")
+        let foreign = readings.finding(.foreignKeys)
+        #expect(foreign.verdict == .failure && foreign.found.contains("presence:{bob}, a string"))
+    }
+
+    @Test("a neighbour in another database with the same names is heard")
+    func neighbours() {
+        var readings = MadeUp.readings(["db0": "keys=3", "db2": "keys=9"])
+        #expect(readings.finding(.databases).verdict == .ok)
+        #expect(readings.finding(.databases).found.contains("9 keys in 2"))
+        readings.neighbours = .success([2])
+        #expect(readings.finding(.databases).verdict == .failure)
+    }
+}
