@@ -138,7 +138,7 @@ let package = Package(
         ),
         .target(
             name: "RollcallTerminal",
-            dependencies: ["RollcallClient"],
+            dependencies: ["RollcallClient", "RollcallModel"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -272,7 +272,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RollcallTerminalTests",
-            dependencies: ["RollcallClient", "RollcallTerminal", "TestSupport"],
+            dependencies: ["RollcallClient", "RollcallModel", "RollcallTerminal", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tries `rollcall watch` and `rollcall type` on a pseudo terminal, against real workers and a real Redis. The program is
+# Tries `rollcall watch`, `type` and `top` on a pseudo terminal, against real workers and a real Redis. The program is
 # that of $ROLLCALL, else .build/debug/rollcall.
 #
 # Usage: terminal.sh [PYTEST-ARGUMENT...], such as -k paste

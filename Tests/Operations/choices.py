@@ -18,7 +18,7 @@ NOT_RUN = [
 ]
 
 # Commands that go on until they are stopped, as a reader has them in a terminal of their own.
-STAYS = re.compile(r"(^|/)rollcall (worker|watch|dev)\b|^rollcall type (?!.*--for)|\b[PS]*SUBSCRIBE\b")
+STAYS = re.compile(r"(^|/)rollcall (worker|watch|dev)\b|^rollcall top(?!.*--once)|^rollcall type (?!.*--for)|\b[PS]*SUBSCRIBE\b")
 
 REDIS = "redis-server --save '' --daemonize yes >/dev/null"
 WORKER = "rollcall worker --set auth.mode=insecure --set worker.id=w1 --set log.level=error >/dev/null &"

@@ -5,10 +5,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import RollcallModel
-import RollcallTerminal
 
-/// A worker's admin port, as the commands ask it. What goes wrong is told to the person, and thrown as the exit code.
+/// A worker's admin port, as the commands ask it.
 struct AdminPort {
     let address: AdminAddress
     let token: String?
@@ -28,26 +26,50 @@ struct AdminPort {
     func ask<Answer: Decodable>(
         _ method: Method, _ path: String..., query: Query = []
     ) async throws -> Answer {
-        try JSONDecoder().decode(Answer.self, from: Data(try await send(method, path, query).readableBytesView))
+        try Self.read(try await told(method, path, query))
     }
 
     /// Asks for something of which there is nothing to tell.
     func order(_ method: Method, _ path: String..., query: Query = []) async throws {
-        _ = try await send(method, path, query)
+        _ = try await told(method, path, query)
     }
 
-    private func send(
-        _ method: Method, _ path: [String], _ query: Query
-    ) async throws -> ByteBuffer {
+    /// As ``ask(_:_:query:)``, for those who may go on without an answer.
+    func attempt<Answer: Decodable>(_ method: Method, _ path: String...) async throws(AdminFailure) -> Answer {
+        let body = try await send(method, path, [])
+        do {
+            return try Self.read(body)
+        } catch {
+            throw .unreachable(address, HTTPExchange.NoAnswer())
+        }
+    }
+
+    private static func read<Answer: Decodable>(_ body: ByteBuffer) throws -> Answer {
+        try JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
+    }
+
+    /// What goes wrong is told, and thrown as the exit code.
+    private func told(_ method: Method, _ path: [String], _ query: Query) async throws(ExitCode) -> ByteBuffer {
+        do {
+            return try await send(method, path, query)
+        } catch {
+            for sentence in error.sentences { Output.log(sentence) }
+            throw error.exit
+        }
+    }
+
+    private func send(_ method: Method, _ path: [String], _ query: Query) async throws(AdminFailure) -> ByteBuffer {
         let fields = query.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
         let uri = "/v1/" + path.map(Self.encoded).joined(separator: "/") + (fields.isEmpty ? "" : "?\(fields)")
         let answer: HTTPExchange.Answer
         do {
             answer = try await exchange(method, uri)
         } catch {
-            throw unreachable(error)
+            throw .unreachable(address, error)
         }
-        guard (200..<300).contains(answer.status.code) else { throw refused(answer) }
+        guard (200..<300).contains(answer.status.code) else {
+            throw .refused(address, answer, showsToken: token != nil)
+        }
         return answer.body
     }
 
@@ -84,38 +106,5 @@ struct AdminPort {
             return isPlain || "-_~".unicodeScalars.contains(scalar)
                 ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
-    }
-}
-
-extension AdminPort {
-    private func unreachable(_ error: any Error) -> ExitCode {
-        let reason =
-            switch error {
-            case is HTTPExchange.NoAnswer: "it does not answer as an admin port does"
-            case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
-                (error.connectionErrors[0].error as? IOError).map { String(cString: strerror($0.errnoCode)) }
-                    ?? "\(error)"
-            default: "\(error)"
-            }
-        Output.log("no worker answers at \(address): \(Shown.text(reason))")
-        Output.log("Name another with --admin URL: the ready line of a worker says where its admin port is (admin=…).")
-        return .cannotServe
-    }
-
-    private func refused(_ answer: HTTPExchange.Answer) -> ExitCode {
-        struct Problem: Decodable {
-            var code: String
-            var detail: String
-        }
-        let problem = try? JSONDecoder().decode(Problem.self, from: Data(answer.body.readableBytesView))
-        Output.log("\(address): \(Shown.text(problem?.detail ?? "\(answer.status)"))")
-        switch answer.status {
-        case .unauthorized where token == nil:
-            Output.log("Show the worker's token with --token-file FILE, the file of its admin.token_file.")
-        case .unauthorized: Output.log("The token of --token-file is not the one of the worker's admin.token_file.")
-        case .serviceUnavailable: return .cannotServe
-        default: break
-        }
-        return .failure
     }
 }

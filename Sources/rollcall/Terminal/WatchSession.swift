@@ -18,7 +18,7 @@ struct WatchSession: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await follow(on: screen) }
                 group.addTask { try await keepTime(on: screen) }
-                group.addTask { try await heedKeys(on: screen) }
+                group.addTask { try await screen.untilLeft() }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -36,17 +36,6 @@ struct WatchSession: Sendable {
         while true {
             try await Task.sleep(for: .seconds(1))
             try await screen.update()
-        }
-    }
-
-    /// Returns when somebody leaves; without a keyboard, never.
-    private func heedKeys(on screen: LiveScreen<Watched>) async throws {
-        while !TerminalDevice.hasKeyboard { try await Task.sleep(for: .seconds(3600)) }
-        let keyboard = Keyboard()
-        var decoder = KeyDecoder()
-        while let keys = await keyboard.keys(&decoder) {
-            if keys.contains(where: { [.leave, .text("q"), .text("Q")].contains($0) }) { return }
-            if keys.contains(.redraw) { try await screen.redraw() }
         }
     }
 }

@@ -1,0 +1,127 @@
+// The live view of `rollcall top`: how it is reached, sums with the last minute of each, the workers, the conversations
+// in which most people type, and what was logged. What does not fit is left out from the end, but the workers stay.
+
+import RollcallModel
+
+/// Lays out what is known of the workers.
+package struct TopScreen: Sendable {
+    package init() {}
+
+    package func screen(of board: TopBoard, on size: Size) -> Screen {
+        guard let figures = board.figures else {
+            return Screen(lines: header(board, size))
+        }
+        let head = header(board, size)
+        let sums = sums(board, size)
+        let workers = workers(figures, board, size)
+        let conversations = conversations(figures, size)
+        let events = events(figures, size)
+        return Screen(lines: Self.fitting(head + sums, workers, [conversations, events], rows: size.rows))
+    }
+
+    // MARK: Parts
+
+    private func header(_ board: TopBoard, _ size: Size) -> [Line] {
+        guard let trouble = board.trouble else {
+            guard let figures = board.figures else { return [Line(Span("asking \(board.address)", .faint))] }
+            return [line(state(figures, board), figures.isReady && figures.redis.isUp ? .faint : .warning, size)]
+        }
+        let length = trouble.until.since(trouble.since).spoken
+        let news = board.figures == nil ? "" : " What is shown is what was last known."
+        return Cells.wrapped("No answer for \(length): \(Shown.text(trouble.sentence)).\(news)", to: size.columns)
+            .map { Line(Span($0, .warning)) }
+    }
+
+    private func state(_ figures: LiveFigures, _ board: TopBoard) -> String {
+        let redis = figures.redis
+        let latency = "p50 \(Figure.milliseconds(redis.median)), p99 \(Figure.milliseconds(redis.slow))"
+        return [
+            Shown.name(figures.worker) ?? "?", figures.isReady ? "ready" : "not ready",
+            redis.isUp ? "Redis \(latency)" : "Redis is away", board.address,
+        ].joined(separator: " · ")
+    }
+
+    private func sums(_ board: TopBoard, _ size: Size) -> [Line] {
+        let (total, history) = (board.total, board.history)
+        let rows: [(name: String, value: String, history: Sparkline)] = [
+            ("sessions", Figure.count(board.sessions), history.sessions),
+            ("signals/s", Figure.rate(total.signals), history.signals),
+            ("published/s", Figure.rate(total.published), history.published),
+            ("deliveries/s", Figure.rate(total.delivered), history.delivered),
+        ]
+        let names = rows.map(\.name.count).max() ?? 0
+        let values = rows.map { Cells.width(of: $0.value) }.max() ?? 0
+        let bars = names + 2 + values + 2
+        return [Line()]
+            + rows.map { row in
+                var line = Line(
+                    Span(row.name, .faint), Span(row.value, .strong, at: bars - 2 - Cells.width(of: row.value)))
+                let text = row.history.text(cells: min(60, size.columns - bars))
+                if !text.isEmpty { line.spans.append(Span(text, .online, at: bars)) }
+                return line
+            }
+    }
+
+    private func workers(_ figures: LiveFigures, _ board: TopBoard, _ size: Size) -> [Line] {
+        let table = WorkerTable(figures.workers, rates: board.rates, at: figures.time, columns: size.columns)
+        return [table.heading] + figures.workers.map(table.line)
+    }
+
+    private func conversations(_ figures: LiveFigures, _ size: Size) -> [Line] {
+        guard !figures.conversations.isEmpty else { return [] }
+        let names = figures.conversations.map { Shown.name($0.name) ?? "?" }
+        let counts = figures.conversations.map { "\($0.typing) typing, \($0.joined) joined here" }
+        let widest = counts.map { Cells.width(of: $0) }.max() ?? 0
+        let longest = min(names.map { Cells.width(of: $0) }.max() ?? 0, 64)
+        let name = min(longest, max(8, size.columns - widest - 2))
+        return [line("busiest conversations", .faint, size)]
+            + zip(names, counts).map { pair in
+                let room = max(0, size.columns - name - 2)
+                return Line(
+                    Span(Cells.shortened(pair.0, to: min(name, size.columns))),
+                    Span(Cells.shortened(pair.1, to: room), at: name + 2))
+            }
+    }
+
+    private func events(_ figures: LiveFigures, _ size: Size) -> [Line] {
+        guard !figures.events.isEmpty else { return [] }
+        return [line("events of \(Shown.name(figures.worker) ?? "?")", .faint, size)]
+            + figures.events.map { event in
+                let facts = event.facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                let times = event.times > 1 ? ["(\(event.times) times)"] : []
+                let words = ["\(figures.time.since(event.at).spoken) ago", event.level, event.message] + times + facts
+                return line(words.joined(separator: "  "), Self.style(event.level), size)
+            }
+    }
+
+    private static func style(_ level: String) -> Style {
+        ["warning", "error", "critical"].contains(level) ? .warning : .plain
+    }
+
+    private func line(_ text: String, _ style: Style, _ size: Size) -> Line {
+        Line(Span(Cells.shortened(Shown.text(text), to: size.columns), style))
+    }
+}
+
+extension TopScreen {
+    /// As many lines as there are rows. The parts at the end share what the workers leave, the first of them at most half.
+    private static func fitting(_ head: [Line], _ workers: [Line], _ parts: [[Line]], rows: Int) -> [Line] {
+        let room = rows - head.count - 1
+        // A part that is cut to its title says nothing.
+        guard room >= 2 else { return Array((head + [Line()] + workers).prefix(max(1, rows))) }
+        var lines = head + [Line()] + cut(workers, to: room, "workers")
+        for (number, part) in parts.enumerated() where !part.isEmpty {
+            let left = rows - lines.count - 1
+            let isLast = number == parts.count - 1 || parts[(number + 1)...].allSatisfy(\.isEmpty)
+            let share = isLast ? left : max(left / 2, left - (parts[number + 1].count + 1))
+            guard share >= 2 else { continue }
+            lines += [Line()] + part.prefix(share)
+        }
+        return lines
+    }
+
+    private static func cut(_ lines: [Line], to room: Int, _ what: String) -> [Line] {
+        guard lines.count > room else { return lines }
+        return lines.prefix(room - 1) + [Line(Span("… \(lines.count - room + 1) more \(what)", .faint))]
+    }
+}

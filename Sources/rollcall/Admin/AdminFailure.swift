@@ -1,0 +1,56 @@
+// Why a worker's admin port gave no answer, and what to do about it.
+
+import ArgumentParser
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import RollcallTerminal
+
+/// A question to an admin port that came to nothing.
+struct AdminFailure: Error {
+    /// What happened, and what to do.
+    let sentences: [String]
+    let exit: ExitCode
+    /// Stable: programs match on it.
+    let code: String
+    /// Whether asking again may help, with nothing changed.
+    let retry: Bool
+
+    /// Nobody is there, or somebody else.
+    static func unreachable(_ address: AdminAddress, _ error: any Error) -> AdminFailure {
+        let reason =
+            switch error {
+            case is HTTPExchange.NoAnswer: "it does not answer as an admin port does"
+            case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
+                (error.connectionErrors[0].error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+                    ?? "\(error)"
+            default: "\(error)"
+            }
+        return AdminFailure(
+            sentences: [
+                "no worker answers at \(address): \(Shown.text(reason))",
+                "Name another with --admin URL: the ready line of a worker says where its admin port is (admin=…).",
+            ], exit: .cannotServe, code: "unreachable", retry: true)
+    }
+
+    /// A worker is there, and says no.
+    static func refused(_ address: AdminAddress, _ answer: HTTPExchange.Answer, showsToken: Bool) -> AdminFailure {
+        struct Problem: Decodable {
+            var code: String
+            var detail: String
+        }
+        let problem = try? JSONDecoder().decode(Problem.self, from: Data(answer.body.readableBytesView))
+        var sentences = ["\(address): \(Shown.text(problem?.detail ?? "\(answer.status)"))"]
+        if answer.status == .unauthorized {
+            sentences.append(
+                showsToken
+                    ? "The token of --token-file is not the one of the worker's admin.token_file."
+                    : "Show the worker's token with --token-file FILE, the file of its admin.token_file.")
+        }
+        let isAway = answer.status == .serviceUnavailable
+        return AdminFailure(
+            sentences: sentences, exit: isAway ? .cannotServe : .failure, code: problem?.code ?? "refused",
+            retry: isAway)
+    }
+}

@@ -1,0 +1,103 @@
+// `rollcall top`: asks a worker again and again, and shows what it says.
+
+import Foundation
+import RollcallModel
+import RollcallTerminal
+import RollcallWorker
+
+/// A look at all workers that goes on.
+struct TopSession: Sendable {
+    let port: AdminPort
+    let interval: Duration
+
+    /// How many intervals are waited for rates where one picture is asked for.
+    private static let mostRounds = 5
+
+    /// On the terminal, until somebody leaves.
+    func show() async throws {
+        var board = TopBoard(address: "\(port.address)")
+        board.answered(try await ask().figures)
+        let layOut = { @Sendable (board: TopBoard, size: Size) in TopScreen().screen(of: board, on: size) }
+        try await LiveScreen.show(board, layOut: layOut) { screen in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await screen.untilLeft() }
+                group.addTask {
+                    try await follow { outcome in
+                        try await screen.change { $0.take(outcome) }
+                        return true
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+    }
+
+    /// A line each interval, from the first for which there are rates; or the picture, once.
+    func lines(asJSON: Bool, once: Bool) async throws {
+        var board = TopBoard(address: "\(port.address)")
+        board.answered(try await ask().figures)
+        var (told, rounds) = (board.figures?.events.first?.at, 0)
+        try await follow { outcome in
+            board.take(outcome)
+            rounds += 1
+            if once, case .failure(let failure) = outcome { throw failure }
+            // No heart may have beaten within the first interval.
+            if once, board.total == LiveRates(), rounds < Self.mostRounds { return true }
+            if asJSON {
+                try Output.json(TopLine(outcome, board, eventsAfter: told))
+                told = board.figures?.events.first?.at ?? told
+            } else if once {
+                try picture(of: board)
+            } else {
+                try Output.line(board.line)
+            }
+            return !once
+        }
+    }
+
+    private func picture(of board: TopBoard) throws {
+        let kind = TerminalDevice.kind
+        let columns = kind.canDraw ? TerminalDevice().size.columns : 120
+        let screen = TopScreen().screen(of: board, on: Size(columns: columns, rows: .max / 2))
+        for line in screen.lines { try Output.line(kind.painter.printing(of: line)) }
+    }
+
+    private func ask() async throws(AdminFailure) -> AdminLive {
+        try await port.attempt(.get, "live")
+    }
+
+    /// Asks every interval, for as long as `take` says to go on.
+    ///
+    /// - Throws: what will not be otherwise by waiting; what `take` throws.
+    private func follow(_ take: (Result<AdminLive, AdminFailure>) async throws -> Bool) async throws {
+        var next = ContinuousClock.now
+        while true {
+            // After a stop (Ctrl-Z) what was missed is not made up for.
+            next = max(next + interval, .now)
+            try await Task.sleep(until: next)
+            guard try await take(try await outcome()) else { return }
+        }
+    }
+
+    /// An answer, or why there is none just now.
+    private func outcome() async throws(AdminFailure) -> Result<AdminLive, AdminFailure> {
+        do {
+            return .success(try await ask())
+        } catch {
+            guard error.retry else { throw error }
+            return .failure(error)
+        }
+    }
+}
+
+extension TopBoard {
+    mutating func take(_ outcome: Result<AdminLive, AdminFailure>) {
+        switch outcome {
+        case .success(let answer): answered(answer.figures)
+        case .failure(let failure):
+            let now = Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+            failed(failure.sentences[0], at: now)
+        }
+    }
+}

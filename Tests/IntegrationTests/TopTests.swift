@@ -1,0 +1,80 @@
+// `rollcall top` against what is counted by hand and by Redis.
+
+import Foundation
+import Harness
+import RollcallClient
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite("What top says")
+struct TopTests {
+    /// The object of `rollcall top --once --json`.
+    private struct Told: Decodable {
+        struct Worker: Decodable {
+            var alive: Bool
+            var sessions: Int
+            var signals: Int
+            var published: Int
+            var delivered: Int
+        }
+
+        struct Total: Decodable {
+            var sessions: Int
+        }
+
+        var total: Total
+        var workers: [Worker]
+
+        func sum(_ figure: KeyPath<Worker, Int>) -> Int { workers.reduce(0) { $0 + $1[keyPath: figure] } }
+    }
+
+    private func top(_ worker: WorkerProcess) async throws -> Told {
+        let command = try ChildProcess(
+            [RollcallProgram.path, "top", "--once", "--json", "--interval", "200ms", "--admin", worker.admin])
+        #expect(try await command.exitCode() == 0, "\(command.errors)")
+        try await eventually("what it said is read") { command.outputEnded }
+        return try JSONDecoder().decode(Told.self, from: Data(command.output.utf8))
+    }
+
+    /// How often Redis has run a command.
+    private func calls(_ command: String, _ redis: RedisServer) async throws -> Int {
+        let lines = try await redis.cli("INFO", "commandstats").split(whereSeparator: \.isNewline)
+        let line = lines.first { $0.hasPrefix("cmdstat_\(command):calls=") }
+        return line.flatMap { Int($0.split(separator: "=")[1].prefix { $0.isNumber }) } ?? 0
+    }
+
+    @Test("agrees with what was sent, and with what Redis has published")
+    func agrees() async throws {
+        let deployment = try await Deployment(
+            workers: 2, settings: ["typing.throttle": "0", "worker.heartbeat": "200ms", "typing.expiry": "8s"])
+        let (worker, redis) = (deployment.workers[0], deployment.redis)
+        let room = try ConversationID("c42")
+        var devices: [WireDevice] = []
+        for number in 0..<10 {
+            let device = try await deployment.workers[number % 2].device("user\(number)", "phone")
+            #expect(try await device.ask(.state(.active)) == nil)
+            #expect(try await device.ask(.join(room, presence: false)) == nil)
+            devices.append(device)
+        }
+        try await eventually("all are counted") { try await top(worker).total.sessions == 10 }
+        let (before, publishedBefore) = (try await top(worker), try await calls("publish", redis))
+
+        for _ in 0..<5 {
+            for device in devices { #expect(try await device.ask(.typing(room, true)) == nil) }
+        }
+        for device in devices { #expect(try await device.ask(.typing(room, false)) == nil) }
+
+        try await eventually("the last heartbeat has told of it") {
+            try await top(worker).sum(\.published) - before.sum(\.published) == 60
+        }
+        let after = try await top(worker)
+        // Fifty signals and ten stops, each of which is one message on the conversation's channel.
+        #expect(try await calls("publish", redis) - publishedBefore == 60)
+        #expect(try await calls("evalsha", redis) >= 60)
+        #expect((50...60).contains(after.sum(\.signals) - before.sum(\.signals)))
+        // Each of ten began and ended, and nine others saw it: in one message or more.
+        #expect(after.sum(\.delivered) - before.sum(\.delivered) >= 20)
+        _ = devices
+    }
+}

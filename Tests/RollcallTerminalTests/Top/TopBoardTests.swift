@@ -1,0 +1,83 @@
+import RollcallModel
+import RollcallTerminal
+import Testing
+
+@Suite("What top makes of answers")
+struct TopBoardTests {
+    @Test("a rate is what a total grew by, over what the worker's heart beat meanwhile")
+    func rates() {
+        let board = Examples.board
+        #expect(
+            board.rates["w1.3f9a2c417b06"] == LiveRates(signals: 40, published: 20, delivered: 1_234, cpu: 0.125))
+        #expect(board.total == board.rates["w1.3f9a2c417b06"])
+        #expect(board.sessions == 107, "the dead have none")
+    }
+
+    @Test("what an older version does not tell is not known, and the dead have no rates")
+    func unknown() {
+        #expect(Examples.board.rates["w2.28a2222a6c16"] == LiveRates())
+        #expect(Examples.board.rates["w3.71369f331856"] == nil)
+    }
+
+    @Test("between two heartbeats a rate stands, and the next is counted from the last beat")
+    func still() {
+        var board = Examples.board
+        var again = Examples.figures(after: 2)
+        again.time = again.time.advanced(by: .milliseconds(500))
+        board.answered(again)
+        #expect(board.total.signals == 40)
+        board.answered(Examples.figures(after: 4))
+        #expect(board.total.signals == 40)
+    }
+
+    @Test("a total that shrinks, or an answer out of its time, makes no rate")
+    func shrinks() {
+        let (one, two) = (Examples.figures(after: 0).workers[0], Examples.figures(after: 2).workers[0])
+        #expect(LiveRates(from: two, to: one) == nil)
+        var less = two
+        less.totals.signals = 1
+        #expect(LiveRates(from: one, to: less)?.signals == nil)
+        #expect(LiveRates(from: one, to: less)?.published == 20)
+    }
+
+    @Test("who is gone is forgotten, and a new incarnation begins anew")
+    func forgotten() {
+        var board = Examples.board
+        var figures = Examples.figures(after: 3)
+        figures.workers[0].name = "w1.another"
+        board.answered(figures)
+        #expect(board.rates["w1.3f9a2c417b06"] == nil && board.total.signals == nil)
+    }
+
+    @Test("no answer: since when, and over with the next one")
+    func trouble() {
+        var board = Examples.board
+        board.failed("refused", at: Examples.now)
+        board.failed("refused again", at: Examples.now.advanced(by: .seconds(12)))
+        #expect(board.trouble?.until.since(board.trouble?.since ?? Examples.now) == .seconds(12))
+        board.answered(Examples.figures(after: 9))
+        #expect(board.trouble == nil)
+    }
+
+    @Test("bars: the highest is as high as the line, and a minute is all that is kept")
+    func bars() {
+        var line = Sparkline()
+        #expect(line.text(cells: 4).isEmpty)
+        for second in 0..<120 { line.add(Double(second % 60), at: Examples.now.advanced(by: .seconds(second))) }
+        #expect(line.text(cells: 6) == "▂▃▄▆▇█")
+        #expect(line.text(cells: 60).count == 60)
+        line.add(1, at: Examples.now)
+        #expect(line.text(cells: 1) == "█")
+        var flat = Sparkline()
+        flat.add(0, at: Examples.now)
+        #expect(flat.text(cells: 3) == "  ▁")
+    }
+
+    @Test("in one line where there is nothing to draw on")
+    func line() {
+        #expect(
+            Examples.board.line
+                == "2 workers and 1 dead  107 sessions  40 signals/s  20 published/s  1234 deliveries/s  CPU 13 %  "
+                + "Redis p99 12 ms")
+    }
+}
