@@ -188,6 +188,12 @@ let package = Package(
             path: "Tests/Simulation",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "FoundationCodec",
+            dependencies: ["RollcallModel"],
+            path: "Tests/FoundationCodec",
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "rooms",
             dependencies: ["RollcallNode", .product(name: "Hummingbird", package: "hummingbird")],
@@ -210,7 +216,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RollcallModelTests",
-            dependencies: ["RollcallModel", "TestSupport"],
+            dependencies: ["FoundationCodec", "RollcallModel", "TestSupport"],
             exclude: ["golden-frames.json"],
             swiftSettings: swiftSettings
         ),
@@ -410,7 +416,8 @@ if Context.environment["ROLLCALL_FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "CFuzzer", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis",
+                "RollcallWorker",
                 "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],

@@ -54,8 +54,22 @@ struct ClientBench {
             user: "bob", status: .online, lastSeen: Timestamp(milliseconds: 1_784_599_990_000),
             updatedAt: Timestamp(milliseconds: 1_784_599_990_000), version: 1_784_599_990_000)
         let json = codec.json(of: .presence([presence]))
-        show(Measurement("decoding a presence message") { _ in keep(try? codec.message(from: json)) })
+        show(
+            Measurement("decoding a presence message") { _ in
+                keep(json.withUnsafeBytes { try? codec.message(from: $0) })
+            })
         let signal = ClientRequest(.typing("c42", true), id: .integer(7))
         show(Measurement("encoding a signal") { _ in keep(codec.json(of: signal)) })
+        let heard = Array(#"{"type":"typing","conversation":"c42","typing":true}"#.utf8)
+        show(
+            Measurement("decoding a signal") { _ in keep(heard.withUnsafeBytes { try? codec.request(from: $0) }) })
+        let typing = ServerMessage.typing(
+            .init(conversation: "c42", users: [Typist(user: "bob", name: "Bob")], count: 1))
+        show(Measurement("encoding a typing message") { _ in keep(codec.json(of: typing)) })
+        let change = Array(#"{"user":"alice","typing":true,"expires_in":3000,"at":1784599990000}"#.utf8)
+        show(
+            Measurement("decoding a published change") { _ in
+                keep(change.withUnsafeBytes { try? TypingChange(jsonText: $0) })
+            })
     }
 }

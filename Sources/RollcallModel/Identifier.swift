@@ -27,6 +27,8 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
         guard (1...maximumBytes).contains(text.utf8.count) else {
             throw InvalidIdentifier(reason: text.isEmpty ? .empty : .tooLong)
         }
+        // Most names are ASCII, for which nothing need be looked up.
+        guard !text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x7B && $0 != 0x7D }) else { return }
         for scalar in text.unicodeScalars {
             if scalar == "{" || scalar == "}" { throw InvalidIdentifier(reason: .brace) }
             if scalar.properties.generalCategory == .control { throw InvalidIdentifier(reason: .control) }

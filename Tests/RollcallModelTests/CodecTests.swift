@@ -116,7 +116,7 @@ import Testing
     @Test("a client skips what it does not know of its worker")
     func unknownServerMessages() {
         for text in [#"{"type":"fireworks"}"#, #"{"time":1}"#, "[]", "x", #"{"type":"pong","time":"noon"}"#] {
-            #expect(throws: DecodingError.self) { try codec.message(from: Data(text.utf8)) }
+            #expect(throws: UnexpectedJSON.self) { try codec.message(from: Data(text.utf8)) }
         }
     }
 }

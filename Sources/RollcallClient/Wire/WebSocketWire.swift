@@ -6,12 +6,6 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// One WebSocket to one worker.
 final class WebSocketWire: Wire {
     /// The largest message that is read; a snapshot of a thousand users has about 200 KB.
@@ -51,7 +45,7 @@ final class WebSocketWire: Wire {
     }
 
     func send(_ request: ClientRequest) {
-        handler?.send(Array(codec.json(of: request)))
+        handler?.send(codec.json(of: request))
     }
 
     func flush() {
@@ -109,7 +103,7 @@ extension WebSocketWire {
 
     /// What cannot be read is a newer worker's word, or garbage; neither is ours to stumble over.
     func received(_ json: ByteBuffer) {
-        guard !isOver, let message = try? codec.message(from: Data(json.readableBytesView)) else { return }
+        guard !isOver, let message = try? json.withUnsafeReadableBytes({ try codec.message(from: $0) }) else { return }
         owner?.wireReceived(self, message)
     }
 

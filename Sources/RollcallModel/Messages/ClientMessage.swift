@@ -57,29 +57,29 @@ public enum MessageID: Hashable, Sendable {
     public static let maximumBytes = 64
 }
 
-extension MessageID: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let integer = try? container.decode(Int64.self) {
-            self = .integer(integer)
-        } else if let number = try? container.decode(Double.self) {
-            // So large, a fraction is lost in reading: what is left would be given back as a whole number.
-            self = Int64(exactly: number).map(Self.integer) ?? .number(number)
+extension MessageID: JSONReadable, JSONWritable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        if json.isNumber {
+            self = try Self.number(json)
         } else {
-            let text = try container.decode(String.self)
-            guard text.utf8.count <= Self.maximumBytes else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "an id has at most 64 bytes")
-            }
+            let text = try json.text()
+            guard text.utf8.count <= Self.maximumBytes else { throw UnexpectedJSON("an id has at most 64 bytes") }
             self = .text(text)
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
+    private static func number(_ json: JSONValue) throws(UnexpectedJSON) -> MessageID {
+        if let integer = json.wholeNumber { return .integer(integer) }
+        let number = try json.number()
+        // So large, a fraction is lost in reading: what is left would be given back as a whole number.
+        return Int64(exactly: number).map(Self.integer) ?? .number(number)
+    }
+
+    package func write(to json: inout JSONWriter) {
         switch self {
-        case .text(let text): try container.encode(text)
-        case .integer(let integer): try container.encode(integer)
-        case .number(let number): try container.encode(number)
+        case .text(let text): json.text(text)
+        case .integer(let integer): json.integer(integer)
+        case .number(let number): json.number(number)
         }
     }
 }

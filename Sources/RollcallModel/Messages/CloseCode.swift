@@ -42,7 +42,7 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
 
 /// Why a worker says goodbye. Later versions may have other reasons; what follows is said by the goodbye's `reconnect`
 /// and by the close code, whatever the reason.
-public struct GoodbyeReason: Hashable, Sendable, RawRepresentable, Codable {
+public struct GoodbyeReason: Hashable, Sendable, RawRepresentable {
     public var rawValue: String
 
     public init(rawValue: String) {

@@ -3,7 +3,7 @@
 /// Why a message did not take effect. The session goes on.
 public struct MessageError: Error, Hashable, Sendable {
     /// Stable: programs match on it. Later versions may have other codes.
-    public struct Code: Hashable, Sendable, RawRepresentable, Codable {
+    public struct Code: Hashable, Sendable, RawRepresentable {
         public var rawValue: String
 
         public init(rawValue: String) {
@@ -40,27 +40,12 @@ public struct MessageError: Error, Hashable, Sendable {
         self.message = message
         retry = code == .unavailable || code == .slowDown
     }
-}
 
-extension MessageError: Codable {
-    enum CodingKeys: String, CodingKey {
-        case id, code, message, retry
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            code: try fields.decode(Code.self, forKey: .code),
-            id: try fields.decodeIfPresent(MessageID.self, forKey: .id),
-            message: try fields.decode(String.self, forKey: .message))
-        retry = try fields.decodeIfPresent(Bool.self, forKey: .retry) ?? retry
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encodeIfPresent(id, forKey: .id)
-        try fields.encode(code, forKey: .code)
-        try fields.encode(message, forKey: .message)
-        try fields.encode(retry, forKey: .retry)
+    /// As a worker says it.
+    ///
+    /// - Parameter retry: `nil` where it does not say.
+    package init(code: Code, id: MessageID?, message: String, retry: Bool?) {
+        self.init(code: code, id: id, message: message)
+        if let retry { self.retry = retry }
     }
 }

@@ -20,7 +20,7 @@ public enum ServerMessage: Hashable, Sendable {
     /// The worker is about to close the connection.
     case goodbye(Goodbye)
 
-    public struct Welcome: Hashable, Sendable, Codable {
+    public struct Welcome: Hashable, Sendable {
         public var user: UserID
         public var device: DeviceID
         public var session: String
@@ -48,7 +48,7 @@ public enum ServerMessage: Hashable, Sendable {
     }
 
     /// How long typing lasts and how often it need be renewed, in milliseconds.
-    public struct TypingTimes: Hashable, Sendable, Codable {
+    public struct TypingTimes: Hashable, Sendable {
         public var expiry: Int64
         public var throttle: Int64
 
@@ -59,7 +59,7 @@ public enum ServerMessage: Hashable, Sendable {
     }
 
     /// What one session may ask for.
-    public struct Limits: Hashable, Sendable, Codable {
+    public struct Limits: Hashable, Sendable {
         public var watchedUsers: Int
         public var joinedConversations: Int
         public var messageBytes: Int
@@ -67,14 +67,6 @@ public enum ServerMessage: Hashable, Sendable {
         public var messageRate: Int
         /// Messages at once.
         public var messageBurst: Int
-
-        enum CodingKeys: String, CodingKey {
-            case watchedUsers = "watched_users"
-            case joinedConversations = "joined_conversations"
-            case messageBytes = "message_bytes"
-            case messageRate = "message_rate"
-            case messageBurst = "message_burst"
-        }
 
         public init(
             watchedUsers: Int, joinedConversations: Int, messageBytes: Int, messageRate: Int, messageBurst: Int
@@ -87,7 +79,7 @@ public enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    public struct Typing: Hashable, Sendable, Codable {
+    public struct Typing: Hashable, Sendable {
         public var conversation: ConversationID
         /// At most `typing.names` of them, in the order in which the worker learnt of them.
         public var users: [Typist]
@@ -101,7 +93,7 @@ public enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    public struct Members: Hashable, Sendable, Codable {
+    public struct Members: Hashable, Sendable {
         public var conversation: ConversationID
         /// By their identifiers, at most ``Limits/watchedUsers`` of them: those whose presence the receiver is told.
         public var users: [Member]
@@ -115,7 +107,7 @@ public enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    public struct Member: Hashable, Sendable, Codable {
+    public struct Member: Hashable, Sendable {
         public var user: UserID
         public var name: String?
 
@@ -125,7 +117,7 @@ public enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    public struct Goodbye: Hashable, Sendable, Codable {
+    public struct Goodbye: Hashable, Sendable {
         public var reason: GoodbyeReason
         /// Whether coming back can help.
         public var reconnect: Bool

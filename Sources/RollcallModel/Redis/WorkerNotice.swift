@@ -1,11 +1,5 @@
 // What one worker tells another, on `worker:{INCARNATION}`.
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A message to one worker. Kinds that a reader does not know are other versions', and ignored.
 public enum WorkerNotice: Hashable, Sendable {
     /// A newer session of this device, at another worker or this one, took the device over from `session`, which is
@@ -16,25 +10,36 @@ public enum WorkerNotice: Hashable, Sendable {
 }
 
 extension WorkerNotice {
-    private struct Message: Codable {
-        var replaced: String?
-        var sentAway: String?
-
-        enum CodingKeys: String, CodingKey {
-            case replaced
-            case sentAway = "sent_away"
-        }
-    }
-
     /// Reads a payload; `nil` if it is of no known kind.
     public init?(payload: some Sequence<UInt8>) {
-        guard let message = try? JSONDecoder().decode(Message.self, from: Data(payload)) else { return nil }
-        if let (user, device, session) = message.replaced.flatMap(Self.words) {
+        guard let notice = try? WorkerNotice(jsonText: payload) else { return nil }
+        self = notice
+    }
+
+    /// The message as JSON.
+    public var payload: String { String(decoding: jsonText, as: UTF8.self) }
+
+    /// The session that it is about. Its worker knows it by the second half of `MS-RANDOM`.
+    public var session: SessionName? {
+        switch self {
+        case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
+            guard let hyphen = session.firstIndex(of: "-") else { return nil }
+            let random = SessionID(random: String(session[session.index(after: hyphen)...]))
+            return SessionName(user: user, device: device, session: random)
+        }
+    }
+}
+
+extension WorkerNotice: JSONReadable, JSONWritable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        let replaced: String? = try json.optionalField("replaced")
+        let sentAway: String? = try json.optionalField("sent_away")
+        if let (user, device, session) = replaced.flatMap(Self.words) {
             self = .replaced(user: user, device: device, session: session)
-        } else if let (user, device, session) = message.sentAway.flatMap(Self.words) {
+        } else if let (user, device, session) = sentAway.flatMap(Self.words) {
             self = .sentAway(user: user, device: device, session: session)
         } else {
-            return nil
+            throw UnexpectedJSON("it is of no known kind")
         }
     }
 
@@ -45,28 +50,14 @@ extension WorkerNotice {
         return (user, device, String(words[2]))
     }
 
-    /// The message as JSON.
-    public var payload: String {
-        let message: Message
-        switch self {
-        case .replaced(let user, let device, let session):
-            message = Message(replaced: "\(user) \(device) \(session)")
-        case .sentAway(let user, let device, let session):
-            message = Message(sentAway: "\(user) \(device) \(session)")
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        guard let data = try? encoder.encode(message) else { preconditionFailure("a string is always JSON") }
-        return String(decoding: data, as: UTF8.self)
-    }
-
-    /// The session that it is about. Its worker knows it by the second half of `MS-RANDOM`.
-    public var session: SessionName? {
-        switch self {
-        case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
-            guard let hyphen = session.firstIndex(of: "-") else { return nil }
-            let random = SessionID(random: String(session[session.index(after: hyphen)...]))
-            return SessionName(user: user, device: device, session: random)
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            switch self {
+            case .replaced(let user, let device, let session):
+                json.field("replaced", "\(user) \(device) \(session)")
+            case .sentAway(let user, let device, let session):
+                json.field("sent_away", "\(user) \(device) \(session)")
+            }
         }
     }
 }

@@ -17,8 +17,29 @@ struct AdminUsers: AdminRequestBody {
     var users: [UserID]
 }
 
-struct AdminPresence: Encodable {
+/// Up to a thousand people's, so written like a message.
+struct AdminPresence: JSONWritable {
     var users: [Presence]
+
+    func write(to json: inout JSONWriter) {
+        json.object { $0.field("users", users) }
+    }
+}
+
+struct AdminTyping: JSONWritable {
+    private let typing: ServerMessage.Typing
+
+    init(_ typing: ServerMessage.Typing) {
+        self.typing = typing
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object {
+            $0.field("conversation", typing.conversation)
+            $0.field("count", typing.count)
+            $0.field("users", typing.users)
+        }
+    }
 }
 
 /// All members of a conversation: their display names by user.

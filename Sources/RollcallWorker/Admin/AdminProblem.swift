@@ -2,6 +2,7 @@
 
 import Hummingbird
 import NIOCore
+import RollcallModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -83,6 +84,13 @@ struct AdminProblem: Error, Hashable {
 enum AdminJSON {
     static func response(_ body: some Encodable) -> Response {
         response(bytes(body), status: .ok, type: "application/json")
+    }
+
+    static func response(_ body: some JSONWritable) -> Response {
+        let size = body.jsonSize
+        var bytes = ByteBufferAllocator().buffer(capacity: size)
+        bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { body.writeJSON(to: $0) }
+        return response(bytes, status: .ok, type: "application/json")
     }
 
     static func response(_ bytes: ByteBuffer, status: HTTPResponse.Status, type: String) -> Response {

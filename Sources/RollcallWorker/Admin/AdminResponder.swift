@@ -71,7 +71,7 @@ struct AdminResponder: HTTPResponder {
         case (.revocation, .post, let user?, _):
             return AdminJSON.response(try await node.revokeTokens(of: user))
         case (.typing, .get, _, let conversation?):
-            return AdminJSON.response(try await node.typing(in: conversation))
+            return AdminJSON.response(AdminTyping(try await node.typing(in: conversation)))
         case (.members, let method, _, let conversation?): return try await members(of: conversation, method, request)
         case (.member, let method, let user?, let conversation?):
             return try await member(user, of: conversation, method, request)

@@ -41,8 +41,7 @@ extension EdgeConnection {
         close(.tooSlow)
     }
 
-    private static let slowGoodbye = ServerFrame(
-        text: MessageCodec().json(of: .goodbye(.init(reason: .slow, reconnect: true))))
+    private static let slowGoodbye = ServerFrame(.goodbye(.init(reason: .slow, reconnect: true)))
 
     func fail(_ violation: WebSocketViolation) {
         if violation == .tooBig { loop.limitHit(.messageBytes) }

@@ -54,7 +54,7 @@ enum Peer {
 /// A message on its way to its sessions: made a frame once, and only if one of them is behind a socket.
 struct Dispatch {
     private let message: ServerMessage
-    private lazy var frame = ServerFrame(text: MessageCodec().json(of: message))
+    private lazy var frame = ServerFrame(message)
 
     init(_ message: ServerMessage) {
         self.message = message

@@ -1,10 +1,5 @@
 // The sessions' side of a shard: connections as they come, speak and go, by whatever way.
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 internal import NIOCore
 internal import RollcallCore
 internal import RollcallModel
@@ -22,7 +17,7 @@ extension ShardDriver: EdgeShard {
         guard let key = key(of: .edge(connection)) else { return }
         after { shard, now in
             do {
-                let request = try MessageCodec().request(from: .init(text.readableBytesView))
+                let request = try text.withUnsafeReadableBytes { try MessageCodec().request(from: $0) }
                 return shard.received(request, on: key, at: now)
             } catch let error as MessageError {
                 return shard.received(error, on: key, at: now)

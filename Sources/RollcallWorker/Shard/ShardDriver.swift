@@ -1,10 +1,5 @@
 // One event loop of a worker: carries what happens there to the decisions, and carries out what they decide.
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 internal import Logging
 internal import Metrics
 internal import NIOCore
@@ -177,9 +172,9 @@ final class ShardDriver {
     }
 
     /// A payload that cannot be read is another version's, or nobody's: then what it is about is read.
-    private func decoded<Change: Decodable>(_ payload: ByteBuffer) -> Change? {
+    private func decoded<Change: JSONReadable>(_ payload: ByteBuffer) -> Change? {
         do {
-            return try JSONDecoder().decode(Change.self, from: Data(payload.readableBytesView))
+            return try payload.withUnsafeReadableBytes { try Change(jsonText: $0) }
         } catch {
             logger.debug("a published change could not be read", metadata: ["type": "\(Change.self)"])
             return nil

@@ -33,7 +33,7 @@ struct RawDevice {
 
     /// A message as a finished frame. Its mask is all zeros (RFC 6455 asks for one, and the worker cannot tell).
     static func frame(_ message: ClientMessage, id: MessageID? = nil) -> [UInt8] {
-        frame(Opcode.text, Array(MessageCodec().json(of: ClientRequest(message, id: id))))
+        frame(Opcode.text, MessageCodec().json(of: ClientRequest(message, id: id)))
     }
 
     /// The next message, and when the last byte of its frame had come.
@@ -43,7 +43,7 @@ struct RawDevice {
             let payload = try socket.read(length(head[1]))
             let arrival = ContinuousClock.now
             switch head[0] & 0x0F {
-            case Opcode.text: return (try MessageCodec().message(from: Data(payload)), arrival)
+            case Opcode.text: return (try MessageCodec().message(from: payload), arrival)
             case Opcode.ping: try socket.write(Self.frame(Opcode.pong, payload))
             case let opcode: throw BenchFailure("the worker ended the connection, or sent opcode \(opcode)")
             }

@@ -1,35 +1,34 @@
 // Everything that is read as text: what clients and workers say, and what stands and is published in Redis. What was
-// read can be written, and read again as the same.
+// read can be written, and read again as the same; and Foundation's coders agree.
 
-import Foundation
+import FoundationCodec
 import RollcallModel
 
 enum CodecTarget {
     @Sendable static func take(_ bytes: [UInt8]) {
-        let data = Data(bytes)
-        client(data)
-        server(data)
-        published(data)
+        client(bytes)
+        server(bytes)
+        published(bytes)
+        let disagreement = Comparison.disagreement(about: bytes)
+        expect(disagreement == nil, disagreement ?? "")
         stored(String(decoding: bytes, as: UTF8.self))
     }
 
-    private static func client(_ data: Data) {
+    private static func client(_ bytes: [UInt8]) {
         let codec = MessageCodec()
-        guard let request = try? codec.request(from: data) else { return }
+        guard let request = try? codec.request(from: bytes) else { return }
         expect((try? codec.request(from: codec.json(of: request))) == request, "a request changed on its way")
     }
 
-    private static func server(_ data: Data) {
+    private static func server(_ bytes: [UInt8]) {
         let codec = MessageCodec()
-        guard let message = try? codec.message(from: data) else { return }
+        guard let message = try? codec.message(from: bytes) else { return }
         expect((try? codec.message(from: codec.json(of: message))) == message, "a message changed on its way")
     }
 
-    private static func published(_ data: Data) {
-        _ = try? JSONDecoder().decode(TypingChange.self, from: data)
-        _ = try? JSONDecoder().decode(PresenceChange.self, from: data)
-        _ = try? JSONDecoder().decode(MemberChange.self, from: data)
-        _ = WorkerNotice(payload: data)
+    private static func published(_ bytes: [UInt8]) {
+        guard let notice = WorkerNotice(payload: bytes) else { return }
+        expect(WorkerNotice(payload: notice.payload.utf8) == notice, "a notice changed on its way")
     }
 
     private static func stored(_ text: String) {

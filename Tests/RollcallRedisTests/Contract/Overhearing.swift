@@ -1,6 +1,5 @@
 // What is published, as a worker hears it: on the channels of some topics, in the order of Redis.
 
-import Foundation
 import NIOCore
 import NIOPosix
 import RedisTwin
@@ -53,9 +52,13 @@ extension Published {
     }
 
     /// The part of a presence's payload that ``Presence`` does not have.
-    private struct Surroundings: Decodable {
+    private struct Surroundings: JSONReadable {
         var devices: Int
         var at: Timestamp
+
+        init(json: JSONValue) throws(UnexpectedJSON) {
+            (devices, at) = (try json.field("devices"), try json.field("at"))
+        }
     }
 
     fileprivate init(channel: String, payload: String) throws {

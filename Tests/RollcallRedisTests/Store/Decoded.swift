@@ -1,6 +1,6 @@
-import Foundation
+import RollcallModel
 
 /// What a published payload says.
-func decoded<Value: Decodable>(_ type: Value.Type, _ payload: String) throws -> Value {
-    try JSONDecoder().decode(type, from: Data(payload.utf8))
+func decoded<Value: JSONReadable>(_ type: Value.Type, _ payload: String) throws -> Value {
+    try Value(jsonText: payload.utf8)
 }

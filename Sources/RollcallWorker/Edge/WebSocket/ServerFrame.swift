@@ -29,6 +29,14 @@ struct ServerFrame: Sendable {
         self.init(.text, capacity: capacity, write: write)
     }
 
+    /// A message in one frame, written straight into its place.
+    init(_ message: ServerMessage) {
+        let size = message.jsonSize
+        self.init(textOf: size) { text in
+            text.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { message.writeJSON(to: $0) }
+        }
+    }
+
     /// Several frames, one after the other, as one piece of memory: what a tick has for the same sockets.
     init(joining frames: some Collection<ServerFrame>) {
         var bytes = ByteBufferAllocator().buffer(capacity: frames.reduce(0) { $0 + $1.count })

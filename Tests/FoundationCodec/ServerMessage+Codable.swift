@@ -1,4 +1,6 @@
-// Writing and reading what workers say.
+// What workers say, described for Foundation.
+
+public import RollcallModel
 
 extension ServerMessage: Codable {
     enum CodingKeys: String, CodingKey {
@@ -9,7 +11,6 @@ extension ServerMessage: Codable {
         case welcome, presence, typing, members, removed, pong, ack, error, goodbye
     }
 
-    /// - Throws: `DecodingError` for an unknown type, which a client skips: a newer worker may say more.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         switch try fields.decode(Kind.self, forKey: .type) {

@@ -1,0 +1,55 @@
+// What JSON's bytes are called here.
+
+/// Lets a byte be told by its ASCII character in a `switch`.
+func ~= (character: Unicode.Scalar, byte: UInt8) -> Bool { byte == UInt8(ascii: character) }
+
+func ~= (characters: ClosedRange<Unicode.Scalar>, byte: UInt8) -> Bool {
+    (UInt8(ascii: characters.lowerBound)...UInt8(ascii: characters.upperBound)).contains(byte)
+}
+
+extension UInt8 {
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+
+    /// What this digit counts for in an escape.
+    var hexadecimalValue: UInt32? {
+        switch self {
+        case "0"..."9": UInt32(self - UInt8(ascii: "0"))
+        case "A"..."F": UInt32(self - UInt8(ascii: "A") + 10)
+        case "a"..."f": UInt32(self - UInt8(ascii: "a") + 10)
+        default: nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these bytes stand there.
+    func holds(_ bytes: StaticString, at index: Int) -> Bool {
+        guard bytes.utf8CodeUnitCount <= count - index else { return false }
+        for (offset, byte) in bytes.bytes.enumerated() where self[index + offset] != byte { return false }
+        return true
+    }
+
+    /// Where the white space ends that begins there, if any does.
+    func endOfSpace(from index: Int) -> Int {
+        var index = index
+        while index < count {
+            switch self[index] {
+            case " ", "\n", "\r", "\t": index += 1
+            default: return index
+            }
+        }
+        return index
+    }
+}
+
+extension StaticString {
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}
+
+extension Sequence<UInt8> {
+    /// Lets the bytes be read in one piece: where they are if they are in one, else in a copy.
+    func withBytes<Result>(_ read: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withContiguousStorageIfAvailable { try read(UnsafeRawBufferPointer($0)) }
+            ?? Array(self).withUnsafeBytes(read)
+    }
+}

@@ -1,0 +1,67 @@
+// What can be read from JSON. Messages say how beside where they are described; here are the kinds of their fields.
+
+/// What can be read from JSON. Fields that it does not know are ignored.
+package protocol JSONReadable {
+    init(json: JSONValue) throws(UnexpectedJSON)
+}
+
+extension JSONReadable {
+    /// Reads a whole text, which is to be an object.
+    package init(jsonText text: UnsafeRawBufferPointer) throws(UnexpectedJSON) {
+        guard let json = JSONValue(object: text) else { throw UnexpectedJSON("the text is no JSON object") }
+        try self.init(json: json)
+    }
+
+    package init(jsonText text: some Sequence<UInt8>) throws {
+        self = try text.withBytes { try Self(jsonText: $0) }
+    }
+}
+
+extension Bool: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.truth() }
+}
+
+extension Int64: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.integer() }
+}
+
+extension Int: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        guard let integer = Int(exactly: try json.integer()) else { throw UnexpectedJSON("it is too large a number") }
+        self = integer
+    }
+}
+
+extension String: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.text() }
+}
+
+extension Array: JSONReadable where Element: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) { self = try json.list() }
+}
+
+extension JSONReadable where Self: RawRepresentable<String> {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        let word = try json.text()
+        guard let value = Self(rawValue: word) else { throw UnexpectedJSON("\"\(word.prefix(64))\" is not known") }
+        self = value
+    }
+}
+
+extension DeviceState: JSONReadable {}
+extension PresenceStatus: JSONReadable {}
+
+extension Identifier: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        let text = try json.text()
+        do {
+            try self.init(text)
+        } catch {
+            throw UnexpectedJSON("\(error)")
+        }
+    }
+}
+
+extension Timestamp: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) { self.init(milliseconds: try json.integer()) }
+}

@@ -1,0 +1,140 @@
+// A value read where it stands. Nothing is built of a text but what is kept of it: a field is looked for when it is asked
+// for, and what nobody asks for is only passed over. Of fields with the same name the first counts.
+
+/// A value in a text that is known to be JSON.
+///
+/// It does not own the text: it is good only as long as those bytes are.
+package struct JSONValue {
+    let bytes: UnsafeRawBufferPointer
+    /// Where in the text it begins.
+    let start: Int
+
+    private init(_ bytes: UnsafeRawBufferPointer, at start: Int) {
+        (self.bytes, self.start) = (bytes, start)
+    }
+
+    /// Checks a text from its first byte to its last.
+    ///
+    /// - Returns: `nil` if it is no JSON, or no object.
+    package init?(object text: UnsafeRawBufferPointer) {
+        guard let start = JSONGrammar.check(text), text[start] == UInt8(ascii: "{") else { return nil }
+        self.init(text, at: start)
+    }
+
+    var first: UInt8 { bytes[start] }
+
+    var isNull: Bool { first == UInt8(ascii: "n") }
+
+    /// A string's text.
+    package func text() throws(UnexpectedJSON) -> String {
+        guard first == UInt8(ascii: "\"") else { throw UnexpectedJSON("it is no text") }
+        guard let text = JSONString(in: bytes, at: start).text else {
+            throw UnexpectedJSON("it has half of a surrogate pair")
+        }
+        return text
+    }
+
+    package func truth() throws(UnexpectedJSON) -> Bool {
+        switch first {
+        case "t": true
+        case "f": false
+        default: throw UnexpectedJSON("it is neither true nor false")
+        }
+    }
+}
+
+// Objects.
+extension JSONValue {
+    /// A field that must be there.
+    package func field<Value: JSONReadable>(_ name: StaticString) throws(UnexpectedJSON) -> Value {
+        guard let value = try value(of: name) else { throw UnexpectedJSON("the field \"\(name)\" is missing") }
+        return try value.read(as: name)
+    }
+
+    /// A field that may be missing or null.
+    package func optionalField<Value: JSONReadable>(_ name: StaticString) throws(UnexpectedJSON) -> Value? {
+        guard let value = try value(of: name), !value.isNull else { return nil }
+        return try value.read(as: name)
+    }
+
+    private func read<Value: JSONReadable>(as name: StaticString) throws(UnexpectedJSON) -> Value {
+        do {
+            return try Value(json: self)
+        } catch {
+            throw UnexpectedJSON("the field \"\(name)\" is wrong: \(error)")
+        }
+    }
+
+    private func value(of name: StaticString) throws(UnexpectedJSON) -> JSONValue? {
+        guard first == UInt8(ascii: "{") else { throw UnexpectedJSON("it is no object") }
+        var index = bytes.endOfSpace(from: start + 1)
+        while bytes[index] != UInt8(ascii: "}") {
+            let key = JSONString(in: bytes, at: index)
+            let colon = bytes.endOfSpace(from: key.end)
+            let value = JSONValue(bytes, at: bytes.endOfSpace(from: colon + 1))
+            if key.is(name) { return value }
+            index = value.next
+        }
+        return nil
+    }
+}
+
+// Arrays.
+extension JSONValue {
+    package func list<Element: JSONReadable>() throws(UnexpectedJSON) -> [Element] {
+        guard first == UInt8(ascii: "[") else { throw UnexpectedJSON("it is no list") }
+        var list: [Element] = []
+        var index = bytes.endOfSpace(from: start + 1)
+        while bytes[index] != UInt8(ascii: "]") {
+            let element = JSONValue(bytes, at: index)
+            list.append(try Element(json: element))
+            index = element.next
+        }
+        return list
+    }
+}
+
+// How far it goes.
+extension JSONValue {
+    /// Where it ends, right behind its last byte.
+    var end: Int {
+        switch first {
+        case "\"": JSONString(in: bytes, at: start).end
+        case "{", "[": endOfContainer
+        default: endOfWord
+        }
+    }
+
+    /// In a container: where the next value or name begins, or the end of the container stands.
+    private var next: Int {
+        let index = bytes.endOfSpace(from: end)
+        return bytes[index] == UInt8(ascii: ",") ? bytes.endOfSpace(from: index + 1) : index
+    }
+
+    private var endOfContainer: Int {
+        var index = start
+        var depth = 0
+        repeat {
+            switch bytes[index] {
+            case "\"":
+                index = JSONString(in: bytes, at: index).end
+                continue
+            case "{", "[": depth += 1
+            case "}", "]": depth -= 1
+            default: break
+            }
+            index += 1
+        } while depth > 0
+        return index
+    }
+
+    /// Of a number, or of `true`, `false` or `null`.
+    private var endOfWord: Int {
+        bytes[start...].firstIndex {
+            switch $0 {
+            case ",", "}", "]", " ", "\n", "\r", "\t": true
+            default: false
+            }
+        } ?? bytes.count
+    }
+}

@@ -1,0 +1,148 @@
+// Reading and writing what workers' messages consist of. A message's own fields are written together with its type, which
+// has its place among them.
+
+extension ServerMessage.Welcome: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            user: try json.field("user"), device: try json.field("device"), session: try json.field("session"),
+            worker: try json.field("worker"), time: try json.field("time"), ping: try json.field("ping"),
+            typing: try json.field("typing"), limits: try json.field("limits"))
+    }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("device", device)
+        json.field("limits", limits)
+        json.field("ping", ping)
+        json.field("session", session)
+        json.field("time", time)
+        json.field("type", ServerMessage.Kind.welcome)
+        json.field("typing", typing)
+        json.field("user", user)
+        json.field("worker", worker)
+    }
+}
+
+extension ServerMessage.TypingTimes: JSONReadable, JSONWritable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(expiry: try json.field("expiry"), throttle: try json.field("throttle"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object {
+            $0.field("expiry", expiry)
+            $0.field("throttle", throttle)
+        }
+    }
+}
+
+extension ServerMessage.Limits: JSONReadable, JSONWritable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            watchedUsers: try json.field("watched_users"),
+            joinedConversations: try json.field("joined_conversations"),
+            messageBytes: try json.field("message_bytes"), messageRate: try json.field("message_rate"),
+            messageBurst: try json.field("message_burst"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object {
+            $0.field("joined_conversations", joinedConversations)
+            $0.field("message_burst", messageBurst)
+            $0.field("message_bytes", messageBytes)
+            $0.field("message_rate", messageRate)
+            $0.field("watched_users", watchedUsers)
+        }
+    }
+}
+
+extension ServerMessage.Typing: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            conversation: try json.field("conversation"), users: try json.field("users"),
+            count: try json.field("count"))
+    }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("conversation", conversation)
+        json.field("count", count)
+        json.field("type", ServerMessage.Kind.typing)
+        json.field("users", users)
+    }
+}
+
+extension Typist: JSONReadable, JSONWritable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(user: try json.field("user"), name: try json.optionalField("name"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object {
+            $0.optionalField("name", name)
+            $0.field("user", user)
+        }
+    }
+}
+
+extension ServerMessage.Members: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            conversation: try json.field("conversation"), users: try json.field("users"),
+            count: try json.field("count"))
+    }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("conversation", conversation)
+        json.field("count", count)
+        json.field("type", ServerMessage.Kind.members)
+        json.field("users", users)
+    }
+}
+
+extension ServerMessage.Member: JSONReadable, JSONWritable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(user: try json.field("user"), name: try json.optionalField("name"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object {
+            $0.optionalField("name", name)
+            $0.field("user", user)
+        }
+    }
+}
+
+extension MessageError: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            code: try json.field("code"), id: try json.optionalField("id"), message: try json.field("message"),
+            retry: try json.optionalField("retry"))
+    }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("code", code)
+        json.optionalField("id", id)
+        json.field("message", message)
+        json.field("retry", retry)
+        json.field("type", ServerMessage.Kind.error)
+    }
+}
+
+extension MessageError.Code: JSONReadable, JSONWritable {}
+
+extension ServerMessage.Goodbye: JSONReadable {
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        self.init(
+            reason: try json.field("reason"), reconnect: try json.field("reconnect"),
+            after: try json.optionalField("after"), to: try json.optionalField("to"))
+    }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.optionalField("after", after)
+        json.field("reason", reason)
+        json.field("reconnect", reconnect)
+        json.optionalField("to", to)
+        json.field("type", ServerMessage.Kind.goodbye)
+    }
+}
+
+extension GoodbyeReason: JSONReadable, JSONWritable {}

@@ -1,0 +1,50 @@
+// Reading and writing what workers say. What a message has beside its type stands in ServerMessage+Content.swift.
+
+extension ServerMessage: JSONReadable {
+    enum Kind: String, JSONReadable, JSONWritable {
+        case welcome, presence, typing, members, removed, pong, ack, error, goodbye
+    }
+
+    /// - Throws: also for an unknown type, which a client skips: a newer worker may say more.
+    package init(json: JSONValue) throws(UnexpectedJSON) {
+        let kind: Kind = try json.field("type")
+        switch kind {
+        case .welcome: self = .welcome(try Welcome(json: json))
+        case .presence: self = .presence(try json.field("users"), id: try json.optionalField("id"))
+        case .typing: self = .typing(try Typing(json: json))
+        case .members: self = .members(try Members(json: json))
+        case .removed: self = .removed(try json.field("conversation"))
+        case .pong: self = .pong(time: try json.field("time"))
+        case .ack: self = .ack(try json.field("id"))
+        case .error: self = .error(try MessageError(json: json))
+        case .goodbye: self = .goodbye(try Goodbye(json: json))
+        }
+    }
+}
+
+extension ServerMessage: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            switch self {
+            case .welcome(let welcome): welcome.writeFields(to: &json)
+            case .presence(let users, let id):
+                json.optionalField("id", id)
+                json.field("type", Kind.presence)
+                json.field("users", users)
+            case .typing(let typing): typing.writeFields(to: &json)
+            case .members(let members): members.writeFields(to: &json)
+            case .removed(let conversation):
+                json.field("conversation", conversation)
+                json.field("type", Kind.removed)
+            case .pong(let time):
+                json.field("time", time)
+                json.field("type", Kind.pong)
+            case .ack(let id):
+                json.field("id", id)
+                json.field("type", Kind.ack)
+            case .error(let error): error.writeFields(to: &json)
+            case .goodbye(let goodbye): goodbye.writeFields(to: &json)
+            }
+        }
+    }
+}

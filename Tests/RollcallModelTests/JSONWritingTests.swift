@@ -1,0 +1,47 @@
+// What is written, beyond what the golden frames have.
+
+import FoundationCodec
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite struct JSONWritingTests {
+    @Test("every character is written as by Foundation, escaped only where it must be")
+    func characters() throws {
+        let low = (0...0x800).compactMap(Unicode.Scalar.init)
+        let high: [Unicode.Scalar] = [
+            "\u{2028}", "\u{2029}", "\u{d7ff}", "\u{e000}", "\u{fffd}", "\u{ffff}", "\u{10ffff}",
+        ]
+        for scalar in low + high {
+            let text = "a\(scalar)\(scalar)b"
+            #expect(try text.jsonText == FoundationCodec.json(of: text), "\(scalar.value)")
+        }
+    }
+
+    @Test("numbers are written as by Foundation")
+    func numbers() throws {
+        for number in [Int64.min, -10, -1, 0, 9, 10, 99, 100, 1_784_599_990_000, .max] {
+            #expect(try number.jsonText == FoundationCodec.json(of: number))
+        }
+        var numbers = [0.1, -0.0, 5e-324, 1e15, 1e16, 1e17, 2.5, -1e300]
+        randomised("numbers") { random in
+            numbers += (0..<2_000).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
+        }
+        for number in numbers {
+            #expect(try MessageID.number(number).jsonText == FoundationCodec.json(of: number), "\(number)")
+        }
+    }
+
+    @Test("a text that is not contiguous is written as its copy")
+    func substrings() {
+        let whole = "xx\"ä\"yy"
+        let part = String(whole.dropFirst(2).dropLast(2))
+        #expect(String(decoding: part.jsonText, as: UTF8.self) == #""\"ä\"""#)
+    }
+
+    @Test("what is written takes as many bytes as were counted")
+    func size() {
+        for (_, message) in Golden.messages { #expect(message.jsonText.count == message.jsonSize) }
+        for (_, request) in Golden.requests { #expect(request.jsonText.count == request.jsonSize) }
+    }
+}
