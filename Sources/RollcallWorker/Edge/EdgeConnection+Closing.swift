@@ -35,9 +35,9 @@ extension EdgeConnection {
 
     /// Closes because the peer reads more slowly than it asks to be told.
     func closeAsSlow() {
-        guard phase == .open, let context else { return }
+        guard phase == .open else { return }
         loop.limitHit(.outboundBytes)
-        write(Self.slowGoodbye, to: context)
+        write(Self.slowGoodbye)
         close(.tooSlow)
     }
 
@@ -59,10 +59,10 @@ extension EdgeConnection {
 
     /// Sends the last frame. The shard hears of it at the end of the tick, not within a call of its own.
     private func hangUp(_ cause: Ending, with frame: ServerFrame, then next: Phase) {
-        guard phase == .open, let context else { return }
+        guard phase == .open, context != nil else { return }
         note(cause)
         listen()
-        write(frame, to: context)
+        write(frame)
         phase = next
         loop.flushSoon(self)
     }

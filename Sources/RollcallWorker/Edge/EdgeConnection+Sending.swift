@@ -1,5 +1,5 @@
-// What a connection sends. Frames come finished; NIO holds what the kernel does not take at once, and knows how much
-// that is. The bytes leave in `flush()`, once a tick: the one place where they could go to the socket by another way.
+// What a connection sends. Frames come finished, and are gathered until `flush()`, once a tick; NIO holds what the kernel
+// does not take then, and knows how much that is.
 
 import NIOCore
 import RollcallModel
@@ -12,22 +12,20 @@ extension EdgeConnection {
     /// - Returns: whether it was not dropped.
     @discardableResult
     func send(_ frame: ServerFrame, counting: Bool = true) -> Bool {
-        guard phase == .open, let context else { return false }
+        guard phase == .open, context != nil else { return false }
         if !counting || exempt > 0 {
             exempt = min(exempt, outboundBytes) + (counting ? 0 : frame.count)
         }
-        write(frame, to: context)
+        write(frame)
         loop.flushSoon(self)
         return true
     }
 
-    /// Hands a frame to NIO, which keeps it until ``flush()``. Under TLS it is not among the bytes that the channel counts
-    /// before it is encrypted, which happens then.
-    func write(_ frame: ServerFrame, to context: ChannelHandlerContext) {
-        if loop.isEncrypted { unencryptedBytes += frame.count }
+    /// Puts a frame behind what this tick has written so far.
+    func write(_ frame: ServerFrame) {
         loop.tally.sentFrames += 1
         loop.tally.sentBytes += frame.count
-        context.write(wrapOutboundOut(frame.bytes), promise: nil)
+        parcel = loop.parcel(parcel, adding: frame)
     }
 
     /// Counts a frame that is not sent, since the peer is behind and will be sent something newer: how slow a peer is
@@ -53,8 +51,12 @@ extension EdgeConnection {
 
     /// Bytes that the kernel has not yet taken.
     var outboundBytes: Int {
-        guard let channel = context?.channel, phase != .over else { return 0 }
-        return ((try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0) + unencryptedBytes
+        phase == .over ? 0 : queuedBytes + (parcel?.count ?? 0)
+    }
+
+    /// Of those, the ones that NIO holds.
+    var queuedBytes: Int {
+        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
     /// Of ``outboundBytes``, those that count, and what the peer was spared since it fell behind. Which of the waiting
@@ -68,39 +70,5 @@ extension EdgeConnection {
     var isBackedUp: Bool {
         guard let context, phase != .over else { return false }
         return !context.channel.isWritable
-    }
-
-    /// Hands the kernel what this tick has written, and goes on with the closing if that was the last.
-    func flush() {
-        awaitsFlush = false
-        guard let context, phase != .over else { return }
-        context.flush()
-        unencryptedBytes = 0
-        switch phase {
-        case .open:
-            if isBackedUp { fallBehind() } else { drain() }
-        case .closing, .broken, .finished:
-            sayGoodbye(context)
-        case .over:
-            break
-        }
-    }
-
-    /// The kernel has taken enough of what waited.
-    func drain() {
-        guard isBehind || awaitsDrain else { return }
-        isBehind = false
-        awaitsDrain = false
-        sparedBytes = 0
-        loop.shard.drained(self)
-    }
-
-    /// The kernel has not taken what this tick wrote.
-    private func fallBehind() {
-        loop.watch(self)
-        guard outboundBytes <= loop.settings.outboundCeiling else { return closeAsSlow() }
-        guard !isBehind else { return }
-        isBehind = true
-        loop.shard.fellBehind(self)
     }
 }

@@ -35,8 +35,12 @@ final class EdgeConnection: RotaMember {
     var isBehind = false
     /// Whether the shard asked to be told when what was sent has left.
     var awaitsDrain = false
-    /// Under TLS, what this tick has written.
-    var unencryptedBytes = 0
+    /// What this tick has written.
+    var parcel: Parcel?
+    /// The kernel's name for the connection, while bytes may go to it past NIO.
+    private(set) var socket: NIOBSDSocket.Handle?
+    /// Whether NIO may hold bytes that the kernel has not taken.
+    var hasQueued = false
     /// What was not sent while the connection was behind, in bytes.
     var sparedBytes = 0
     /// Whether our side of the stream has ended.
@@ -88,6 +92,7 @@ extension EdgeConnection: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        socket = findSocket(context)
         loop.joined(self)
     }
 
@@ -130,6 +135,7 @@ extension EdgeConnection: ChannelInboundHandler {
 
     private func end() {
         phase = .over
+        (socket, parcel) = (nil, nil)
         bow()
     }
 }

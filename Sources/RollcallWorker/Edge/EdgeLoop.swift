@@ -21,6 +21,8 @@ final class EdgeLoop {
     private var scratch = ByteBuffer()
     private var unflushed: [EdgeConnection] = []
     private var flushing: [EdgeConnection] = []
+    /// Of a single frame, the last that was begun.
+    private var lastParcel: Parcel?
 
     var clock: AwakeClock
     var rota: PingRota<EdgeConnection>
@@ -115,7 +117,18 @@ extension EdgeLoop {
         eventLoop.assumeIsolated().execute { self.flush() }
     }
 
+    /// What a socket is to be sent when a frame is added. The first frame of most sockets is the one that the last socket
+    /// was sent.
+    func parcel(_ parcel: Parcel?, adding frame: ServerFrame) -> Parcel {
+        if let parcel { return parcel.adding(frame) }
+        if let lastParcel, lastParcel.ends(with: frame) { return lastParcel }
+        let first = Parcel(frame)
+        lastParcel = first
+        return first
+    }
+
     private func flush() {
+        lastParcel = nil
         swap(&unflushed, &flushing)
         for connection in flushing {
             connection.flush()

@@ -46,6 +46,13 @@ struct ServerFrame: Sendable {
         self.init(finished: bytes)
     }
 
+    /// Whether it is this very frame, in the same memory.
+    func isSame(as other: ServerFrame) -> Bool {
+        bytes.withUnsafeReadableBytes { own in
+            other.bytes.withUnsafeReadableBytes { own.baseAddress == $0.baseAddress && own.count == $0.count }
+        }
+    }
+
     /// How many bytes go over the wire.
     var count: Int { bytes.readableBytes }
 
