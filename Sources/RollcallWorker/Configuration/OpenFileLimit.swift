@@ -23,11 +23,9 @@ public enum OpenFileLimit {
     static let mostSessions = 1_000_000
 
     /// How many sessions fit once ``raise()`` was called.
-    public static var sessions: Int {
-        sessions(files: reachable, loops: System.coreCount)
-    }
+    public static var sessions: Int { sessions() }
 
-    static func sessions(files: Int, loops: Int) -> Int {
+    static func sessions(files: Int = reachable, loops: Int = System.coreCount) -> Int {
         let handshakes = handshakes(files: files, loops: loops) * loops
         return min(mostSessions, max(1, devices(files: files, loops: loops) - handshakes))
     }
