@@ -89,7 +89,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            resources: [.embedInCode("Resources/openapi.yaml")],
+            resources: [.embedInCode("Live"), .embedInCode("Resources/openapi.yaml")],
             swiftSettings: swiftSettings
         ),
         .target(

@@ -77,8 +77,8 @@ def stopping(process):
 class Redis(Process):
     """A private server on loopback that keeps nothing."""
 
-    def __init__(self):
-        self.port = free_port()
+    def __init__(self, port=None):
+        self.port = port or free_port()
         self.folder = tempfile.mkdtemp(prefix="rollcall-browser-")
         super().__init__(
             ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self.folder,

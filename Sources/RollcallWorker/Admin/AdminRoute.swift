@@ -9,6 +9,8 @@ enum AdminPlace: String, CaseIterable {
     case ready = "/ready"
     case metrics = "/metrics"
     case document = "/openapi.yaml"
+    case livePage = "/live"
+    case liveFile = "/live/{file}"
     case presence = "/v1/presence"
     case workers = "/v1/workers"
     case live = "/v1/live"
@@ -19,13 +21,13 @@ enum AdminPlace: String, CaseIterable {
     case members = "/v1/conversations/{conversation}/members"
     case member = "/v1/conversations/{conversation}/members/{user}"
 
-    /// Where anybody may ask: those who watch over a worker know no token.
-    static let open: Set<AdminPlace> = [.health, .ready]
+    /// Where anybody may ask: those who watch over a worker know no token, and a browser shows none to have a page.
+    static let open: Set<AdminPlace> = [.health, .ready, .livePage, .liveFile]
 
     /// What may be done there, as the `Allow` header lists it.
     var methods: String {
         switch self {
-        case .health, .ready, .metrics, .document, .workers, .live, .typing: "GET, HEAD"
+        case .health, .ready, .metrics, .document, .livePage, .liveFile, .workers, .live, .typing: "GET, HEAD"
         case .presence: "GET, HEAD, POST"
         case .user: "GET, HEAD, DELETE"
         case .sessions: "DELETE"
@@ -35,9 +37,10 @@ enum AdminPlace: String, CaseIterable {
         }
     }
 
-    fileprivate static let parts = Dictionary(
-        uniqueKeysWithValues: allCases.map { ($0, $0.rawValue.split(separator: "/", omittingEmptySubsequences: false)) }
-    )
+    /// Each with its path, taken apart.
+    fileprivate static let all = allCases.map { place in
+        (place: place, parts: place.rawValue.split(separator: "/", omittingEmptySubsequences: false))
+    }
 }
 
 /// The place that a path names, and whom it names.
@@ -47,17 +50,20 @@ struct AdminRoute: Hashable {
     private(set) var user: UserID?
     /// Set exactly where the place has `{conversation}`.
     private(set) var conversation: ConversationID?
+    /// Set exactly where the place has `{file}`.
+    private(set) var file: LivePage?
 
     /// - Parameter path: as it stands in the request, without the query.
     /// - Throws: ``AdminProblem`` for a path that is none of ours, or that has a name in it that can be nobody's.
     init(path: String) throws(AdminProblem) {
         let path = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard let (place, parts) = AdminPlace.parts.first(where: { Self.fits(path, $0.value) }) else {
+        guard let (place, parts) = AdminPlace.all.first(where: { Self.fits(path, $0.parts) }) else {
             throw AdminProblem(.notFound, "there is nothing at this path")
         }
         self.place = place
         for (part, name) in zip(parts, path) {
             if part == "{user}" { user = try AdminName.decoded(name, "the user") }
+            if part == "{file}" { file = try LivePage.named(name) }
             if part == "{conversation}" { conversation = try AdminName.decoded(name, "the conversation") }
         }
     }

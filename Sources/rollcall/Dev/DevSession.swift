@@ -64,6 +64,7 @@ private struct Ready: Encodable {
             Rollcall is running. Ctrl-C ends all of it.
 
               open    \(page)
+              live    \(workers[0].admin)/live
               redis   127.0.0.1:\(redis.port), keeping nothing
             \(lines.joined(separator: "\n"))
 

@@ -1,0 +1,104 @@
+// The live page: asks its worker once a second, shows what it says, and says so when it says nothing.
+
+import { Asker } from "./asker.js";
+import { announce, show } from "./dom.js";
+import { History } from "./history.js";
+import { LookUp } from "./lookup.js";
+import { charts } from "./figures.js";
+import { showBusy, showEvents, showWorkers } from "./tables.js";
+
+const PERIOD = 1000;
+
+const banner = document.getElementById("banner");
+const asker = new Asker();
+const history = new History();
+const lookUp = new LookUp(asker);
+const drawn = charts(document.getElementById("charts"));
+let failing = false;
+
+for (;;) {
+  const began = performance.now();
+  await ask(began);
+  await pause(Math.max(0, PERIOD - (performance.now() - began)));
+}
+
+async function ask(began) {
+  const answer = await asker.get("v1/live");
+  if (answer.wantsToken) return demandToken();
+  if (answer.body) {
+    history.add(answer.body, began);
+    recovered();
+    render(answer.body);
+    await lookUp.refresh();
+  } else {
+    history.miss(began);
+    fail(answer);
+  }
+  for (const chart of drawn) chart.draw(history.points, began);
+}
+
+function render(live) {
+  show("loading", false);
+  show("all", true);
+  const { host } = window.location;
+  const ready = live.ready ? "" : ", which should be sent no devices just now";
+  document.getElementById("source").textContent = `As ${live.worker} at ${host} sees it${ready}`;
+  showWorkers(history.workers, live);
+  showBusy(live.conversations);
+  showEvents(live.events);
+}
+
+/** What is shown stays, so that the figures before an outage can be read during it. */
+function fail({ unavailable, problem }) {
+  const text = unavailable
+    ? "Redis is away. Sessions stay, and what changes now is said when it is back; the figures are from before."
+    : `${problem ?? "This worker does not answer"}. Trying again…`;
+  if (banner.textContent !== text || !failing) announce(text);
+  failing = true;
+  show("loading", false);
+  banner.textContent = text;
+  banner.dataset.kind = unavailable ? "away" : "gone";
+  document.body.classList.add("stale");
+  show("banner", true);
+}
+
+function recovered() {
+  if (failing) announce("The figures are live again.");
+  failing = false;
+  document.body.classList.remove("stale");
+  show("banner", false);
+}
+
+/** Waits for a token; until then nothing is asked, so that a wrong one is not tried every second. */
+function demandToken() {
+  show("loading", false);
+  show("all", false);
+  show("banner", false);
+  show("token-form", true);
+  const field = document.getElementById("token");
+  document.getElementById("token-failure").textContent = asker.token ? "That is not its token." : "";
+  field.focus();
+  return new Promise((resolve) => {
+    document.getElementById("token-form").onsubmit = (event) => {
+      event.preventDefault();
+      asker.token = field.value.trim();
+      field.value = "";
+      show("token-form", false);
+      show("loading", true);
+      resolve();
+    };
+  });
+}
+
+/** Shorter where the page comes back to the front: a hidden one is woken rarely. */
+function pause(milliseconds) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds);
+    document.addEventListener("visibilitychange", done);
+    function done() {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", done);
+      resolve();
+    }
+  });
+}
