@@ -35,7 +35,7 @@ test-browser: setup ## try the module for browsers in headless Chromium; takes O
 	$(SWIFT) build $(FLAGS) --product rollcall
 	Tests/browser.sh $(if $(ONLY),-k '$(ONLY)')
 
-test-terminal: setup ## try watch and type on a pseudo terminal; takes ONLY=expression
+test-terminal: setup ## try watch, type and top on a pseudo terminal; takes ONLY=expression
 	@scripts/setup test
 	$(SWIFT) build $(FLAGS) --product rollcall
 	Tests/terminal.sh $(if $(ONLY),-k '$(ONLY)')

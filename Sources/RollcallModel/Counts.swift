@@ -9,6 +9,9 @@ package struct Counts<Case: Hashable & Sendable>: Hashable, Sendable {
 
     package subscript(_ counted: Case) -> Int { occurred[counted] ?? 0 }
 
+    /// Of all together.
+    package var total: Int { occurred.values.reduce(0, +) }
+
     package mutating func count(_ counted: Case, times: Int = 1) {
         occurred[counted, default: 0] += times
     }

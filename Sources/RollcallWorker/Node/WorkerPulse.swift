@@ -24,7 +24,7 @@ extension ShardDriver {
     var figures: LoopFigures {
         LoopFigures(
             signals: shard.tally.typingSignals, published: shard.tally.typingPublished,
-            delivered: tally.sent.reduce(0, +), roundTrips: commands.tally.roundTrips)
+            delivered: tally.sent.total, roundTrips: commands.tally.roundTrips)
     }
 }
 

@@ -50,7 +50,7 @@ extension RedisChecks {
                     .clock, .failure, apart,
                     advice: "run NTP on the hosts of Redis: were that replica to take over, leases would be wrong")
             }
-            let (apart, words) = (Self.apart(clock.ahead), Self.told(clock))
+            let (apart, words) = (Self.apart(clock.ahead), Self.told(clock) + unasked)
             let certain = apart - clock.uncertainty
             guard certain > Self.clocksApart else { return Finding(.clock, .ok, words) }
             let breaksTokens = needs.leeway.map { certain > $0 } ?? false
@@ -70,6 +70,11 @@ extension RedisChecks {
         }
         let amount = apart >= .seconds(10) ? apart.spoken : Amount.milliseconds(apart)
         return "Redis's is \(amount) \(clock.ahead < .zero ? "behind" : "ahead of") this host's"
+    }
+
+    private var unasked: String {
+        let places = readings.replicaClocks.filter { $0.value.value == nil }.keys.sorted()
+        return places.isEmpty ? "" : " (of the replica \(places.joined(separator: ", ")) it could not be seen)"
     }
 
     private func replicaApart(from primary: RedisReadings.Clock) -> String? {

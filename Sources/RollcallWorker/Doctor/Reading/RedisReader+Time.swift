@@ -88,7 +88,9 @@ extension RedisReader {
     }
 
     private func clock(at place: RedisLocation) async -> Reading<RedisReadings.Clock> {
-        guard let visit = try? await RedisVisit(to: place, on: eventLoop, within: timeout, logger: logger) else {
+        // From here a replica may have no address; five of them are not to be waited for long.
+        let patience = min(timeout, .seconds(1))
+        guard let visit = try? await RedisVisit(to: place, on: eventLoop, within: patience, logger: logger) else {
             return .failure(.failed("it does not let us in"))
         }
         let reader = RedisReader(
