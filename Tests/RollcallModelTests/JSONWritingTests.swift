@@ -23,7 +23,7 @@ import Testing
         for number in [Int64.min, -10, -1, 0, 9, 10, 99, 100, 1_784_599_990_000, .max] {
             #expect(try number.jsonText == FoundationCodec.json(of: number))
         }
-        var numbers = [0.1, -0.0, 5e-324, 1e15, 1e16, 1e17, 2.5, -1e300]
+        var numbers = [0.1, -0.0, .leastNonzeroMagnitude, 1e15, 1e16, 1e17, 2.5, -1e300]
         randomised("numbers") { random in
             numbers += (0..<2_000).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
         }
