@@ -26,6 +26,8 @@ struct ServerFrameTests {
     func writing() {
         let one = ServerFrame(textOf: 1) { $0.writeString("hello") }
         #expect(bytes(one) == [0x81, 5] + Array("hello".utf8))
+        let pong = #"{"time":7,"type":"pong"}"#
+        #expect(bytes(ServerFrame(.pong(time: Timestamp(milliseconds: 7)))) == [0x81, 24] + Array(pong.utf8))
         let both = ServerFrame(joining: [one, .ping])
         #expect(bytes(both) == bytes(one) + [0x89, 0])
         #expect(both.count == 9)
