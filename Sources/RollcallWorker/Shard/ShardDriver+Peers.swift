@@ -70,10 +70,8 @@ extension ShardDriver {
     }
 
     func peer(of key: SessionKey) -> Peer? {
-        guard occupants.indices.contains(Int(key.index)), let occupant = occupants[Int(key.index)],
-            occupant.key == key
-        else { return nil }
-        return occupant.peer
+        guard occupants.indices.contains(Int(key.index)), occupants[Int(key.index)]?.key == key else { return nil }
+        return occupants[Int(key.index)]?.peer
     }
 
     /// Who is at the other end, and on which of their devices.

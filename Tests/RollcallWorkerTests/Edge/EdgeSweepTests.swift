@@ -43,11 +43,14 @@ struct EdgeSweepTests {
             connection.begin()
         }
 
-        /// The frames that went out, by their first bytes.
+        /// The frames that went out, by their first bytes. None is longer than a control frame.
         func sent() throws -> [UInt8] {
             var opcodes: [UInt8] = []
-            while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
-                opcodes.append(bytes.getInteger(at: bytes.readerIndex) ?? 0)
+            while var bytes = try channel.readOutbound(as: ByteBuffer.self) {
+                while let (opcode, length) = bytes.readMultipleIntegers(as: (UInt8, UInt8).self) {
+                    opcodes.append(opcode)
+                    bytes.moveReaderIndex(forwardBy: Int(length))
+                }
             }
             return opcodes
         }
