@@ -40,7 +40,7 @@ extension Shard {
     }
 
     /// Tells each session what changed for it since it was last told. Sessions of those who type, or did, do not see
-    /// themselves, so that each of these users has a message of their own.
+    /// themselves, so that they have messages of their own.
     private mutating func tell(_ key: RoomKey, at now: Instant) {
         guard let room = rooms[key], room.phase == .live || !room.sessions.isEmpty else { return }
         let typists = room.typists.typists
@@ -75,19 +75,19 @@ extension Shard {
     ///   all for whom it is not empty.
     private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) {
         guard let room = rooms[key] else { return }
-        let involved = Set(((before ?? []) + now).map(\.user))
-        var byUser: [UserID: [SessionKey]] = [:]
-        var others: [SessionKey] = []
-        for session in room.sessions.keys {
-            if let user = sessions[session]?.user, involved.contains(user) {
-                byUser[user, default: []].append(session)
-            } else {
-                others.append(session)
-            }
+        let views = TypistViews(before: before ?? [], now: now, names: settings.typing.names)
+        var typing: [TypistViews.View: (user: UserID, sessions: [SessionKey])] = [:]
+        var typists: Set<SessionKey> = []
+        for user in views.users {
+            let sessions = (sessionsOfUser[user] ?? []).filter { room.sessions.contains($0) }
+            guard !sessions.isEmpty else { continue }
+            typing[views[user], default: (user, [])].sessions += sessions
+            typists.formUnion(sessions)
         }
+        let others = typists.isEmpty ? room.sessions.keys : room.sessions.keys.filter { !typists.contains($0) }
         sendVariant(for: nil, to: others, of: key, before: before, now: now)
-        for (user, receivers) in byUser.sorted(by: { $0.key < $1.key }) {
-            sendVariant(for: user, to: receivers, of: key, before: before, now: now)
+        for (user, sessions) in typing.values.sorted(by: { $0.user < $1.user }) {
+            sendVariant(for: user, to: sessions, of: key, before: before, now: now)
         }
     }
 

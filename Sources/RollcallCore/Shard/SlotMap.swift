@@ -35,9 +35,16 @@ struct SlotMap<Value: Sendable>: Sendable {
         return Key(index: Int32(slots.count - 1), generation: 0)
     }
 
-    /// The value of this name; `nil` once it has been removed. Mutating through it is in place.
+    /// The value of this name; `nil` once it has been removed. It is read and changed in place: a copy of a large value,
+    /// for one field of it, would cost more than the field.
     subscript(key: Key) -> Value? {
-        get { slots[Int(key.index)].generation == key.generation ? slots[Int(key.index)].value : nil }
+        _read {
+            if slots[Int(key.index)].generation == key.generation {
+                yield slots[Int(key.index)].value
+            } else {
+                yield nil
+            }
+        }
         _modify {
             if slots[Int(key.index)].generation == key.generation {
                 yield &slots[Int(key.index)].value
