@@ -66,8 +66,11 @@ faults: setup ## put every promise to the test on real processes; takes ONLY=pat
 	$(SWIFT) build $(FLAGS) -c release --product faults
 	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
 
-bench: setup ## measure typing from device to device, built for release
-	$(SWIFT) run $(FLAGS) -c release rollcall bench
+bench: setup ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
+	$(SWIFT) build $(FLAGS) -c release --product rollcall
+	$(SWIFT) build $(FLAGS) -c release --product floor
+	$(SWIFT) build $(FLAGS) -c release --product bench
+	.build/release/bench --json .build/bench.json $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
 
 bench-client: ## measure what the client costs an app, in nanoseconds and allocations, built for release
 	$(SWIFT) run $(FLAGS) -c release client-bench

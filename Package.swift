@@ -43,6 +43,7 @@ let package = Package(
             name: "CHiredis",
             providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
         ),
+        .target(name: "CPoller"),
         .target(
             name: "RollcallModel",
             swiftSettings: swiftSettings
@@ -134,6 +135,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "RollcallLoad",
+            dependencies: ["CPoller", "RollcallModel"],
             swiftSettings: swiftSettings
         ),
         .target(
@@ -426,3 +432,25 @@ if Context.environment["ROLLCALL_FUZZ"] != nil {
         ),
     ]
 }
+
+// They ask Linux what processes cost, and wait by epoll.
+#if os(Linux)
+    package.targets += [
+        .executableTarget(
+            name: "floor",
+            dependencies: ["CHiredis"],
+            path: "Benchmarks/Floor",
+            linkerSettings: [.linkedLibrary("hiredis")]
+        ),
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Suite",
+            swiftSettings: swiftSettings
+        ),
+    ]
+#endif

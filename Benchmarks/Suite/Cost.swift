@@ -1,0 +1,41 @@
+// What a process has used of the machine, as Linux counts it.
+
+import Foundation
+
+/// Processor time and memory.
+struct Cost {
+    /// Seconds of processor time, user and kernel.
+    var seconds: Double
+    /// Bytes in memory that are the process's own; the kernel's for its sockets are not among them.
+    var memory: Double
+
+    static let none = Cost(seconds: 0, memory: 0)
+
+    private init(seconds: Double, memory: Double) {
+        (self.seconds, self.memory) = (seconds, memory)
+    }
+
+    /// In nanoseconds' resolution: of each thread that is and, coarser, of those that were.
+    init(of pid: Int32) {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        seconds = tasks.map { task in
+            let words = Self.text("/proc/\(pid)/task/\(task)/schedstat").split(separator: " ")
+            return (words.first.flatMap { Double($0) } ?? 0) / 1e9
+        }.reduce(0, +)
+        let resident = Self.text("/proc/\(pid)/status").firstMatch(of: #/VmRSS:\s+(\d+) kB/#)
+        memory = (resident.flatMap { Double($0.1) } ?? 0) * 1_024
+    }
+
+    private static func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+
+    static func + (left: Cost, right: Cost) -> Cost {
+        Cost(seconds: left.seconds + right.seconds, memory: left.memory + right.memory)
+    }
+
+    static func - (left: Cost, right: Cost) -> Cost {
+        Cost(seconds: left.seconds - right.seconds, memory: left.memory - right.memory)
+    }
+}
+
+/// Seconds since some moment, which never move back.
+func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }

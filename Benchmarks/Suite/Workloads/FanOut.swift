@@ -1,0 +1,77 @@
+/// One room, every signal to everybody in it: processor time of all servers, Redis among them, for each delivery.
+struct FanOut: Workload {
+    let people: Int
+    /// How many signals are on their way at a time.
+    let outstanding: Int
+    var name: String { "fan-out, a room of \(people), \(outstanding) outstanding: CPU a delivery" }
+    let unit = "µs"
+    var target: Target { .ratio(outstanding == 1 ? 1.2 : 1.3) }
+
+    func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
+        let stand = try await Stand(side, servers: 1, floor: outstanding == 1 ? [] : ["--join"])
+        return Hall(stand: stand, room: try Room(stand, people: people), people: people, outstanding: outstanding)
+    }
+
+    private struct Hall: Measurable {
+        private static let duration = 2.0
+
+        let stand: Stand
+        let room: Room
+        let people: Int
+        let outstanding: Int
+
+        func measure() throws -> Sample {
+            _ = try burst(true)
+            _ = try burst(false)
+            let (before, start) = (stand.cost, now())
+            var (deliveries, messages) = (0, 0)
+            while now() < start + Self.duration {
+                for isTyping in [true, false] {
+                    messages += try burst(isTyping)
+                    deliveries += outstanding * (people - 1)
+                }
+            }
+            let (took, cost) = (now() - start, stand.cost - before)
+            return Sample(
+                value: cost.seconds / Double(deliveries) * 1e6,
+                details: [
+                    "deliveries a second": Double(deliveries) / took,
+                    "messages a delivery": Double(messages) / Double(deliveries),
+                    "cores": cost.seconds / took,
+                ])
+        }
+
+        /// So many people start or stop at once, and everybody hears of all.
+        ///
+        /// - Returns: how many messages that took.
+        private func burst(_ isTyping: Bool) throws -> Int {
+            for typist in 0..<outstanding { room.type(isTyping, on: typist) }
+            let deadline = now() + 5
+            var (messages, left) = (0, people)
+            if outstanding == 1 { left -= 1 }
+            var last = [Int](repeating: -1, count: people)
+            var frames = [Int](repeating: 0, count: people)
+            while left > 0 {
+                for heard in room.listen(milliseconds: 1_000) {
+                    messages += 1
+                    frames[heard.device] += 1
+                    guard last[heard.device] != .max, isLast(heard, frames[heard.device], isTyping) else { continue }
+                    last[heard.device] = .max
+                    left -= 1
+                }
+                guard now() < deadline else { throw BenchFailure("\(left) of \(people) did not hear of a signal") }
+            }
+            return messages
+        }
+
+        /// Whether a device has heard of all now. The floor tells of each signal by itself; we tell who types, in one
+        /// message or several.
+        private func isLast(_ heard: Room.Heard, _ frames: Int, _ isTyping: Bool) -> Bool {
+            let others = heard.device < outstanding ? outstanding - 1 : outstanding
+            switch stand.side {
+            case .floor: return frames == others
+            case .rollcall: return heard.typing == (isTyping ? others : 0)
+            }
+        }
+    }
+}

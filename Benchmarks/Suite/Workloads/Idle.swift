@@ -1,0 +1,78 @@
+// Devices that are only there, as in somebody's pocket: each watches twenty people, drawn at random, and has joined two
+// conversations of ten.
+
+import RollcallClient
+import RollcallLoad
+import RollcallModel
+
+/// What a worker keeps in memory for each; the kernel's part apart.
+struct IdleMemory: Workload {
+    let devices: Int
+    var name: String { "\(devices) idle devices: memory each" }
+    let unit = "KiB"
+    let target = Target.value(4)
+
+    func prepare(_ side: Stand.Side) -> (any Measurable)? { Pockets(side: side, devices: devices) }
+
+    private struct Pockets: Measurable {
+        let side: Stand.Side
+        let devices: Int
+
+        func measure() async throws -> Sample {
+            let stand = try await Stand(side, servers: 1, settings: nil)
+            let before = stand.serverCost.memory
+            let guests = try Guests()
+            try guests.gather(devices, at: stand, acknowledgements: 1) { IdleDevice.saying($0, of: devices) }
+            guests.rest(seconds: 3)
+            return Sample(value: (stand.serverCost.memory - before) / Double(devices) / 1_024)
+        }
+    }
+}
+
+/// What a worker computes to find those that have vanished, at the default ping.
+struct IdleProcessor: Workload {
+    let devices: Int
+    var name: String { "\(devices) idle devices: processor time of a server" }
+    let unit = "% of a core"
+    let target = Target.ratio(1.6)
+
+    func prepare(_ side: Stand.Side) -> (any Measurable)? { Pockets(side: side, devices: devices) }
+
+    /// Anew each round: as many files as the devices of both sides have, a process may not open.
+    private struct Pockets: Measurable {
+        private static let duration = 10.0
+
+        let side: Stand.Side
+        let devices: Int
+
+        func measure() async throws -> Sample {
+            let stand = try await Stand(side, servers: 1, settings: nil, floor: ["--ping", "10000"])
+            let guests = try Guests()
+            try guests.gather(devices, at: stand, acknowledgements: 1) { IdleDevice.saying($0, of: devices) }
+            guests.rest(seconds: 3)
+            let (before, commands) = (stand.serverCost, try await stand.redisWrites())
+            guests.rest(seconds: Self.duration)
+            let writes = Double(try await stand.redisWrites() - commands)
+            return Sample(
+                value: (stand.serverCost - before).seconds / Self.duration * 100,
+                details: ["writes to Redis a second": writes / Self.duration])
+        }
+    }
+}
+
+enum IdleDevice {
+    /// - Returns: what a device says. One acknowledgement comes, for the last of it.
+    static func saying(_ number: Int, of devices: Int) -> [UInt8] {
+        var random = number &* 2_654_435_761
+        let watched = (0..<20).compactMap { _ -> UserID? in
+            random = (random &* 1_103_515_245 &+ 12_345) & 0x7FFF_FFFF
+            return try? UserID("user\((random >> 8) % devices)")
+        }
+        let rooms = ["near\(number / 10)", "far\(number % (devices / 10))"].compactMap { try? ConversationID($0) }
+        return DeviceFrame.message(.hello(.init(token: "user\(number)", device: "phone")))
+            + DeviceFrame.message(.watch(watched))
+            + rooms.enumerated().flatMap { index, room in
+                DeviceFrame.message(.join(room, presence: false), id: index == 1 ? .integer(1) : nil)
+            }
+    }
+}

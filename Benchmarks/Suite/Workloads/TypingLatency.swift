@@ -1,0 +1,50 @@
+/// From the write at one device to the whole frame at others, on two servers over one Redis, at twenty signals a second:
+/// what people notice.
+struct TypingLatency: Workload {
+    let people: Int
+    var name: String { "typing, \(people) people on two servers, 20 signals/s: device to device, p50" }
+    let unit = "ms"
+    let target = Target.ratio(1.6)
+
+    func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
+        let stand = try await Stand(side, servers: 2)
+        return Talk(stand: stand, room: try Room(stand, people: people), people: people)
+    }
+
+    private struct Talk: Measurable {
+        private static let signals = 200
+        private static let period = 0.05
+
+        let stand: Stand
+        let room: Room
+        let people: Int
+
+        func measure() throws -> Sample {
+            var latencies: [Double] = []
+            var next = now()
+            for signal in 0..<Self.signals {
+                // Waiting in the kernel wakes up late by up to a millisecond; the last one is spun.
+                while now() < next { _ = room.listen(milliseconds: Int((next - now()) * 1_000)) }
+                next += Self.period
+                latencies += try hearing(of: signal % 2 == 0)
+            }
+            return Sample(
+                value: percentile(0.5, of: latencies) * 1_000,
+                details: ["p99": percentile(0.99, of: latencies) * 1_000])
+        }
+
+        /// Only those on the other server count: every second device.
+        private func hearing(of isTyping: Bool) throws -> [Double] {
+            var latencies: [Double] = []
+            let sent = now()
+            room.type(isTyping, on: 0)
+            while latencies.count < people / 2 {
+                for heard in room.listen(milliseconds: 1_000) where heard.device % 2 == 1 {
+                    if heard.typing == (isTyping ? 1 : 0) { latencies.append(heard.at - sent) }
+                }
+                guard now() < sent + 5 else { throw BenchFailure("a signal did not arrive") }
+            }
+            return latencies
+        }
+    }
+}
