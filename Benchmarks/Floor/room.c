@@ -47,7 +47,7 @@ typedef struct room {
 static room *rooms[BUCKETS];
 static device *users[BUCKETS];
 static device **devices;
-static int most;
+static int most, highest;
 static device *dirty[CHUNK];
 static int dirty_count;
 static bool joining;
@@ -100,9 +100,8 @@ static size_t frame(char *to, int opcode, const char *text, size_t length) {
 }
 
 static void write_out(device *to, const char *bytes, size_t length) {
-    if (send(to->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length && errno != EPIPE &&
-        errno != ECONNRESET)
-        fail("a device does not read");
+    ssize_t sent = send(to->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 ? errno != EPIPE && errno != ECONNRESET : sent != (ssize_t)length) fail("a device does not read");
 }
 
 static void deliver(device *to, const char *bytes, size_t length) {
@@ -225,6 +224,7 @@ static void read_device(device *from) {
         write_out(from, answer, sizeof answer - 1);
     }
     while (at < end) {
+        if (end - at < 4) fail("a cut frame");
         size_t head = 6, length = (unsigned char)at[1] & 0x7F;
         if (length == 126) {
             length = (size_t)((unsigned char)at[2] << 8 | (unsigned char)at[3]);
@@ -255,6 +255,7 @@ static void accept_all(int listener) {
         came->fd = fd;
         came->open = true;
         devices[fd] = came;
+        if (fd > highest) highest = fd;
         watch(fd, EPOLLIN, came);
     }
 }
@@ -334,7 +335,7 @@ static redisContext *open_redis(long port) {
 // A hundredth of all devices, by their descriptors.
 static void ping(int sweep) {
     static const char bytes[] = {(char)0x89, 0};
-    for (int fd = sweep; fd < most; fd += SWEEPS)
+    for (int fd = sweep; fd <= highest; fd += SWEEPS)
         if (devices[fd] && devices[fd]->user[0]) write_out(devices[fd], bytes, sizeof bytes);
 }
 

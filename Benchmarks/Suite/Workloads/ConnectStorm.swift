@@ -6,7 +6,7 @@ import RollcallModel
 
 struct ConnectStorm: Workload {
     let devices: Int
-    var name: String { "a storm of \(devices) connections, presence written and published: CPU each" }
+    var name: String { "a storm of \(devices) connections, presence written and published: CPU of the worker, each" }
     let unit = "ms"
     /// 6,000 a second and core.
     let target = Target.value(1.0 / 6)

@@ -17,7 +17,7 @@ extension Shard {
 
     /// A text frame held no JSON object.
     public mutating func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
-        heard(.garbage, on: key, at: now)
+        if admit(key, at: now) { heard(.garbage, on: key, at: now) }
         return take()
     }
 

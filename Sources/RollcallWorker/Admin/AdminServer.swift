@@ -37,7 +37,8 @@ struct AdminServer: Service {
         self.group = group
         self.listening = listening
         responder = AdminResponder(
-            node: node, token: configuration.token, audit: AdminAudit(token: configuration.token, logger: logger),
+            node: node, token: configuration.token,
+            audit: AdminAudit(token: configuration.token, logger: logger.unkept),
             logger: logger, metrics: metrics, events: events)
         // What the library calls information is ours to say.
         var quiet = logger

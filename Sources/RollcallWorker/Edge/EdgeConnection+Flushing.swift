@@ -16,8 +16,11 @@ extension EdgeConnection {
     func flush() {
         awaitsFlush = false
         guard let context, phase != .over else { return }
-        if let parcel { hand(parcel.bytes, to: context) }
-        parcel = nil
+        if let parcel {
+            // What is sent while this one leaves is for the next tick.
+            self.parcel = nil
+            hand(parcel.bytes, to: context)
+        }
         switch phase {
         case .open:
             if isBackedUp { fallBehind() } else { drain() }

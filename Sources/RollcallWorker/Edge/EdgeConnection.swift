@@ -39,8 +39,8 @@ final class EdgeConnection: RotaMember {
     var parcel: Parcel?
     /// The kernel's name for the connection, while bytes may go to it past NIO.
     private(set) var socket: NIOBSDSocket.Handle?
-    /// Whether NIO may hold bytes that the kernel has not taken.
-    var hasQueued = false
+    /// Whether NIO may hold bytes that the kernel has not taken: at first, those of the handshake's answer.
+    var hasQueued = true
     /// What was not sent while the connection was behind, in bytes.
     var sparedBytes = 0
     /// Whether our side of the stream has ended.

@@ -18,7 +18,12 @@ let failing = false;
 
 for (;;) {
   const began = performance.now();
-  await ask(began);
+  try {
+    await ask(began);
+  } catch (error) {
+    console.error(error);
+    fail({ problem: "What this worker answers cannot be read. Is it of another version than this page? Reload it" });
+  }
   await pause(Math.max(0, PERIOD - (performance.now() - began)));
 }
 

@@ -57,11 +57,20 @@ extension Logger {
     }
 }
 
+extension Logger {
+    /// The same log, of which nothing is kept: for what anybody can cause as often as they like.
+    var unkept: Logger {
+        var logger = self
+        if let kept = handler as? RingLog { logger.handler = kept.written }
+        return logger
+    }
+}
+
 /// A log that is kept in a ring too, from `info` on, whatever level is written. Below that it may name users.
 struct RingLog: LogHandler {
     /// What does not pass this is neither written nor kept; to what is written otherwise it adds nothing.
     var logLevel: Logger.Level
-    private var written: any LogHandler
+    fileprivate private(set) var written: any LogHandler
     private let ring: EventRing
 
     private static let least = Logger.Level.info

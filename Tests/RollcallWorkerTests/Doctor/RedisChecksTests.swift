@@ -35,7 +35,7 @@ struct RedisChecksTests {
         #expect(readings.finding(.version).found == "Valkey 8.1.0")
     }
 
-    @Test("a replica and a node of a cluster are none for workers")
+    @Test("a replica, a node of a cluster and a Sentinel are none for workers")
     func roles() {
         let replica = MadeUp.readings(["role": "slave", "master_host": "10.0.0.7", "master_port": "6380"])
         #expect(replica.finding(.role).verdict == .failure)
@@ -44,6 +44,7 @@ struct RedisChecksTests {
         unknown.info = .failure(.denied(.command("info")))
         #expect(unknown.finding(.role).verdict == .failure)
         #expect(MadeUp.readings(["cluster_enabled": "1"]).finding(.role).verdict == .failure)
+        #expect(MadeUp.readings(["redis_mode": "sentinel"]).finding(.role).verdict == .failure)
     }
 
     @Test("to evict is a failure where there is a limit, and else a warning")
@@ -86,6 +87,8 @@ struct RedisChecksTests {
     func persistence() {
         var readings = MadeUp.readings(["aof_enabled": "0"])
         #expect(readings.finding(.persistence).verdict == .ok)
+        readings.keys = .success(MadeUp.sample([("presence:{u}", "hash")], total: 2))
+        #expect(readings.finding(.persistence).verdict == .warning, "what was not looked at may be members")
         readings.keys = .success(MadeUp.sample([("members:{c}", "hash")]))
         #expect(readings.finding(.persistence).verdict == .warning)
         readings.settings = .success(["save": "3600 1"])

@@ -48,4 +48,13 @@ struct EventRingTests {
         for number in 0..<EventRing.most { logger.info("begun", metadata: ["n": "\(number)"]) }
         #expect(told.count == EventRing.most && told.first == "info begun 99 1" && told.last == "info begun 0 1")
     }
+
+    @Test("are not pushed out by what anybody can cause")
+    func unkept() {
+        let logger = logger(writing: .notice)
+        logger.warning("failed")
+        for number in 0..<EventRing.most { logger.unkept.notice("changed", metadata: ["n": "\(number)"]) }
+        #expect(told == ["warning failed - 1"])
+        #expect(journal.all.count == EventRing.most + 1)
+    }
 }

@@ -64,13 +64,16 @@ extension RedisChecks {
                 "no append-only file is kept; whether snapshots are, cannot be seen without the "
                     + "right +config|get")
         }
-        guard let members = readings.keys.value?.counts[.members], members > 0 else {
+        let members = readings.keys.value?.counts[.members] ?? 0
+        if members == 0, let sample = readings.keys.value, sample.seen >= sample.total {
             return Finding(.persistence, .ok, "nothing is kept on disk, and without members nothing need be")
         }
+        let reason =
+            members > 0
+            ? "conversations have members, which stand nowhere else in Rollcall"
+            : "whether conversations have members, which stand nowhere else in Rollcall, was not seen"
         return Finding(
-            .persistence, .warning,
-            "nothing is kept on disk, but conversations have members, which stand nowhere else "
-                + "in Rollcall",
+            .persistence, .warning, "nothing is kept on disk, but \(reason)",
             advice: "set appendonly yes, or be ready to put the members again from your own database")
     }
 }

@@ -47,10 +47,17 @@ extension RedisChecks {
     private var role: Finding {
         if readings.refusesWrites { return replica }
         return readings.info.judged(.role) { info in
-            guard info["cluster_enabled"] == "1" else { return Finding(.role, .ok, primary(info)) }
-            return Finding(
-                .role, .failure, "a node of a Redis Cluster, which has a part of the keys only",
-                advice: "take a Redis that stands alone (cluster-enabled no)")
+            if info["cluster_enabled"] == "1" {
+                return Finding(
+                    .role, .failure, "a node of a Redis Cluster, which has a part of the keys only",
+                    advice: "take a Redis that stands alone (cluster-enabled no)")
+            }
+            if info["redis_mode"] == "sentinel" {
+                return Finding(
+                    .role, .failure, "a Sentinel, which keeps no keys",
+                    advice: "set redis.url to the primary that it watches")
+            }
+            return Finding(.role, .ok, primary(info))
         }
     }
 

@@ -75,16 +75,26 @@ extension RedisReader {
         Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
     }
 
-    /// The clocks of Redis's replicas, each of which may be the next primary. They are asked as the primary was.
+    /// The clocks of Redis's replicas, each of which may be the next primary. They are asked as the primary was, with its
+    /// password: so where Redis is reached at this machine itself, be it through a tunnel, only those that are here too.
+    /// The address of another may be somebody else's from here.
     func replicaClocks(_ info: RedisInfo?) async -> [String: Reading<RedisReadings.Clock>] {
         var clocks: [String: Reading<RedisReadings.Clock>] = [:]
-        for replica in info?.replicas.prefix(5) ?? [] {
+        let replicas = info?.replicas.filter { !isHere || Loopback.contains($0.host) }
+        for replica in replicas?.prefix(5) ?? [] {
             var place = location
             place.address = .host(replica.host, port: replica.port)
             place.database = 0
             clocks["\(replica.host):\(replica.port)"] = await clock(at: place)
         }
         return clocks
+    }
+
+    private var isHere: Bool {
+        switch location.address {
+        case .host(let host, _): Loopback.contains(host)
+        case .unix: true
+        }
     }
 
     private func clock(at place: RedisLocation) async -> Reading<RedisReadings.Clock> {

@@ -24,7 +24,8 @@ struct RedisReader {
             settings: await settings(), missingRights: await missingRights(refusesWrites),
             roundTrips: await roundTrips(),
             slowCommands: await slowCommands(at: time), clock: clock, replicaClocks: await replicaClocks(info.value),
-            time: time, workers: await workers(), keys: await keys(), neighbours: await neighbours(info.value))
+            time: time, workers: await workers(), keys: await keys(), neighbours: await neighbours(info.value, at: time)
+        )
     }
 
     private func info() async -> Reading<RedisInfo> {
@@ -103,18 +104,19 @@ extension RedisReader {
         }
     }
 
-    /// Channels know no databases: who has the same names in another one hears all of it.
-    private func neighbours(_ info: RedisInfo?) async -> Reading<[Int]> {
+    /// Channels know no databases: who has the same names in another one hears all of it, as long as a worker lives there.
+    private func neighbours(_ info: RedisInfo?, at time: Timestamp?) async -> Reading<[Int]> {
         guard let info else { return .failure(.denied(.command("info"))) }
         var found: [Int] = []
         for database in info.databases.keys.sorted().prefix(64) where database != location.database {
             let answers = await visit.ask([
-                RedisCommand("SELECT", .integer(Int64(database))), RedisCommand("EXISTS", .string(names.workers)),
+                RedisCommand("SELECT", .integer(Int64(database))),
+                RedisCommand("ZCOUNT", .string(names.workers), .integer(time?.milliseconds ?? 0), .string("+inf")),
                 RedisCommand("SELECT", .integer(Int64(location.database))),
             ])
             // Where the first was refused, the second has asked for our own.
             guard case .success = answers[0] else { continue }
-            if (try? answers[1].get())?.integer == 1 { found.append(database) }
+            if (try? answers[1].get())?.integer ?? 0 > 0 { found.append(database) }
         }
         return .success(found)
     }
