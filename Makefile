@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-browser test-client test-documents test-hiredis test-operations test-terminal
-.PHONY: simulate faults attacks fuzz bench bench-client bench-crowd memory leaks docs lint format clean
+.PHONY: simulate faults attacks fuzz bench bench-micro bench-crowd check-allocations memory leaks docs lint format clean
 .PHONY: release install uninstall
 
 SWIFT ?= swift
@@ -71,9 +71,17 @@ bench: setup ## measure workers against floors, built for release, on Linux; tak
 	$(SWIFT) build $(FLAGS) -c release --product floor
 	$(SWIFT) build $(FLAGS) -c release --product bench
 	.build/release/bench --json .build/bench.json $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
+	@sh Tests/venv.sh .build-venv-plots Benchmarks/requirements.txt Benchmarks/plot.py .build/bench.json .build/bench.svg
+	@echo 'The figures are in .build/bench.json, and a picture of them in .build/bench.svg.'
 
-bench-client: ## measure what the client costs an app, in nanoseconds and allocations, built for release
-	$(SWIFT) run $(FLAGS) -c release client-bench
+bench-micro: setup ## measure what happens most often, in nanoseconds and allocations, built for release; takes ONLY=pattern
+	$(SWIFT) build $(FLAGS) -c release --product micro-bench
+	.build/release/micro-bench $(if $(ONLY),--only '$(ONLY)')
+
+# Allocations are the same on any machine, however busy.
+check-allocations: setup ## fail where anything of bench-micro allocates more than its table allows; takes ONLY=pattern
+	$(SWIFT) build $(FLAGS) -c release --product micro-bench
+	.build/release/micro-bench --check Benchmarks/Micro/allocations.txt $(if $(ONLY),--only '$(ONLY)')
 
 # Needs neither Redis nor hiredis.
 bench-crowd: ## measure what very many people in one conversation cost their worker, each

@@ -32,6 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -64,6 +65,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ],
             resources: [.embedInCode("Scripts")],
             swiftSettings: swiftSettings
@@ -139,7 +142,11 @@ let package = Package(
         ),
         .target(
             name: "RollcallLoad",
-            dependencies: ["CPoller", "RollcallModel"],
+            dependencies: [
+                "CPoller", "RollcallClient", "RollcallModel",
+                .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
             swiftSettings: swiftSettings
         ),
         .target(
@@ -152,6 +159,7 @@ let package = Package(
             dependencies: [
                 "RollcallBrowser",
                 "RollcallClient",
+                "RollcallLoad",
                 "RollcallModel",
                 "RollcallTerminal",
                 "RollcallWorker",
@@ -239,6 +247,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -280,6 +289,11 @@ let package = Package(
         .testTarget(
             name: "RollcallTestingTests",
             dependencies: ["RollcallTesting"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "RollcallLoadTests",
+            dependencies: ["RollcallClient", "RollcallLoad", "RollcallModel", "TestSupport"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
@@ -370,9 +384,17 @@ let package = Package(
         ),
         .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
         .executableTarget(
-            name: "client-bench",
-            dependencies: ["CAllocations", "RollcallClient", "RollcallModel"],
-            path: "Benchmarks/Client",
+            name: "micro-bench",
+            dependencies: [
+                "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "RollcallRedis",
+                "RollcallWorker",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Micro",
+            exclude: ["allocations.txt"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(

@@ -60,7 +60,7 @@ package.products = []
 package.targets.removeAll { !needed.contains($0.name) }
 package.dependencies.removeAll {
     guard case .sourceControl(_, let location, _) = $0.kind else { return true }
-    return !["swift-collections", "swift-log", "swift-nio"].contains { location.hasSuffix("/\($0)") }
+    return !["swift-collections", "swift-log", "swift-nio", "swift-nio-ssl"].contains { location.hasSuffix("/\($0)") }
 }
 END
     } >"$work/package/Package.swift.tmp"

@@ -31,7 +31,7 @@ typedef struct device {
     bool open;
     char user[NAME];
     struct device *next;
-    struct room *room, *awaits;
+    struct room *room;
     char *out;
     int waiting, room_for;
 } device;
@@ -170,7 +170,6 @@ static void join(device *from, const char *json, size_t size) {
     from->room = joined;
     if (!memmem(json, size, "\"id\":", 5)) return;
     if (joined->subscribed) say(from, "{\"id\":1,\"type\":\"ack\"}");
-    else from->awaits = joined;
 }
 
 static void typing(device *from, const char *json, size_t size) {
@@ -289,13 +288,10 @@ static void published(room *in, const char *payload, size_t size) {
         if (in->devices[i] != typist && in->devices[i]->open) deliver(in->devices[i], bytes, whole);
 }
 
+// Whoever has joined by now waits for this.
 static void confirmed(room *in) {
     in->subscribed = true;
-    for (int i = 0; i < in->count; i++) {
-        if (in->devices[i]->awaits != in) continue;
-        say(in->devices[i], "{\"id\":1,\"type\":\"ack\"}");
-        in->devices[i]->awaits = NULL;
-    }
+    for (int i = 0; i < in->count; i++) say(in->devices[i], "{\"id\":1,\"type\":\"ack\"}");
 }
 
 static void heard(const redisReply *reply) {

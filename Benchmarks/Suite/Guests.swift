@@ -59,7 +59,7 @@ final class Guests {
 
     private func turn(milliseconds: Int) {
         var (acknowledged, lost) = (acknowledged, lost)
-        crowd.turn(milliseconds: milliseconds) { _, _, event in
+        crowd.turn(for: .milliseconds(milliseconds)) { _, _, event in
             switch event {
             case .text(let text): if text.starts(with: #"{"id":"#.utf8), text.count < 40 { acknowledged += 1 }
             case .closed: lost += 1

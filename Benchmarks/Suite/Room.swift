@@ -56,7 +56,7 @@ final class Room {
 
     private func turn(_ milliseconds: Int) {
         var (joined, bytes) = (joined, bytes)
-        crowd.turn(milliseconds: milliseconds) { _, device, event in
+        crowd.turn(for: .milliseconds(milliseconds)) { _, device, event in
             guard case .text(let text) = event else { return }
             bytes += text.count
             if let typing = Self.count(in: text) {

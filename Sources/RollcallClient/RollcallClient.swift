@@ -65,11 +65,12 @@ public final class RollcallClient: Sendable {
         on loop: any EventLoop, by clock: SteadyClock = .system, dial: @escaping Dial
     ) {
         self.init(
-            to: Itinerary(only: .here), device: device, options: options, token: token, on: loop, by: clock, dial: dial)
+            to: Itinerary([.here]), device: device, options: options, token: token, on: loop, by: clock, dial: dial)
     }
 
     private init(
-        to itinerary: Itinerary?, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
+        to itinerary: Itinerary<WorkerAddress>?, device: DeviceID?, options: ClientOptions,
+        token: @escaping TokenCallback,
         on loop: any EventLoop, by clock: SteadyClock, dial: @escaping Dial
     ) {
         engine = EngineHandle(on: loop, by: clock, options: options) { engine in

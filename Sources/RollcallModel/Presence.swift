@@ -22,16 +22,15 @@ extension PresenceStatus {
     /// is `away`; otherwise (only `background`, or none) `offline`.
     public init(of devices: some Sequence<DeviceState>) {
         self = .offline
-        for device in devices {
-            switch device {
-            case .active:
-                self = .online
-                return
-            case .idle:
-                self = .away
-            case .background:
-                break
-            }
+        for device in devices { add(device) }
+    }
+
+    /// One device more, which may be gone.
+    package mutating func add(_ device: DeviceState?) {
+        switch (device, self) {
+        case (.active, _): self = .online
+        case (.idle, .offline): self = .away
+        case (.idle, .online), (.idle, .away), (.background, _), (nil, _): break
         }
     }
 }

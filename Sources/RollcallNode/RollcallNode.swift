@@ -41,7 +41,7 @@ public final class RollcallNode: Service {
     ///     does not matter here.
     ///   - group: the event loops on which it lives, each with two connections to Redis. One is enough for tens of
     ///     thousands of messages a second.
-    /// - Throws: if `redis.url` names no Redis.
+    /// - Throws: if `redis.url` names no Redis, or a file by which that lets us in is of no use.
     public init(
         _ configuration: WorkerConfiguration,
         on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton.next()

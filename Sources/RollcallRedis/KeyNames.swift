@@ -7,11 +7,14 @@ public import RollcallModel
 public struct KeyNames: Hashable, Sendable {
     /// Stands before every name; it has no braces.
     public let prefix: String
+    /// What stands before the user in the names of presence.
+    private let presenceHead: String
 
     /// - Precondition: the prefix has no braces, which Redis Cluster would take for a hash tag.
     public init(prefix: String = "") {
         precondition(!prefix.utf8.contains { $0 == brace.open || $0 == brace.close }, "a prefix has no braces")
         self.prefix = prefix
+        presenceHead = prefix + "presence:"
     }
 
     /// The devices on which the user types in the conversation: a string.
@@ -26,7 +29,10 @@ public struct KeyNames: Hashable, Sendable {
     public func typing(_ conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}" }
 
     /// A user's devices and what they add up to: a hash.
-    public func presence(_ user: UserID) -> String { "\(prefix)presence:{\(user)}" }
+    public func presence(_ user: UserID) -> String { presenceKey(user).text }
+
+    /// The same, where it is written many times at once.
+    func presenceKey(_ user: UserID) -> TaggedKey { TaggedKey(head: presenceHead, tag: user.text) }
 
     /// Until when a user's tokens were issued that count no more: a string.
     public func revoked(_ user: UserID) -> String { "\(prefix)revoked:{\(user)}" }
@@ -55,22 +61,6 @@ extension KeyNames {
         case .members(let conversation): members(conversation)
         case .presence(let user): presence(user)
         case .worker(let incarnation): "\(prefix)worker:{\(incarnation)}"
-        }
-    }
-
-    /// The topic whose changes are published on this channel; `nil` if it is none of ours.
-    public func topic(of channel: String) -> Topic? {
-        let bytes = channel.utf8
-        guard bytes.starts(with: prefix.utf8) else { return nil }
-        let name = bytes.dropFirst(prefix.utf8.count)
-        guard let open = name.firstIndex(of: brace.open), name.last == brace.close else { return nil }
-        let tag = String(channel[name.index(after: open)..<name.index(before: name.endIndex)])
-        return switch String(channel[name.startIndex..<open]) {
-        case "typing:": (try? ConversationID(tag)).map(Topic.typing)
-        case "members:": (try? ConversationID(tag)).map(Topic.members)
-        case "presence:": (try? UserID(tag)).map(Topic.presence)
-        case "worker:": tag.isEmpty ? nil : .worker(Incarnation(name: tag))
-        default: nil
         }
     }
 }

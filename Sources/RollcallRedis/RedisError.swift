@@ -19,8 +19,10 @@ public struct RedisError: Error, Sendable {
         case protocolError
         /// Redis refused the user or the password.
         case authentication
-        /// Nobody answered at the location.
+        /// Nobody answered at the location, or not in the way that was asked for.
         case connectFailed
+        /// The connection was given up, since another server is the primary now: a command may have run or not.
+        case primaryChanged
         /// The connection was closed by its owner.
         case closed
     }
@@ -41,7 +43,7 @@ public struct RedisError: Error, Sendable {
     /// Whether the same may succeed later.
     public var retry: Bool {
         switch code {
-        case .notConnected, .connectionLost, .timedOut, .tooManyWaiting, .connectFailed: true
+        case .notConnected, .connectionLost, .timedOut, .tooManyWaiting, .connectFailed, .primaryChanged: true
         case .server: (underlying as? RedisServerError)?.retry ?? false
         case .protocolError, .authentication, .closed: false
         }
@@ -90,7 +92,8 @@ extension RedisError {
         switch code {
         case .closed, .timedOut:
             RedisError(code, command: command, sentence, underlying: underlying)
-        case .notConnected, .connectionLost, .tooManyWaiting, .server, .protocolError, .authentication, .connectFailed:
+        case .notConnected, .connectionLost, .tooManyWaiting, .server, .protocolError, .authentication, .connectFailed,
+            .primaryChanged:
             RedisError(.connectionLost, command: command, "the connection to Redis was lost", underlying: self)
         }
     }

@@ -15,7 +15,7 @@ public struct CannotServe: Error, CustomStringConvertible {
         self.missingRights = missingRights
     }
 
-    static func denied(_ rights: [RedisRight], at location: RedisLocation) -> CannotServe {
+    static func denied(_ rights: [RedisRight], at location: RedisDeployment) -> CannotServe {
         let (user, rules) = (location.username ?? "default", rights.map(\.description))
         return CannotServe(
             description: "the Redis at \(location) does not let its user \(user) do all that a worker does. Whoever "
@@ -24,7 +24,14 @@ public struct CannotServe: Error, CustomStringConvertible {
             missingRights: rules)
     }
 
-    static func noRedis(_ location: RedisLocation, reason: RedisError?) -> CannotServe {
+    static func unknown(_ commands: [String], at location: RedisDeployment) -> CannotServe {
+        CannotServe(
+            description: "the Redis at \(location) does not know \(commands.joined(separator: ", ")): it is older than "
+                + "6.2, or commands were renamed there (rename-command), which scripts cannot follow. Take them away "
+                + "from other users by ACLs instead")
+    }
+
+    static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
         let reason = reason.map { "\($0)" } ?? "no answer"
         return CannotServe(
             description: "no Redis at \(location) (\(reason)): start one, or set redis.url to where it is")

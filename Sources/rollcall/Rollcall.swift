@@ -9,7 +9,8 @@ struct Rollcall: AsyncParsableCommand {
         abstract: "Who is here and who is typing, over any number of workers and one Redis.",
         subcommands: [
             Dev.self, WorkerCommand.self, Watch.self, TypeCommand.self, Status.self, Explain.self, Workers.self,
-            Top.self, SendAway.self, Erase.self, Token.self, DoctorCommand.self, Bench.self,
+            Top.self, SendAway.self, Erase.self, Token.self, DoctorCommand.self, LoadCommand.self,
+            Bench.self,
         ])
 }
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 import pytest
 
@@ -28,6 +29,14 @@ def test_a_broken_frame_is_none(edge, operation, frame):
 def test_every_message_has_a_golden_frame(edge):
     seen = {kind for operation, frame in FRAMES for kind in edge.kinds(json.loads(frame), operation)}
     assert seen == set(edge.tree["components"]["messages"])
+
+
+def test_every_error_code_has_a_golden_frame(edge):
+    source = (ROOT / "Sources/RollcallModel/Messages/MessageError.swift").read_text()
+    known = re.findall(r'static let \w+ = Code\(rawValue: "(\w+)"\)', source)
+    told = [message["code"] for _, frame in FRAMES if (message := json.loads(frame))["type"] == "error"]
+    listed = edge.tree["components"]["messages"]["error"]["payload"]["properties"]["code"]["enum"]
+    assert sorted(told) == sorted(known) == sorted(listed)
 
 
 def objects(tree, path=()):

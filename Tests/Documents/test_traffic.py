@@ -5,6 +5,7 @@ import contextlib
 import json
 import re
 import threading
+import urllib.error
 import urllib.request
 
 import redis as client
@@ -79,7 +80,12 @@ async def admin(worker, method, path, body=None):
     request = urllib.request.Request(
         worker.admin + path, method=method, data=body and json.dumps(body).encode(),
         headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
-    answer = await asyncio.to_thread(urllib.request.urlopen, request)
+    try:
+        answer = await asyncio.to_thread(urllib.request.urlopen, request)
+    except urllib.error.HTTPError as refusal:  # who has just started erases nobody yet
+        assert refusal.code == 503
+        await asyncio.sleep(int(refusal.headers["Retry-After"]))
+        answer = await asyncio.to_thread(urllib.request.urlopen, request)
     assert answer.status in (200, 204)
 
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Harness
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -59,6 +60,7 @@ struct DevTests {
     @Test("goes on when its page crashes a part, starts it again, and ends in order", arguments: ["redis", "w2"])
     func partsOfThePage(_ part: String) async throws {
         let dev = try await Dev()
+        #expect(dev.ready.redis.port != 6399, "beside another session, that would take the port while Redis is down")
         try await dev.startAnew(part)
         #expect(dev.process.isRunning)
         try await dev.expectNothingLeft {
@@ -73,6 +75,34 @@ struct DevTests {
         let dev = try await Dev()
         try await dev.startAnew(part)
         try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
+    }
+
+    @Test("has sentinels if it is asked to, and goes on when its page kills the primary", .timeLimit(.minutes(2)))
+    func sentinels() async throws {
+        let dev = try await Dev(["--redis", "sentinel"], children: 15)
+        let first = try #require(dev.ready.redis.sentinels.first)
+        func primary() async throws -> String {
+            let cli = try ChildProcess(
+                ["redis-cli", "-p", "\(first.port)", "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster"])
+            try await cli.exitCode()
+            try await eventually("the answer is read") { cli.outputEnded }
+            return cli.output.split(separator: "\n").last.map(String.init) ?? ""
+        }
+        let old = try await primary()
+        #expect(old == "\(dev.ready.redis.port)")
+        try await dev.startAnew("redis") {
+            try await eventually("another is the primary") { try await primary() != old }
+        }
+        let alice = try await WireDevice(port: try #require(URL(string: dev.ready.workers[0].edge)?.port))
+        try await alice.hello(token: "alice", device: "phone", state: .active)
+        try await eventually("what is published there is shown") {
+            dev.process.output.contains(#"{"channel":"presence:{alice}""#)
+        }
+        try await dev.expectNothingLeft {
+            dev.process.signal(SIGTERM)
+            let code = try await dev.process.exitCode()
+            #expect(code == 0)
+        }
     }
 
     @Test("says which port is taken")
@@ -107,6 +137,11 @@ struct Ready: Decodable {
     struct Redis: Decodable {
         let port: Int
         let pid: Int32
+        let sentinels: [Sentinel]
+    }
+
+    struct Sentinel: Decodable {
+        let port: Int
     }
 
     struct Worker: Decodable {
@@ -120,12 +155,17 @@ private struct Dev {
     let process: ChildProcess
     let ready: Ready
     private let folder: URL
+    /// How many processes it has started when all run.
+    private let childCount: Int
 
-    init() async throws {
+    /// - Parameter children: Redis, its watcher, two workers and redis-cli, which follows a Redis that was started again;
+    ///   with sentinels, more of the first two.
+    init(_ options: [String] = [], children: Int = 5) async throws {
+        childCount = children
         folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let process = try ChildProcess(
-            [RollcallProgram.path, "dev", "--port", "0", "--json"], environment: ["TMPDIR": folder.path])
+            [RollcallProgram.path, "dev", "--port", "0", "--json"] + options, environment: ["TMPDIR": folder.path])
         try await eventually("rollcall dev is ready", within: .seconds(30)) {
             try #require(process.isRunning, "rollcall dev ended: \(process.errors)")
             return process.output.contains("\n")
@@ -136,8 +176,11 @@ private struct Dev {
     }
 
     /// Kills a part and starts it, as the page does.
-    func startAnew(_ part: String) async throws {
+    ///
+    /// - Parameter between: what is done while it is down.
+    func startAnew(_ part: String, between: () async throws -> Void = {}) async throws {
         #expect(try await post("parts/\(part)/crash") == 204)
+        try await between()
         #expect(try await post("parts/\(part)/start") == 204)
     }
 
@@ -153,8 +196,7 @@ private struct Dev {
 
     /// Whatever runs before the end is gone after it, and so is what it wrote.
     func expectNothingLeft(after end: () async throws -> Void) async throws {
-        // Redis, its watcher, two workers and redis-cli, which follows a Redis that was started again.
-        try await eventually("all processes run") { children.count == 5 }
+        try await eventually("all processes run") { children.count == childCount }
         let pids = children
         try await end()
         for pid in pids {

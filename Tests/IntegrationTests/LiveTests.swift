@@ -57,6 +57,37 @@ struct LiveTests {
         #expect(try await deployment.redis.cli(hash) == "8", "anybody can see it in Redis")
     }
 
+    /// It answered 503, though events and conversations are the worker's own.
+    @Test("is told while Redis is away as well, as far as it is the worker's own")
+    func withoutRedis() async throws {
+        let deployment = try await Deployment(workers: 1)
+        let worker = deployment.workers[0]
+        let alice = try await worker.device("alice", "phone")
+        try await alice.ask(.join("c42", presence: false))
+        try await deployment.redis.cli("SHUTDOWN", "NOSAVE")
+        try await eventually("Redis is missed") { try await !told(by: worker).redis.up }
+        let live = try await told(by: worker)
+        #expect(live.workers.isEmpty && live.worker == worker.incarnation)
+        #expect(live.events.contains { $0.message == "Redis lost" })
+        let host = try #require(live.hostTime)
+        #expect(
+            Duration.seconds(-5)...(.seconds(5)) ~= host.since(live.time), "the worker goes on reckoning Redis's time")
+        _ = alice
+    }
+
+    @Test("has what becomes of the keys for tokens among its events")
+    func keys() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(String(repeating: "s", count: 32).utf8).write(to: file)
+        let jwt = ["auth.mode": "jwt", "auth.secret_file": file.path]
+        let worker = try await Deployment(workers: 1, settings: jwt).workers[0]
+        try Data("short".utf8).write(to: file)
+        try await eventually("it says that they cannot be read") {
+            try await told(by: worker).events.contains { $0.message.hasPrefix("keys cannot be read") }
+        }
+    }
+
     @Test("says of a dead worker that it is, and who has mended what it left")
     func mended() async throws {
         let deployment = try await Deployment(

@@ -17,6 +17,10 @@ struct OperatorTests {
 
     @discardableResult
     private func rollcall(_ arguments: String..., at worker: WorkerProcess? = nil) async throws -> Told {
+        try await rollcall(arguments, at: worker)
+    }
+
+    private func rollcall(_ arguments: [String], at worker: WorkerProcess? = nil) async throws -> Told {
         let admin = worker.map { ["--admin", $0.admin] } ?? []
         let command = try ChildProcess([RollcallProgram.path] + arguments + admin)
         let code = try await command.exitCode()
@@ -116,7 +120,7 @@ struct OperatorTests {
 
     @Test("erases a user, and Redis has nothing left that names them")
     func erase() async throws {
-        let deployment = try await Deployment(workers: 2)
+        let deployment = try await Deployment(workers: 2, settings: Self.shortLease)
         let redis = deployment.redis
         let observer = try await deployment.client("observer", "desk", on: 1)
         let seen = Observer(observer.presence(of: "mallory"))
@@ -132,11 +136,13 @@ struct OperatorTests {
 
         let refused = try await rollcall("erase", "mallory", at: deployment.workers[0])
         #expect(refused.code == 64 && refused.errors.contains("--yes"))
-        let told = try await rollcall("erase", "mallory", "--yes", "-c", "c42", at: deployment.workers[0])
-        #expect(told.output == "mallory is erased\n" && told.code == 0, "\(told.errors)")
+        let told = try await erase("mallory", "-c", "c42", at: deployment.workers[0])
+        #expect(told.output == "mallory is erased\n", "\(told.errors)")
         #expect(try await phone.closed() == .sentAway)
         #expect(try await laptop.closed() == .sentAway)
-        try await eventually("nothing is left") { try await mentions("mallory", in: redis).isEmpty }
+        try await eventually("nothing is left but that older tokens count no more") {
+            try await mentions("mallory", in: redis) == ["revoked:{mallory}"]
+        }
         #expect(try await redis.cli("HKEYS", "members:{c42}").split(separator: "\n").sorted() == ["bob", "{managed}"])
         try await seen.sees("nobody", within: .seconds(10)) { $0.status == .offline && $0.lastSeen == nil }
         await observer.shutdown()
@@ -153,10 +159,52 @@ struct OperatorTests {
         try await eventually("it has a lease again") { try await rollcall("workers", at: worker).code == 0 }
         let refused = try await rollcall("erase", "mallory", "--yes", at: worker)
         #expect(refused.code == 69 && refused.errors.contains("until just now"), "\(refused)")
-        try await eventually("all is settled", within: .seconds(20)) {
-            try await rollcall("erase", "mallory", "--yes", at: worker).code == 0
-        }
+        #expect(try await erase("mallory", at: worker).code == 0)
         #expect(again.process.isRunning)
+    }
+
+    /// The worker that was asked knew of no other, and the one that came back wrote the record again.
+    @Test("erases a user whom a worker holds that is cut off, and who stays erased when it is back")
+    func eraseWhileCutOff() async throws {
+        let secret = try secret()
+        defer { try? FileManager.default.removeItem(at: secret) }
+        let jwt = ["auth.mode": "jwt", "auth.secret_file": secret.path]
+        let deployment = try await Deployment(workers: 2, settings: jwt.merging(Self.shortLease) { $1 })
+        let (away, other) = (deployment.workers[0], deployment.workers[1])
+        let phone = try await away.device(try await token("mallory", secret), "iphone")
+        try await phone.ask(.state(.active))
+        away.process.signal(SIGSTOP)
+        try await eventually("its lease has passed, and it is swept", within: .seconds(20)) {
+            try await rollcall("workers", at: other).output.split(separator: "\n").count == 1
+        }
+        #expect(try await erase("mallory", at: other).code == 0)
+        away.process.signal(SIGCONT)
+        #expect(try await phone.closed() == .badToken)
+        #expect(try await mentions("mallory", in: deployment.redis) == ["revoked:{mallory}"])
+    }
+
+    /// So that it is soon known who is there.
+    private static let shortLease = ["worker.lease": "3s"]
+
+    /// As soon as it is known who is there.
+    private func erase(_ user: String, _ options: String..., at worker: WorkerProcess) async throws -> Told {
+        var told = Told(code: 69, output: "", errors: "")
+        try await eventually("all is settled", within: .seconds(20)) {
+            told = try await rollcall(["erase", user, "--yes"] + options, at: worker)
+            return told.code == 0
+        }
+        return told
+    }
+
+    private func secret() throws -> URL {
+        let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        try Data(String(repeating: "s", count: 32).utf8).write(to: secret)
+        return secret
+    }
+
+    private func token(_ user: String, _ secret: URL) async throws -> String {
+        let told = try await rollcall("token", user, "--secret-file", secret.path)
+        return told.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Every key, field, member and value in which a name stands.
@@ -174,16 +222,11 @@ struct OperatorTests {
 
     @Test("revokes a user's tokens: the old open no session on any worker, a fresh one does")
     func revoke() async throws {
-        let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        let secret = try secret()
         defer { try? FileManager.default.removeItem(at: secret) }
-        try Data(String(repeating: "s", count: 32).utf8).write(to: secret)
         let deployment = try await Deployment(
             workers: 2, settings: ["auth.mode": "jwt", "auth.secret_file": secret.path])
-        func token() async throws -> String {
-            let told = try await rollcall("token", "alice", "--secret-file", secret.path)
-            return told.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-        let old = try await token()
+        let old = try await token("alice", secret)
         let phone = try await deployment.workers[0].device(old, "iphone")
         try await phone.ask(.state(.active))
         #expect(try await rollcall("send-away", "alice", "--revoke", at: deployment.workers[1]).code == 0)
@@ -194,7 +237,7 @@ struct OperatorTests {
         // A token says to the second when it was issued.
         let second = Int(Date.now.timeIntervalSince1970)
         try await eventually("the second of the revocation is over") { Int(Date.now.timeIntervalSince1970) > second }
-        let fresh = try await deployment.workers[1].device(try await token(), "iphone")
+        let fresh = try await deployment.workers[1].device(try await token("alice", secret), "iphone")
         #expect(try await fresh.ask(.state(.idle)) == nil)
     }
 

@@ -40,6 +40,46 @@ struct TLSTests {
         await alice.shutdown()
     }
 
+    @Test("speaks TLS to Redis, with certificates and a password that change while it runs")
+    func redis() async throws {
+        let certificates = try await TestCertificates()
+        let own = try await certificates.issue("worker")
+        let redis = try await SecureRedis(
+            try await certificates.issue("redis"), of: certificates, asksWhoComes: true)
+        let password = certificates.folder.appending(path: "password")
+        try Data("a-password\n".utf8).write(to: password)
+        let worker = try await WorkerProcess(
+            "w1", redis: "rediss://rollcall@127.0.0.1:\(redis.port)",
+            settings: [
+                "redis.password_file": password.path, "redis.authority": certificates.authority.path,
+                "redis.certificate": own.certificate.path, "redis.private_key": own.key.path,
+            ])
+        let alice = try await worker.device("alice", "phone")
+        try await alice.ask(.join("c42", presence: false))
+        #expect(try await alice.ask(.typing("c42", true)) == nil)
+
+        try await redis.redis.cli("ACL", "SETUSER", "rollcall", "resetpass", ">another")
+        try Data("another\n".utf8).write(to: password)
+        try certificates.replace(own, with: try await certificates.issue("renewed"))
+        for kind in ["normal", "pubsub"] { try await redis.redis.cli("CLIENT", "KILL", "TYPE", kind) }
+        try await eventually("a new incarnation has what there is") {
+            let names = try await redis.redis.cli("ZRANGE", "{workers}", "0", "-1")
+            let record = try await redis.redis.cli("HGET", "presence:{alice}", "device:phone")
+            return names.split(separator: "\n").contains { $0 != worker.incarnation && record.contains($0) }
+        }
+        #expect(alice.close == nil)
+    }
+
+    @Test("does not start before a Redis that nobody vouches for, and says what to do")
+    func stranger() async throws {
+        let certificates = try await TestCertificates()
+        let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
+        let worker = try WorkerProcess.start(["redis.url": redis.url, "redis.connect_timeout": "1s"])
+        #expect(try await worker.exitCode(within: .seconds(10)) == 69)
+        try await eventually("it has said why") { worker.errors.contains("\n") }
+        #expect(worker.errors.contains("nobody whom we trust vouches for its certificate (set redis.authority"))
+    }
+
     @Test("does not start with a key that is another certificate's, and says so")
     func mismatch() async throws {
         let certificates = try await TestCertificates()

@@ -23,7 +23,12 @@ struct TopTests {
             var sessions: Int
         }
 
+        struct Event: Decodable {
+            var message: String
+        }
+
         var total: Total
+        var events: [Event]
         var workers: [Worker]
 
         func sum(_ figure: KeyPath<Worker, Int>) -> Int { workers.reduce(0) { $0 + $1[keyPath: figure] } }
@@ -58,6 +63,7 @@ struct TopTests {
             devices.append(device)
         }
         try await eventually("all are counted") { try await top(worker).total.sessions == 10 }
+        #expect(try await top(worker).events.map(\.message) == ["lease begun"], "all that are kept")
         let (before, publishedBefore) = (try await top(worker), try await calls("publish", redis))
 
         for _ in 0..<5 {
@@ -76,5 +82,19 @@ struct TopTests {
         // Each of ten began and ended, and nine others saw it: in one message or more.
         #expect(after.sum(\.delivered) - before.sum(\.delivered) >= 20)
         _ = devices
+    }
+
+    /// It ended with 69.
+    @Test("is said while Redis is away, too")
+    func withoutRedis() async throws {
+        let deployment = try await Deployment(workers: 1)
+        try await deployment.redis.cli("SHUTDOWN", "NOSAVE")
+        try await eventually("it tells of it", within: .seconds(20)) {
+            let command = try ChildProcess(
+                [RollcallProgram.path, "top", "--once", "--interval", "200ms", "--admin", deployment.workers[0].admin])
+            #expect(try await command.exitCode() == 0, "\(command.errors)")
+            try await eventually("what it said is read") { command.outputEnded }
+            return command.output.contains("Redis is away") && command.output.contains("Redis lost")
+        }
     }
 }

@@ -9,7 +9,8 @@ import pytest
 
 from conftest import Installation
 
-COMMANDS = ["bench", "dev", "erase", "explain", "send-away", "status", "token", "type", "watch", "worker", "workers"]
+COMMANDS = [
+    "bench", "dev", "erase", "explain", "load", "send-away", "status", "token", "type", "watch", "worker", "workers"]
 SHARE = "usr/local/share"
 COMPLETIONS = {
     "bash": f"{SHARE}/bash-completion/completions/rollcall",

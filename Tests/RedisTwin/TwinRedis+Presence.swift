@@ -22,7 +22,7 @@ extension TwinRedis {
 
     /// Reads these users' records, and the standings of the incarnations that they name and that are not `known`.
     public func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
-        let records = users.map { record(of: $0) }
+        let records = users.map { record(of: $0).counting(known.living) }
         let strangers = known.strangers(in: records).map { ($0, standing(of: $0)) }
         return PresenceSnapshot(records: records, standings: known.judged(Dictionary(uniqueKeysWithValues: strangers)))
     }

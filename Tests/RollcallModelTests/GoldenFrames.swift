@@ -53,12 +53,12 @@ enum Golden {
     static let messages: [(frame: String, message: ServerMessage)] = [
         (
             #"{"device":"iphone","limits":{"joined_conversations":500,"message_burst":200,"message_bytes":65536,"#
-                + #""message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4f","#
+                + #""message_rate":50,"watched_users":2000},"ping":10000,"session":"8a6e5f0b1c2d3e4","#
                 + #""time":1753600000123,"type":"welcome","typing":{"expiry":3000,"throttle":1000},"#
                 + #""user":"alice","worker":"w1.3f9a2c"}"#,
             .welcome(
                 .init(
-                    user: user("alice"), device: device("iphone"), session: "8a6e5f0b1c2d3e4f", worker: "w1.3f9a2c",
+                    user: user("alice"), device: device("iphone"), session: "8a6e5f0b1c2d3e4", worker: "w1.3f9a2c",
                     time: time(1_753_600_000_123), ping: 10_000, typing: .init(expiry: 3000, throttle: 1000),
                     limits: .init(
                         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
@@ -108,6 +108,26 @@ enum Golden {
         (
             #"{"code":"unavailable","message":"later","retry":true,"type":"error"}"#,
             .error(MessageError(code: .unavailable, id: nil, message: "later"))
+        ),
+        (
+            #"{"code":"bad_request","message":"no","retry":false,"type":"error"}"#,
+            .error(MessageError(code: .badRequest, id: nil, message: "no"))
+        ),
+        (
+            #"{"code":"unknown_type","message":"no","retry":false,"type":"error"}"#,
+            .error(MessageError(code: .unknownType, id: nil, message: "no"))
+        ),
+        (
+            #"{"code":"not_joined","message":"no","retry":false,"type":"error"}"#,
+            .error(MessageError(code: .notJoined, id: nil, message: "no"))
+        ),
+        (
+            #"{"code":"limit","message":"no","retry":false,"type":"error"}"#,
+            .error(MessageError(code: .limit, id: nil, message: "no"))
+        ),
+        (
+            #"{"code":"slow_down","message":"no","retry":true,"type":"error"}"#,
+            .error(MessageError(code: .slowDown, id: nil, message: "no"))
         ),
         (
             #"{"after":1200,"reason":"draining","reconnect":true,"to":"wss://w2/v1/connect","type":"goodbye"}"#,

@@ -94,6 +94,7 @@ def test_json_is_an_object_a_line_with_rates(room):
     assert {"time", "worker", "ready", "redis", "total", "workers", "conversations", "events"} <= set(told)
     names = [each["incarnation"] for each in told["workers"] if each["alive"]]
     assert {worker.incarnation for worker in room.workers} <= set(names)
+    assert "lease begun" in [event["message"] for event in told["events"]]
     assert set(told["total"]) == {"sessions", "rates"}
 
 

@@ -25,14 +25,20 @@ public final class TestCertificates: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A certificate for this machine, of this name.
-    public func issue(_ name: String) async throws -> Pair {
+    /// A certificate of this name.
+    ///
+    /// - Parameters:
+    ///   - hosts: whom it names, as OpenSSL writes it; this machine, unless told.
+    ///   - days: how long it lasts; less than nothing for one that has ended.
+    public func issue(
+        _ name: String, for hosts: String = "IP:127.0.0.1,DNS:localhost", days: Int = 1
+    ) async throws -> Pair {
         let names = folder.appending(path: "\(name).names")
-        try Data("subjectAltName=IP:127.0.0.1,DNS:localhost\n".utf8).write(to: names)
+        try Data("subjectAltName=\(hosts)\n".utf8).write(to: names)
         try await openssl(["req", "-subj", "/CN=\(name)", "-out", "\(name).csr"] + newKey("\(name).key"))
         try await openssl([
             "x509", "-req", "-in", "\(name).csr", "-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial",
-            "-days", "1", "-extfile", "\(name).names", "-out", "\(name).pem",
+            "-days", "\(days)", "-extfile", "\(name).names", "-out", "\(name).pem",
         ])
         return Pair(certificate: folder.appending(path: "\(name).pem"), key: folder.appending(path: "\(name).key"))
     }

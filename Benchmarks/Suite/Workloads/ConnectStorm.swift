@@ -1,9 +1,9 @@
-/// Everybody connects at once, be it after a deploy: what each connection costs, and what those notice who are there
-/// already.
 import RollcallClient
 import RollcallLoad
 import RollcallModel
 
+/// Everybody connects at once, be it after a deploy: what each connection costs, and what those notice who are there
+/// already.
 struct ConnectStorm: Workload {
     let devices: Int
     var name: String { "a storm of \(devices) connections, presence written and published: CPU of the worker, each" }

@@ -22,7 +22,9 @@ struct IdleMemory: Workload {
             let stand = try await Stand(side, servers: 1, settings: nil)
             let before = stand.serverCost.memory
             let guests = try Guests()
-            try guests.gather(devices, at: stand, acknowledgements: 1) { IdleDevice.saying($0, of: devices) }
+            try guests.gather(devices, at: stand, acknowledgements: IdleDevice.acknowledgements) {
+                IdleDevice.saying($0, of: devices)
+            }
             guests.rest(seconds: 3)
             return Sample(value: (stand.serverCost.memory - before) / Double(devices) / 1_024)
         }
@@ -48,7 +50,9 @@ struct IdleProcessor: Workload {
         func measure() async throws -> Sample {
             let stand = try await Stand(side, servers: 1, settings: nil, floor: ["--ping", "10000"])
             let guests = try Guests()
-            try guests.gather(devices, at: stand, acknowledgements: 1) { IdleDevice.saying($0, of: devices) }
+            try guests.gather(devices, at: stand, acknowledgements: IdleDevice.acknowledgements) {
+                IdleDevice.saying($0, of: devices)
+            }
             guests.rest(seconds: 3)
             let (before, commands) = (stand.serverCost, try await stand.redisWrites())
             guests.rest(seconds: Self.duration)
@@ -61,18 +65,12 @@ struct IdleProcessor: Workload {
 }
 
 enum IdleDevice {
-    /// - Returns: what a device says. One acknowledgement comes, for the last of it.
+    /// How many come for what a device says.
+    static let acknowledgements = 2
+
     static func saying(_ number: Int, of devices: Int) -> [UInt8] {
-        var random = number &* 2_654_435_761
-        let watched = (0..<20).compactMap { _ -> UserID? in
-            random = (random &* 1_103_515_245 &+ 12_345) & 0x7FFF_FFFF
-            return try? UserID("user\((random >> 8) % devices)")
-        }
-        let rooms = ["near\(number / 10)", "far\(number % (devices / 10))"].compactMap { try? ConversationID($0) }
-        return DeviceFrame.message(.hello(.init(token: "user\(number)", device: "phone")))
-            + DeviceFrame.message(.watch(watched))
-            + rooms.enumerated().flatMap { index, room in
-                DeviceFrame.message(.join(room, presence: false), id: index == 1 ? .integer(1) : nil)
-            }
+        let plan = Plan(.idle, devices: devices, duration: .zero)
+        return DeviceFrame.message(.hello(.init(token: plan.user(number), device: "phone")))
+            + Neighbourhood(plan).entrance(of: number).frames
     }
 }

@@ -110,7 +110,7 @@ final class Typing {
     private func acknowledged(_ then: (inout Crowd, Int) -> Void) throws -> Int {
         var (count, failure) = (0, false)
         let start = now()
-        crowd.turn(milliseconds: 10_000) { crowd, number, event in
+        crowd.turn(for: .seconds(10)) { crowd, number, event in
             switch event {
             case .text(let text) where text.starts(with: #"{"id":"#.utf8):
                 count += 1

@@ -18,6 +18,6 @@ int poller_make(void);
 void poller_watch(int poller, int socket, int32_t number, bool known, bool writing);
 
 // Waits until something is ready, at most so long, and tells of at most `most`; returns of how many.
-int poller_wait(int poller, poller_event *events, int most, int milliseconds);
+int poller_wait(int poller, poller_event *events, int most, int64_t microseconds);
 
 #endif

@@ -17,17 +17,14 @@ struct Reconnecting {
         case giveUp(RollcallError)
     }
 
-    /// The longest that a worker may make a client wait: beyond it, it is more likely wrong than busy.
-    static let longestWait = Duration.seconds(300)
-
-    private var itinerary: Itinerary
+    private var itinerary: Itinerary<WorkerAddress>
     private var backoff: Backoff
     /// What the worker said before it closed.
     private var goodbye: ServerMessage.Goodbye?
     /// Whether the token was fetched anew after 4101 and no welcome has come since.
     private var refreshed = false
 
-    init(_ itinerary: Itinerary, backoff: Backoff) {
+    init(_ itinerary: Itinerary<WorkerAddress>, backoff: Backoff) {
         self.itinerary = itinerary
         self.backoff = backoff
     }
@@ -95,11 +92,11 @@ struct Reconnecting {
         using random: inout some RandomNumberGenerator
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
-        itinerary.connectionEnded(to: goodbye?.to)
-        backoff.connectionHeld(for: held)
-        let pause = backoff.failed(using: &random)
-        let asked = goodbye?.after.map { min(max(.zero, .milliseconds($0)), Self.longestWait) }
-        return .retry(after: asked ?? pause, freshToken: false, because: reason)
+        let next = goodbye?.to.flatMap(WorkerAddress.init)
+        itinerary.connectionEnded(to: next.flatMap { $0.isTrusted(by: address) ? $0 : nil })
+        let asked = goodbye?.after.map { Duration.milliseconds($0) }
+        let pause = backoff.ended(held: held, asked: asked, using: &random)
+        return .retry(after: pause, freshToken: false, because: reason)
     }
 }
 

@@ -54,7 +54,8 @@ final class Connector {
 
     /// - Parameter itinerary: `nil` where there is no URL, or one is none.
     init(
-        to itinerary: Itinerary?, device: DeviceID?, options: ClientOptions, token: @escaping TokenCallback,
+        to itinerary: Itinerary<WorkerAddress>?, device: DeviceID?, options: ClientOptions,
+        token: @escaping TokenCallback,
         dial: @escaping Dial, on loop: any EventLoop, by clock: SteadyClock, owner: any ConnectorOwner
     ) {
         self.loop = loop

@@ -18,26 +18,68 @@ public struct Watch: Sendable {
         var masked: Set<Incarnation> = []
     }
 
+    /// What the watchers have seen: most of the time what is known, which takes no room beside it.
+    private enum Shown: Sendable {
+        case nothing
+        case known
+        indirect case former(Presence)
+    }
+
     let user: UserID
     var phase = Phase.subscribing
     /// Whether the next read counts whatever its version.
     var nextReadIsAuthoritative = false
-    /// Watching sessions, each with its number of reasons: its own wish, and conversations joined with presence.
-    var watchers: [SessionKey: Int] = [:]
-    /// Sessions that watch from before anything is known.
-    var newcomers: Set<SessionKey> = []
-    /// After which heartbeat a read first found no record where there had been one; `nil` if the last found it.
-    var missingSince: Int?
-    private var readsUnderWay = 0
     /// Whether a change came while a read was under way, which may be older.
     private(set) var heardMeanwhile = false
-    private(set) var presence: Presence?
+    private var readsUnderWay: Int32 = 0
+    /// After which heartbeat a read first found no record where there had been one; `nil` if the last found it.
+    var missingSince: Int32?
+    var watchers = Watchers()
+    /// Sessions that watch from before anything is known.
+    var newcomers: Set<SessionKey> = []
+    private var known: Presence?
+    private var hasShown = Shown.nothing
     /// The dead whose devices did not count in the last reading. In what is published they do, until they are swept.
     private(set) var masked: Set<Incarnation> = []
-    private(set) var shown: Presence?
+
+    /// What is known of the user.
+    private(set) var presence: Presence? {
+        get { known }
+        set {
+            if case .known = hasShown, let known, known != newValue { hasShown = .former(known) }
+            known = newValue
+        }
+    }
+
+    /// What the watchers were last shown.
+    var shown: Presence? {
+        switch hasShown {
+        case .nothing: nil
+        case .known: known
+        case .former(let presence): presence
+        }
+    }
+
+    /// Whether there is something to show to whoever begins to watch.
+    var isShown: Bool { shown != nil }
 
     init(user: UserID) {
         self.user = user
+    }
+
+    /// A session has one more reason to watch.
+    mutating func gained(_ watcher: SessionKey) {
+        watchers.insert(watcher)
+        if shown == nil { newcomers.insert(watcher) }
+    }
+
+    /// A session has one reason less to watch.
+    ///
+    /// - Returns: whether that was its last; false if it had none.
+    mutating func lost(_ watcher: SessionKey) -> Bool {
+        guard watchers.remove(watcher) else { return false }
+        newcomers.remove(watcher)
+        return true
     }
 
     /// A change was published: it counts if it is newer.
@@ -52,8 +94,23 @@ public struct Watch: Sendable {
         heardMeanwhile = heardMeanwhile || readsUnderWay > 0
     }
 
-    mutating func readBegan() {
+    /// The record is to be read, unless its channel is not confirmed: its confirmation asks again.
+    ///
+    /// - Returns: whom to read, and whether that counts whatever its version; `nil` if nobody.
+    mutating func readBegan() -> (user: UserID, isAuthoritative: Bool)? {
+        guard phase != .subscribing else { return nil }
+        defer { nextReadIsAuthoritative = false }
         readsUnderWay += 1
+        return (user, nextReadIsAuthoritative)
+    }
+
+    /// A read is answered. One from before the channel was lost, or never had, may miss what comes: it is read again.
+    ///
+    /// - Returns: whether it counts.
+    mutating func mayTake(isAuthoritative: Bool) -> Bool {
+        guard phase == .subscribing else { return true }
+        if isAuthoritative { nextReadIsAuthoritative = true }
+        return false
     }
 
     /// A read was answered, or failed. It may be of a former watch of the same user.
@@ -63,10 +120,14 @@ public struct Watch: Sendable {
     }
 
     /// The record was read, and this is what it means.
-    mutating func read(_ reading: Reading) {
+    ///
+    /// - Returns: whether whoever saw the user before may have news.
+    @discardableResult
+    mutating func read(_ reading: Reading) -> Bool {
         phase = .live
         presence = reading.presence
         masked = reading.masked
+        return shown != nil && shown != presence
     }
 
     /// Somebody was answered this, whatever state the watch is in.
@@ -79,7 +140,7 @@ public struct Watch: Sendable {
     /// What the watchers should be shown now; `nil` if they have seen it.
     mutating func news() -> Presence? {
         guard phase == .live || shown != nil, let presence else { return nil }
-        defer { shown = presence }
+        defer { hasShown = .known }
         guard let shown else { return nil }
         return presence.looksDifferent(from: shown) ? presence : nil
     }
@@ -88,7 +149,8 @@ public struct Watch: Sendable {
     ///
     /// - Returns: those who waited for it.
     mutating func snapshotKnown() -> Set<SessionKey> {
-        shown = shown ?? presence
+        if case .nothing = hasShown, presence != nil { hasShown = .known }
+        guard !newcomers.isEmpty else { return [] }
         defer { newcomers = [] }
         return newcomers
     }

@@ -48,6 +48,11 @@ struct Backlog: Sendable {
         if !enqueue(subject, seen: nil) { places[subject]?.seen = nil }
     }
 
+    /// The same of several, in this order.
+    mutating func owe(_ subjects: [Subject]) {
+        for subject in subjects { owe(subject) }
+    }
+
     /// The session missed a change of this.
     ///
     /// - Parameter seen: how a user looked before.

@@ -7,20 +7,14 @@ public struct Session: Sendable {
     enum Phase: Hashable, Sendable {
         /// Connected; no hello yet.
         case greeting
-        /// Its token is being looked at.
-        case authenticating(ClientMessage.Hello, id: MessageID?, since: Instant)
+        /// Its token is being looked at, which is soon over: the other phases need no room for what is kept meanwhile.
+        indirect case authenticating(ClientMessage.Hello, id: MessageID?, since: Instant)
         /// Welcomed.
         case open
         /// The connection was lost; the device keeps its presence until this moment.
         case inGrace(until: Instant)
         /// Only its record is still to be put right.
         case ending
-    }
-
-    /// A conversation that the session has joined.
-    struct Joined: Hashable, Sendable {
-        var room: RoomKey
-        var typing: TypingSender
     }
 
     /// What somebody said: a message, what was meant to be one, or no JSON object.
@@ -44,11 +38,13 @@ public struct Session: Sendable {
     var held: [Said]?
     /// Who is calling, and how their device's record follows; from the hello on.
     var recorder: DeviceRecorder?
-    var joined: [Joined] = []
+    var joined: [RoomKey] = []
+    /// For those of them in which it has typed.
+    var senders: [Sender] = []
     /// Rooms whose read a join of this session waits for.
     var joining: [RoomKey] = []
     /// Whom the client asked to watch; members of joined conversations are watched beside them.
-    var watched: Set<UserID> = []
+    var watched = Roster<Watch>()
     /// What its `get`s that are not answered yet weigh.
     var getting = 0
     /// When the token ends, and the session with it unless a fresh one comes.
@@ -81,4 +77,18 @@ public struct Session: Sendable {
     var saysMost: Bool { recorder?.state == .active && recorder?.lost == nil }
 
     var user: UserID? { recorder?.name.user }
+
+    /// A join has come to its end. What is empty keeps no memory, here and below: nearly all sessions wait for nothing.
+    mutating func waitsNoMore(for room: RoomKey) {
+        joining = joining.filter { $0 != room }
+    }
+
+    /// Takes the acknowledgements of decisions that stand in Redis by now.
+    mutating func takeWritten() -> [MessageID] {
+        guard let recorder, !acks.isEmpty else { return [] }
+        let written = acks.prefix { recorder.isWritten($0.sequence) }
+        guard !written.isEmpty else { return [] }
+        acks = Array(acks.dropFirst(written.count))
+        return written.map(\.id)
+    }
 }

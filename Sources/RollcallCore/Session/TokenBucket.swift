@@ -1,28 +1,27 @@
 // How many messages a session may send, and how many people it may ask about: so many a second in the long run, so
 // many at once.
 
-/// A token bucket.
+/// A token bucket, kept as the moment at which it is full again: it fills while nobody looks.
 struct TokenBucket: Hashable, Sendable {
-    private let rate: Double
-    private let burst: Double
-    private var tokens: Double
-    private var filled: Instant
+    /// Tokens a second.
+    private let rate: UInt32
+    private let burst: UInt32
+    private var full: Instant
 
+    /// - Parameter rate: at least one.
     init(rate: Int, burst: Int, now: Instant) {
-        self.rate = Double(rate)
-        self.burst = Double(burst)
-        tokens = Double(burst)
-        filled = now
+        self.rate = UInt32(clamping: max(1, rate))
+        self.burst = UInt32(clamping: burst)
+        full = now
     }
 
     /// Takes one token.
     ///
     /// - Returns: whether there was one.
     mutating func take(at now: Instant) -> Bool {
-        fill(at: now)
-        guard tokens >= 1 else { return false }
-        tokens -= 1
-        return true
+        let isThere = lacking(at: now) + pause <= Int64(burst) * pause
+        if isThere { take(1, at: now) }
+        return isThere
     }
 
     /// Takes as many as are asked for, be it more than there are: so a request is taken whole or not at all, however
@@ -30,14 +29,18 @@ struct TokenBucket: Hashable, Sendable {
     ///
     /// - Returns: whether there was any; nothing is taken otherwise.
     mutating func takeOnCredit(_ count: Int, at now: Instant) -> Bool {
-        fill(at: now)
-        guard tokens > 0 else { return false }
-        tokens -= Double(count)
-        return true
+        let isThere = lacking(at: now) < Int64(burst) * pause
+        if isThere { take(Int64(count), at: now) }
+        return isThere
     }
 
-    private mutating func fill(at now: Instant) {
-        tokens = min(burst, tokens + rate * Double(now.nanoseconds - filled.nanoseconds) / 1e9)
-        filled = now
+    /// The nanoseconds in which one token comes.
+    private var pause: Int64 { 1_000_000_000 / Int64(rate) }
+
+    /// The nanoseconds until it is full.
+    private func lacking(at now: Instant) -> Int64 { max(0, full.nanoseconds - now.nanoseconds) }
+
+    private mutating func take(_ count: Int64, at now: Instant) {
+        full = Instant(nanoseconds: max(full.nanoseconds, now.nanoseconds) + count * pause)
     }
 }

@@ -2,7 +2,7 @@
 
 /// Keys, each once, in an order that the same events always give.
 struct Roster<Value: Sendable>: Sendable {
-    private static var few: Int { 16 }
+    private static var few: Int { 64 }
 
     private(set) var keys: [SlotKey<Value>] = []
     /// Where each stands, once they are many; few are as quickly looked through.
@@ -23,6 +23,12 @@ struct Roster<Value: Sendable>: Sendable {
             places = Dictionary(uniqueKeysWithValues: zip(keys, keys.indices))
         }
         return true
+    }
+
+    /// Several at once, which take no more memory than they need.
+    mutating func insert(_ several: [SlotKey<Value>]) {
+        if several.count > keys.count { keys.reserveCapacity(keys.count + several.count) }
+        for key in several { insert(key) }
     }
 
     /// The last takes the place of the one that goes.

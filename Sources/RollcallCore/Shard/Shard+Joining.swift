@@ -8,7 +8,7 @@ extension Shard {
     mutating func join(_ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey) {
         guard let session = sessions[key], let user = session.user else { return }
         guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
-        if let room = roomKeys[conversation], session.joined.contains(where: { $0.room == room }) {
+        if let room = roomKeys[conversation], session.hasJoined(room) {
             return joinedAgain(room, presence: presence, user: user, id: id, on: key)
         }
         if let room = roomKeys[conversation], session.joining.contains(room) {
@@ -29,11 +29,9 @@ extension Shard {
             if let waiting = rooms[room]?.lobby[key] {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
             }
-            if let index = sessions[key]?.joined.firstIndex(where: { $0.room == room }) {
-                stopTyping(key, joined: index)
-                sessions[key]?.joined.remove(at: index)
-            }
-            sessions[key]?.joining.removeAll { $0 == room }
+            stopTyping(key, in: room)
+            sessions[key]?.left(room)
+            sessions[key]?.waitsNoMore(for: room)
             depart(key, from: room)
             keepPromises(to: key)
         }
@@ -86,7 +84,7 @@ extension Shard {
     mutating func refuseWaiting(_ user: UserID, in key: RoomKey) {
         for waiting in rooms[key]?.lobby.of(user) ?? [] {
             rooms[key]?.lobby.remove(waiting.session)
-            sessions[waiting.session]?.joining.removeAll { $0 == key }
+            sessions[waiting.session]?.waitsNoMore(for: key)
             refuse(waiting, .notAMember, Self.notAMember)
             if waiting.ids.isEmpty { answer(waiting.session, .notAMember, id: nil, Self.notAMember) }
         }
@@ -96,7 +94,7 @@ extension Shard {
     private mutating func joinedAgain(
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey
     ) {
-        owe(.room(room), to: key)
+        owe([.room(room)], to: key)
         let waits = rooms[room]?.lobby[key] != nil
         let watches = rooms[room]?.presenceSessions.contains(key) == true
         guard !waits, watches || !presence else {
@@ -125,12 +123,11 @@ extension Shard {
         guard let conversation = rooms[key]?.conversation else { return }
         let session = waiting.session
         // One that had joined already waits for the members alone.
-        if sessions[session]?.joined.contains(where: { $0.room == key }) == false {
-            let sender = TypingSender(expiry: settings.typing.expiry, throttle: settings.typing.throttle)
-            sessions[session]?.joining.removeAll { $0 == key }
-            sessions[session]?.joined.append(Session.Joined(room: key, typing: sender))
+        if sessions[session]?.hasJoined(key) == false {
+            sessions[session]?.waitsNoMore(for: key)
+            sessions[session]?.joined.append(key)
             rooms[key]?.sessions.insert(session)
-            owe(.room(key), to: session)
+            owe([.room(key)], to: session)
         }
         if waiting.withPresence { watchMembers(of: key, for: session) }
         for id in waiting.ids { promise(id, to: session) }

@@ -9,17 +9,15 @@ extension Shard {
         let members = membersMessage(of: key)
         if rooms[key]?.presenceSessions.isEmpty == true { rooms[key]?.toldMembers = members }
         guard rooms[key]?.presenceSessions.insert(session) == true else { return }
-        oweMembers(of: key, to: session)
-        for member in rooms[key]?.shownMembers ?? [] { addWatcher(session, of: member) }
+        let shown = rooms[key]?.shownMembers ?? []
+        owe([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, to: session)
     }
 
     /// The session asked for the members again, or for the first time: their presence follows the list, also that of
     /// those whom it watches for another reason.
     mutating func oweMembers(of key: RoomKey, to session: SessionKey) {
-        owe(.members(key), to: session)
-        for member in rooms[key]?.shownMembers ?? [] {
-            if let watch = watchKeys[member] { owe(.user(watch), to: session) }
-        }
+        let shown = rooms[key]?.shownMembers ?? []
+        owe([.members(key)] + shown.compactMap { watchKeys[$0].map { .user($0) } }, to: session)
     }
 
     mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
@@ -62,14 +60,9 @@ extension Shard {
         let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
         for session in sessions {
-            for member in new { meet(member, session) }
+            owe(new.map { .user(addWatcher(session, of: $0)) }, to: session)
             for member in gone { removeWatcher(session, of: member) }
         }
-    }
-
-    private mutating func meet(_ member: UserID, _ session: SessionKey) {
-        addWatcher(session, of: member)
-        if let watch = watchKeys[member] { owe(.user(watch), to: session) }
     }
 
     private func membersMessage(of key: RoomKey) -> ServerMessage.Members? {

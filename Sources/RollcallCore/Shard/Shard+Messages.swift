@@ -23,11 +23,11 @@ extension Shard {
 
     /// Takes what a session says, or keeps it until the session is heard.
     private mutating func heard(_ said: Session.Said, on key: SessionKey, at now: Instant) {
-        guard sessions[key]?.held == nil else {
+        guard sessions.read(key, { $0.held == nil }) != false else {
             sessions[key]?.held?.append(said)
             return
         }
-        switch (said, sessions[key]?.phase) {
+        switch (said, sessions.read(key) { $0.phase }) {
         case (.request(let request), _): handle(request, on: key, at: now)
         case (.error(let error), .open): actions.append(.send(.error(error), to: [key]))
         case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): close(key, .badMessage, at: now)
@@ -50,8 +50,8 @@ extension Shard {
     }
 
     private mutating func handle(_ request: ClientRequest, on key: SessionKey, at now: Instant) {
-        guard let session = sessions[key] else { return }
-        switch (session.phase, request.message) {
+        guard let phase = sessions.read(key, { $0.phase }) else { return }
+        switch (phase, request.message) {
         case (.greeting, .hello(let hello)):
             hold(key)
             sessions[key]?.phase = .authenticating(hello, id: request.id, since: now)
@@ -87,7 +87,7 @@ extension Shard {
 
     /// Counts a message against the session's rate; over it, the session ends.
     private mutating func admit(_ key: SessionKey, at now: Instant) -> Bool {
-        guard sessions[key]?.isConnected == true else { return false }
+        guard sessions.read(key, { $0.isConnected }) == true else { return false }
         if sessions[key]?.bucket.take(at: now) == true { return true }
         actions.append(.limitHit(.messageRate, key))
         actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [key]))

@@ -17,25 +17,21 @@ extension Shard {
     public mutating func presenceUnreadable(of user: UserID) {
         guard let key = watchKeys[user] else { return }
         watches[key]?.heard()
-        usersToRead.insert(user)
+        watchesToRead.insert(key)
     }
 
     /// Watched users were read.
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         sweepDead(in: snapshot)
+        presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
             guard let key = watchKeys[record.user] else { continue }
             defer { watches[key]?.readEnded() }
-            // A read from before the channel was lost, or never had, may miss what comes: it is read again.
-            guard watches[key]?.phase != .subscribing else {
-                if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
-                continue
-            }
+            guard watches[key]?.mayTake(isAuthoritative: isAuthoritative) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
-            let reading = reading(of: record, snapshot.standings, isAuthoritative: counts)
-            watches[key]?.read(reading)
+            let reading = reading(of: record, snapshot.standings, of: key, isAuthoritative: counts)
+            if watches[key]?.read(reading) == true { changedWatches.insert(key) }
             sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
-            changedWatches.insert(key)
         }
         return take()
     }
@@ -45,19 +41,19 @@ extension Shard {
         for user in users {
             guard let key = watchKeys[user] else { continue }
             watches[key]?.readEnded()
-            failedReads.insert(user)
+            failedReads.insert(key)
             if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
         }
     }
 
-    /// A `get` was read; `nil` if Redis could not be asked.
+    /// A `get` was read; `nil` if Redis could not be asked, which some users that are unread come to as well.
     public mutating func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
         sessions[key]?.getting -= Session.weight(ofGetting: users)
-        if let snapshot, sessions[key]?.isConnected == true {
+        if let snapshot, snapshot.unread.isEmpty, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
-            let readings = snapshot.records.map { reading(of: $0, snapshot.standings, isAuthoritative: false) }
+            let readings = readings(of: snapshot)
             actions.append(.sendSnapshot(.presence(readings.map(\.presence), id: id), to: key))
             for reading in readings { got(reading) }
         } else {
@@ -68,7 +64,13 @@ extension Shard {
 
     /// Users were read who need not be watched: what may be shown of them.
     public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
-        snapshot.records.map { reading(of: $0, snapshot.standings, isAuthoritative: false).presence }
+        readings(of: snapshot).map(\.presence)
+    }
+
+    private func readings(of snapshot: PresenceSnapshot) -> [Watch.Reading] {
+        snapshot.records.map {
+            reading(of: $0, snapshot.standings, of: watchKeys[$0.user], isAuthoritative: false)
+        }
     }
 
     /// A read names devices of dead incarnations, which their sweepers may have missed.
@@ -78,23 +80,43 @@ extension Shard {
     }
 
     mutating func watch(_ users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
-        guard let session = sessions[key] else { return }
-        let watched = session.watched.union(users).count
-        guard watched <= settings.limits.watchedUsers else {
-            actions.append(.limitHit(.watchedUsers, key))
-            return answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
+        var named: Set<UserID> = []
+        let added = users.filter {
+            !isWatching($0, key) && named.insert($0).inserted
         }
-        guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
-        guard mayName(watched - session.watched.count, id: id, on: key, at: now) else { return }
-        for user in Set(users).sorted() {
-            if sessions[key]?.watched.insert(user).inserted == true { addWatcher(key, of: user) }
-            if let watch = watchKeys[user] { owe(.user(watch), to: key) }
-        }
+        guard mayWatch(added.count, id: id, on: key, at: now) else { return }
+        let watches = added.map { addWatcher(key, of: $0) }
+        sessions[key]?.watched.insert(watches)
+        owe(watches.map { .user($0) }, to: key)
+        // Whoever was watched before is shown again.
+        if added.count < users.count { owe(users.compactMap { watchKeys[$0].map { .user($0) } }, to: key) }
         promise(id, to: key)
     }
 
+    private func isWatching(_ user: UserID, _ key: SessionKey) -> Bool {
+        guard let watch = watchKeys[user] else { return false }
+        return sessions.read(key) { $0.watched.contains(watch) } ?? false
+    }
+
+    /// Whether a session may watch so many users more.
+    private mutating func mayWatch(_ added: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
+        guard (sessions[key]?.watched.keys.count ?? 0) + added <= settings.limits.watchedUsers else {
+            actions.append(.limitHit(.watchedUsers, key))
+            answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
+            return false
+        }
+        guard mayPromise(to: key) else {
+            answerUnavailable(key, id: id)
+            return false
+        }
+        return mayName(added, id: id, on: key, at: now)
+    }
+
     mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
-        for user in users where sessions[key]?.watched.remove(user) != nil { removeWatcher(key, of: user) }
+        for user in users {
+            guard let watch = watchKeys[user], sessions[key]?.watched.remove(watch) == true else { continue }
+            removeWatcher(key, of: user)
+        }
         keepPromises(to: key)
         acknowledge(id, to: key)
     }
@@ -131,31 +153,22 @@ extension Shard {
         answerUnavailable(key, id: id)
     }
 
-    /// Gives a session a reason to watch a user; with the first it is owed the user's present state.
-    mutating func addWatcher(_ key: SessionKey, of user: UserID) {
+    /// Gives a session a reason to watch a user, whose present state it is to be owed.
+    mutating func addWatcher(_ key: SessionKey, of user: UserID) -> WatchKey {
         let watchKey = watchKeys[user] ?? openWatch(user)
-        let isNew = watches[watchKey]?.watchers[key] == nil
-        watches[watchKey]?.watchers[key, default: 0] += 1
-        guard isNew else { return }
-        if watches[watchKey]?.shown == nil { watches[watchKey]?.newcomers.insert(key) }
-        owe(.user(watchKey), to: key)
+        watches[watchKey]?.gained(key)
+        return watchKey
     }
 
     /// Takes one reason away; the last watcher to go ends the subscription.
     mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
-        guard let watchKey = watchKeys[user], let count = watches[watchKey]?.watchers[key] else { return }
-        guard count == 1 else {
-            watches[watchKey]?.watchers[key] = count - 1
-            return
-        }
-        watches[watchKey]?.watchers[key] = nil
-        watches[watchKey]?.newcomers.remove(key)
+        guard let watchKey = watchKeys[user], watches[watchKey]?.lost(key) == true else { return }
         forgive(.user(watchKey), to: key)
-        guard watches[watchKey]?.watchers.isEmpty == true else { return }
+        guard watches.read(watchKey, { $0.watchers.isEmpty }) == true else { return }
         watches.remove(watchKey)
         watchKeys[user] = nil
-        usersToRead.remove(user)
-        failedReads.remove(user)
+        watchesToRead.remove(watchKey)
+        failedReads.remove(watchKey)
         actions.append(.unsubscribe(.presence(user)))
     }
 
@@ -172,11 +185,11 @@ extension Shard {
     /// After Redis was away, and until everybody has said again what they hold, what observers saw stays but for newer
     /// records.
     func reading(
-        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
+        of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], of key: WatchKey?, isAuthoritative: Bool
     ) -> Watch.Reading {
-        let dead = masked(in: record, standings, isAuthoritative: isAuthoritative)
+        let dead = standings.isEmpty ? [:] : masked(in: record, standings, isAuthoritative: isAuthoritative)
         let read = record.presence(past: dead)
-        let known = isAuthoritative ? nil : watchKeys[record.user].flatMap { watches[$0]?.presence }
+        let known = isAuthoritative ? nil : key.flatMap { watches.read($0) { $0.presence } ?? nil }
         return Watch.Reading(presence: known.map { newer(read, $0) } ?? read, masked: Set(dead.keys))
     }
 
@@ -211,10 +224,11 @@ extension Shard {
             watches[key]?.missingSince = nil
             return false
         }
-        let since = watches[key]?.missingSince ?? heartbeats
+        let now = Int32(clamping: heartbeats)
+        let since = watches[key]?.missingSince ?? now
         watches[key]?.missingSince = since
-        let isRemoved = since < heartbeats && watches[key]?.heardMeanwhile == false
-        if !isRemoved { failedReads.insert(record.user) }
+        let isRemoved = since < now && watches[key]?.heardMeanwhile == false
+        if !isRemoved { failedReads.insert(key) }
         return isRemoved
     }
 
@@ -224,7 +238,7 @@ extension Shard {
         guard outage == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
         watches[key]?.nextReadIsAuthoritative = true
-        usersToRead.insert(record.user)
+        watchesToRead.insert(key)
         return false
     }
 

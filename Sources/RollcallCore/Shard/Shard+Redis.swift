@@ -27,6 +27,7 @@ extension Shard {
         readAllAgain(authoritatively: false)
         if isFirst {
             saidUnder = incarnation
+            newUntil = now + Patience.beforeJudging(lease: settings.lease)
         } else {
             settle(since: lastBeat, at: now)
             saysLessFrom = saysLess(after: former, snapshot, at: now)
@@ -47,8 +48,8 @@ extension Shard {
         heartbeats += 1
         lastHeartbeat = now
         if afterGap { settle(at: now) }
-        if leases.read(snapshot), outage == nil { usersToRead.formUnion(watchKeys.keys) }
-        usersToRead.formUnion(failedReads)
+        if leases.read(snapshot), outage == nil { watchesToRead.formUnion(watchKeys.values) }
+        watchesToRead.formUnion(failedReads)
         failedReads = []
         for key in blocked.sorted(by: { $0.index < $1.index }) {
             sessions[key]?.recorder?.retry()
@@ -84,7 +85,7 @@ extension Shard {
         case .presence(let user):
             guard let key = watchKeys[user] else { break }
             watches[key]?.phase = .reading
-            usersToRead.insert(user)
+            watchesToRead.insert(key)
         case .typing(let conversation), .members(let conversation):
             if let key = roomKeys[conversation] { roomSubscribed(key, topic) }
         case .worker:
@@ -137,22 +138,20 @@ extension Shard {
 
     private mutating func readAllAgain(authoritatively: Bool) {
         for key in watches.keys { watches[key]?.nextReadIsAuthoritative = authoritatively }
-        usersToRead.formUnion(watchKeys.keys)
+        watchesToRead.formUnion(watchKeys.values)
         for key in rooms.keys { readRoomAgain(key) }
     }
 
     /// Asks for the users to be read, but for those whose channel is not confirmed: its confirmation asks again.
     mutating func askForReads(at now: Instant) {
-        guard isRedisAvailable, !usersToRead.isEmpty else { return }
+        guard isRedisAvailable, !watchesToRead.isEmpty else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
-        for user in usersToRead.sorted() {
-            guard let key = watchKeys[user], let watch = watches[key], watch.phase != .subscribing else { continue }
-            if watch.nextReadIsAuthoritative { authoritative.append(user) } else { ordinary.append(user) }
-            watches[key]?.nextReadIsAuthoritative = false
-            watches[key]?.readBegan()
+        for key in watchesToRead.sorted(by: { $0.index < $1.index }) {
+            guard let read = watches[key]?.readBegan() else { continue }
+            if read.isAuthoritative { authoritative.append(read.user) } else { ordinary.append(read.user) }
         }
-        usersToRead = []
+        watchesToRead = []
         let known = known(at: now)
         askForReads(of: ordinary, isAuthoritative: false, known: known)
         askForReads(of: authoritative, isAuthoritative: true, known: known)

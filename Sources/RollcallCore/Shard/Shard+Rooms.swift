@@ -175,10 +175,8 @@ extension Shard {
         }
         actions.append(.send(.removed(conversation), to: removed))
         for session in removed {
-            if let joined = sessions[session]?.joined.firstIndex(where: { $0.room == key }) {
-                stopTyping(session, joined: joined)
-            }
-            sessions[session]?.joined.removeAll { $0.room == key }
+            stopTyping(session, in: key)
+            sessions[session]?.left(key)
             depart(session, from: key)
         }
     }

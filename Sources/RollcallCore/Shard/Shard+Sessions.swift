@@ -273,12 +273,15 @@ extension Shard {
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
         openSessionCount -= 1
         stopTypingEverywhere(key, at: now)
-        for joined in sessions[key]?.joined ?? [] { depart(key, from: joined.room) }
+        for room in sessions[key]?.joined ?? [] { depart(key, from: room) }
         for room in sessions[key]?.joining ?? [] { depart(key, from: room) }
-        for user in sessions[key]?.watched ?? [] { removeWatcher(key, of: user) }
+        for watch in sessions[key]?.watched.keys ?? [] {
+            if let user = watches[watch]?.user { removeWatcher(key, of: user) }
+        }
         sessions[key]?.joined = []
+        sessions[key]?.senders = []
         sessions[key]?.joining = []
-        sessions[key]?.watched = []
+        sessions[key]?.watched = Roster()
         backlogs[key] = nil
         sessions[key]?.held = nil
         sessions[key]?.acks = []
@@ -293,12 +296,7 @@ extension Shard {
     }
 
     private mutating func acknowledgeWritten(_ key: SessionKey) {
-        while let session = sessions[key], let first = session.acks.first,
-            session.recorder?.isWritten(first.sequence) == true
-        {
-            sessions[key]?.acks.removeFirst()
-            acknowledge(first.id, to: key)
-        }
+        for id in sessions[key]?.takeWritten() ?? [] { acknowledge(id, to: key) }
     }
 
     private mutating func welcome(

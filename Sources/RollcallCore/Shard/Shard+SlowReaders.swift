@@ -21,9 +21,10 @@ extension Shard {
         return take()
     }
 
-    /// Owes a session the present state of something it follows from now on.
-    mutating func owe(_ subject: Backlog.Subject, to key: SessionKey) {
-        backlogs[key, default: Backlog()].owe(subject)
+    /// Owes a session the present state of what it follows from now on.
+    mutating func owe(_ subjects: [Backlog.Subject], to key: SessionKey) {
+        guard !subjects.isEmpty else { return }
+        backlogs[key, default: Backlog()].owe(subjects)
         sessionsToShow.insert(key)
     }
 
@@ -87,14 +88,15 @@ extension Shard {
     }
 
     private mutating func showPiece(of backlog: inout Backlog, to key: SessionKey) {
-        let debts = backlog.take(ShardSettings.showBatch) { isKnown($0) }
+        let debts = backlog.take(ShardSettings.showBatch) { [watches] in Self.isKnown($0, in: watches) }
         var presences: [Presence] = []
         for debt in debts {
             switch debt.subject {
             case .room(let room): sendSnapshot(of: room, to: key)
             case .members(let room): sendMembers(of: room, to: key)
             case .user(let user):
-                if let presence = watches[user]?.shown, isNews(presence, to: debt.seen) { presences.append(presence) }
+                guard let presence = watches.read(user, { $0.shown }) ?? nil else { continue }
+                if isNews(presence, to: debt.seen) { presences.append(presence) }
             }
         }
         if !presences.isEmpty { actions.append(.sendSnapshot(.presence(presences), to: key)) }
@@ -110,9 +112,9 @@ extension Shard {
         return false
     }
 
-    private func isKnown(_ subject: Backlog.Subject) -> Bool {
+    private static func isKnown(_ subject: Backlog.Subject, in watches: SlotMap<Watch>) -> Bool {
         switch subject {
-        case .user(let user): watches[user]?.shown != nil
+        case .user(let user): watches.read(user) { $0.isShown } == true
         case .room, .members: true
         }
     }

@@ -7,14 +7,15 @@ extension Shard {
         for key in changedRooms.take(ShardSettings.tellBatch) {
             // What was long on its way may tell of typing that is over by now.
             rooms[key]?.typists.expired(at: now)
-            guard let room = rooms[key] else { continue }
-            let moment = room.mayTell(at: now, settings: settings.typing)
+            guard let moment = rooms.read(key, { $0.mayTell(at: now, settings: settings.typing) }) else {
+                continue
+            }
             if moment > now {
                 timers.remind(.room(key), at: moment)
             } else {
                 tell(key, at: now)
             }
-            if let expiry = room.typists.nextExpiry { timers.remind(.room(key), at: expiry) }
+            if let expiry = rooms.read(key, { $0.typists.nextExpiry }) ?? nil { timers.remind(.room(key), at: expiry) }
         }
     }
 
@@ -42,25 +43,28 @@ extension Shard {
     /// Tells each session what changed for it since it was last told. Sessions of those who type, or did, do not see
     /// themselves, so that they have messages of their own.
     private mutating func tell(_ key: RoomKey, at now: Instant) {
-        guard let room = rooms[key], room.phase == .live || !room.sessions.isEmpty else { return }
-        let typists = room.typists.typists
+        guard rooms.read(key, { $0.phase == .live || !$0.sessions.isEmpty }) == true,
+            let typists = rooms.read(key, { $0.typists.typists }), let told = rooms.read(key, { $0.told })
+        else { return }
         let changed = rooms[key]?.changeTold()
-        guard typists != room.told else { return remindOfRepeat(key) }
-        send(to: key, before: room.told, now: typists)
-        if let changed, !room.sessions.isEmpty { tally.typingDelivered(changed, at: redisTime(at: now)) }
+        guard typists != told else { return remindOfRepeat(key) }
+        send(to: key, before: told, now: typists)
+        if let changed, rooms.read(key, { $0.sessions.isEmpty }) == false {
+            tally.typingDelivered(changed, at: redisTime(at: now))
+        }
         noteTold(typists, in: key, at: now)
     }
 
     /// From now on this is what sessions in the room know.
     mutating func noteTold(_ typists: [Typist], in key: RoomKey, at now: Instant) {
-        typistCount += typists.count - (rooms[key]?.told.count ?? 0)
+        typistCount += typists.count - (rooms.read(key) { $0.told.count } ?? 0)
         rooms[key]?.told = typists
         rooms[key]?.lastTold = now
         remindOfRepeat(key)
     }
 
     mutating func remindOfRepeat(_ key: RoomKey) {
-        if let moment = rooms[key]?.nextRepeat(after: settings.typing.expiry) {
+        if let moment = rooms.read(key, { $0.nextRepeat(after: settings.typing.expiry) }) ?? nil {
             timers.remind(.room(key), at: moment)
         }
     }
@@ -74,31 +78,33 @@ extension Shard {
     /// - Parameter before: what was told last; what looks the same to a receiver is not sent. `nil` repeats the set to
     ///   all for whom it is not empty.
     private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) {
-        guard let room = rooms[key] else { return }
-        let views = TypistViews(before: before ?? [], now: now, names: settings.typing.names)
-        var typing: [TypistViews.View: (user: UserID, sessions: [SessionKey])] = [:]
-        var typists: Set<SessionKey> = []
-        for user in views.users {
-            let sessions = (sessionsOfUser[user] ?? []).filter { room.sessions.contains($0) }
+        guard let present = rooms.read(key, { $0.sessions }) else { return }
+        var groups: [(view: TypistView, sessions: [SessionKey])] = []
+        for view in TypistView.all(before: before ?? [], now: now, names: settings.typing.names) {
+            let sessions = (sessionsOfUser[view.user] ?? []).filter(present.contains)
             guard !sessions.isEmpty else { continue }
-            typing[views[user], default: (user, [])].sessions += sessions
-            typists.formUnion(sessions)
+            if let group = groups.firstIndex(where: { $0.view.look == view.look }) {
+                groups[group].sessions += sessions
+            } else {
+                groups.append((view, sessions))
+            }
         }
-        let others = typists.isEmpty ? room.sessions.keys : room.sessions.keys.filter { !typists.contains($0) }
+        let typists = Set(groups.flatMap(\.sessions))
+        let others = typists.isEmpty ? present.keys : present.keys.filter { !typists.contains($0) }
         sendVariant(for: nil, to: others, of: key, before: before, now: now)
-        for (user, sessions) in typing.values.sorted(by: { $0.user < $1.user }) {
-            sendVariant(for: user, to: sessions, of: key, before: before, now: now)
+        for (view, sessions) in groups {
+            sendVariant(for: view.user, to: sessions, of: key, before: before, now: now)
         }
     }
 
     private mutating func sendVariant(
         for user: UserID?, to receivers: [SessionKey], of key: RoomKey, before: [Typist]?, now: [Typist]
     ) {
-        guard !receivers.isEmpty, let room = rooms[key] else { return }
+        guard !receivers.isEmpty, let conversation = rooms.read(key, { $0.conversation }) else { return }
         let names = settings.typing.names
-        let message = ServerMessage.typing(in: room.conversation, of: now, but: user, names: names)
+        let message = ServerMessage.typing(in: conversation, of: now, but: user, names: names)
         if let before {
-            let told = ServerMessage.typing(in: room.conversation, of: before, but: user, names: names)
+            let told = ServerMessage.typing(in: conversation, of: before, but: user, names: names)
             guard message != told else { return }
         } else if now.allSatisfy({ $0.user == user }) {
             return

@@ -14,7 +14,7 @@ extension Shard {
         case .late:
             acknowledge(id, to: key)
         case .notAMember:
-            withSender(of: key, in: signal.conversation) { $0.refused() }
+            if let room = roomKeys[signal.conversation] { sessions[key]?.refused(in: room) }
             answer(key, .notAMember, id: id, Self.notAMember)
         }
         return take()
@@ -43,20 +43,18 @@ extension Shard {
     mutating func typed(
         _ typing: Bool, in conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
-        guard let room = roomKeys[conversation],
-            let index = sessions[key]?.joined.firstIndex(where: { $0.room == room })
-        else {
+        guard let room = roomKeys[conversation], sessions.read(key, { $0.hasJoined(room) }) == true else {
             if let room = roomKeys[conversation], sessions[key]?.joining.contains(room) == true {
                 return typedWhileJoining(typing, in: room, id: id, on: key, at: now)
             }
             return answer(key, .notJoined, id: id, "join the conversation first")
         }
         guard isRedisAvailable || !typing else { return answerUnavailable(key, id: id) }
-        let time = redisTime(at: now)
+        let (time, rules) = (redisTime(at: now), settings.typing)
         let decision =
             typing
-            ? sessions[key]?.joined[index].typing.signalled(at: now, time: time)
-            : sessions[key]?.joined[index].typing.stopped()
+            ? sessions[key]?.signalled(in: room, rules, at: now, time: time)
+            : sessions[key]?.stopped(in: room)
         if let decision {
             carryOut(decision, in: conversation, for: key, id: id)
         } else {
@@ -67,42 +65,31 @@ extension Shard {
     }
 
     mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
-        for index in (sessions[key]?.joined ?? []).indices { stopTyping(key, joined: index) }
+        for sender in sessions[key]?.senders ?? [] { stopTyping(key, in: sender.room) }
         for room in sessions[key]?.joining ?? [] { dropHeldTyping(key, in: room) }
     }
 
-    mutating func stopTyping(_ key: SessionKey, joined index: Int) {
-        guard let room = sessions[key]?.joined[index].room, let conversation = rooms[room]?.conversation,
-            let decision = sessions[key]?.joined[index].typing.stopped()
+    mutating func stopTyping(_ key: SessionKey, in room: RoomKey) {
+        guard let decision = sessions[key]?.stopped(in: room), let conversation = rooms[room]?.conversation
         else { return }
         carryOut(decision, in: conversation, for: key, id: nil)
     }
 
     /// A deferred signal may go on, or a typing that was not renewed ends.
     mutating func typingDue(_ key: SessionKey, at now: Instant) {
-        for index in (sessions[key]?.joined ?? []).indices {
-            guard let room = sessions[key]?.joined[index].room, let conversation = rooms[room]?.conversation
-            else { continue }
-            while let decision = sessions[key]?.joined[index].typing.due(at: now) {
+        for (index, sender) in (sessions[key]?.senders ?? []).enumerated() {
+            guard let conversation = rooms[sender.room]?.conversation else { continue }
+            while let decision = sessions[key]?.senders[index].typing.due(at: now) {
                 carryOut(decision, in: conversation, for: key, id: nil)
             }
         }
         remindOfTyping(key)
     }
 
-    mutating func withSender(
-        of key: SessionKey, in conversation: ConversationID, _ change: (inout TypingSender) -> Void
-    ) {
-        guard let room = roomKeys[conversation],
-            let index = sessions[key]?.joined.firstIndex(where: { $0.room == room })
-        else { return }
-        change(&sessions[key]!.joined[index].typing)
-    }
-
     private mutating func carryOut(
         _ decision: TypingSender.Decision, in conversation: ConversationID, for key: SessionKey, id: MessageID?
     ) {
-        guard let name = sessions[key]?.recorder?.name else { return }
+        guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return }
         switch decision {
         case .signal(let expiry):
             let signal = TypingSignal(
@@ -115,7 +102,7 @@ extension Shard {
     }
 
     private mutating func remindOfTyping(_ key: SessionKey) {
-        if let next = sessions[key]?.joined.compactMap(\.typing.nextDue).min() {
+        if let next = sessions.read(key, \.nextTypingDue) ?? nil {
             timers.remind(.typing(key), at: next)
         }
     }

@@ -53,14 +53,16 @@ public struct Shard: Sendable {
     var sessionsToShow: Set<SessionKey> = []
     /// Rooms of which a change was published that nobody here can read.
     var roomsToRead: Set<RoomKey> = []
-    var usersToRead: Set<UserID> = []
-    /// Users whose read failed; the next heartbeat tries again.
-    var failedReads: Set<UserID> = []
+    var watchesToRead: Set<WatchKey> = []
+    /// Watches whose read failed; the next heartbeat tries again.
+    var failedReads: Set<WatchKey> = []
     /// How many have been answered, and when the last one was.
     var heartbeats = 0
     var lastHeartbeat: Instant?
     /// The last outage, until it is settled.
     var outage: Outage?
+    /// Until then this worker, which has just started, cannot know whether there was an outage before.
+    var newUntil: Instant?
     /// From then on what says less is said under the latest incarnation.
     var saysLessFrom = Instant(nanoseconds: 0)
     /// The incarnation under which everything was said last.
@@ -88,10 +90,11 @@ public struct Shard: Sendable {
     /// How many sessions there are, those in grace included.
     public var sessionCount: Int { sessions.count }
 
-    /// How long it takes until everybody has said again what Redis may have forgotten in the last outage; `nil` if that
-    /// is so. Until then a session may stand somewhere of which no record tells.
+    /// How long it takes until everybody has said again what Redis may have forgotten in the last outage, or in one
+    /// before this worker started; `nil` if that is so. Until then a session may stand somewhere of which no record tells.
     public func settles(at now: Instant) -> Duration? {
-        outage.map { max(.zero, $0.settles - now) }
+        if let outage { return max(.zero, outage.settles - now) }
+        return newUntil.flatMap { $0 > now ? $0 - now : nil }
     }
 
     /// Whether Redis is there and the worker may write.
@@ -119,7 +122,8 @@ public struct Shard: Sendable {
         return actions
     }
 
-    func redisTime(at now: Instant) -> Timestamp { clock.time(at: now) }
+    /// What time it is by Redis, as far as the last heartbeat tells.
+    public func redisTime(at now: Instant) -> Timestamp { clock.time(at: now) }
 
     /// Time has passed: whatever is due by now happens.
     public mutating func timePassed(at now: Instant) -> [ShardAction] {
@@ -154,7 +158,7 @@ public struct Shard: Sendable {
     }
 
     mutating func acknowledge(_ id: MessageID?, to key: SessionKey) {
-        guard let id, sessions[key]?.isConnected == true else { return }
+        guard let id, sessions.read(key, { $0.isConnected }) == true else { return }
         actions.append(.send(.ack(id), to: [key]))
     }
 

@@ -39,7 +39,7 @@ public struct ShardSettings: Hashable, Sendable {
     /// The most sessions that one heartbeat's audit reads.
     public static let auditBatch = 500
     /// The most users whose records one read asks for.
-    public static let readBatch = 500
+    public static let readBatch = 250
     /// The most users, and the most conversations, whose changes one tick tells.
     public static let tellBatch = 100
     /// The most users and conversations whose state is shown to a session in one piece.

@@ -20,6 +20,9 @@ struct SlotMap<Value: Sendable>: Sendable {
     }
 
     private var slots: [Slot] = []
+    /// What is changed under a name that nobody has any more; a local variable of a large type would cost every change an
+    /// allocation.
+    private var nobody: Value?
     /// The first of them is taken next: so places do not depend on the order in which several were left at once, which
     /// may be that of a set, and the same events have the same actions each time.
     private var free = Heap<Int32>()
@@ -49,8 +52,20 @@ struct SlotMap<Value: Sendable>: Sendable {
             if slots[Int(key.index)].generation == key.generation {
                 yield &slots[Int(key.index)].value
             } else {
-                var absent: Value?
-                yield &absent
+                defer { nobody = nil }
+                yield &nobody
+            }
+        }
+    }
+
+    /// Reads something of the value of this name, where it stands: where a value has many parts, what the subscript gives
+    /// to read is a copy of them all.
+    func read<Result>(_ key: Key, _ read: (borrowing Value) -> Result) -> Result? {
+        slots.withUnsafeBufferPointer { slots in
+            guard slots[Int(key.index)].generation == key.generation else { return nil }
+            switch slots[Int(key.index)].value {
+            case .some(let value): return read(value)
+            case .none: return nil
             }
         }
     }

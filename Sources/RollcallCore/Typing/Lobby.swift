@@ -54,6 +54,8 @@ struct Lobby: Sendable {
         guard let gone = waiting.removeValue(forKey: session) else { return nil }
         ofUser[gone.user]?.removeAll { $0 == session }
         if ofUser[gone.user]?.isEmpty == true { ofUser[gone.user] = nil }
+        // Nearly all rooms stand for long and nobody waits there: an emptied collection would keep its memory.
+        if waiting.isEmpty { self = Lobby() }
         return gone
     }
 

@@ -76,8 +76,8 @@ public struct Room: Sendable {
 extension ServerMessage {
     /// The `typing` message for a receiver: everybody but the receiver's user, at most `names` of them named.
     static func typing(in conversation: ConversationID, of typists: [Typist], but user: UserID?, names: Int) -> Self {
-        let others = typists.filter { $0.user != user }
-        return .typing(
-            Typing(conversation: conversation, users: Array(others.prefix(names)), count: others.count))
+        let others = user == nil ? typists : typists.filter { $0.user != user }
+        let named = others.count > names ? Array(others.prefix(names)) : others
+        return .typing(Typing(conversation: conversation, users: named, count: others.count))
     }
 }

@@ -23,11 +23,14 @@ extension UInt8 {
 
 extension UnsafeRawBufferPointer {
     /// Whether these bytes stand there.
-    func holds(_ bytes: StaticString, at index: Int) -> Bool {
+    package func holds(_ bytes: StaticString, at index: Int) -> Bool {
         guard bytes.utf8CodeUnitCount <= count - index else { return false }
         for (offset, byte) in bytes.bytes.enumerated() where self[index + offset] != byte { return false }
         return true
     }
+
+    /// Whether these bytes are all there is.
+    package func spells(_ bytes: StaticString) -> Bool { count == bytes.utf8CodeUnitCount && holds(bytes, at: 0) }
 
     /// Where the white space ends that begins there, if any does.
     func endOfSpace(from index: Int) -> Int {

@@ -29,7 +29,10 @@ struct JSONString {
 
     /// Whether it is a certain name, however it is written.
     func `is`(_ name: StaticString) -> Bool {
-        guard isEscaped else { return written.count == name.utf8CodeUnitCount && written.holds(name, at: 0) }
+        guard isEscaped else { return written.spells(name) }
+        // An escape is longer than what it stands for, and at most six times as long: what cannot be it is not unescaped.
+        let length = name.utf8CodeUnitCount
+        guard length < written.count, written.count <= length * 6 else { return false }
         return unescaped?.utf8.elementsEqual(name.bytes) == true
     }
 }

@@ -66,8 +66,21 @@ extension JSONWriter {
     }
 
     private mutating func digits(_ number: UInt64) {
-        if number > 9 { digits(number / 10) }
-        put(UInt8(ascii: "0") + UInt8(number % 10))
+        var digits = 1
+        var rest = number
+        while rest > 9 {
+            rest /= 10
+            digits += 1
+        }
+        if let memory {
+            precondition(digits <= memory.count - count, "what is written is what was counted")
+            rest = number
+            for index in stride(from: count + digits - 1, through: count, by: -1) {
+                memory[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+        }
+        count += digits
     }
 
     /// The shortest text that is read as the same number again; a whole one as such.

@@ -35,18 +35,23 @@ public struct DeviceRecord: Hashable, Sendable {
     ///
     /// - Returns: `nil` if the text is no record: a missing word or a number that is none.
     public init?(_ text: some StringProtocol) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count >= 6, !words[0].isEmpty, let hyphen = words[2].firstIndex(of: "-"),
-            let began = Int64(words[2][..<hyphen]), let sequence = Int64(words[3]), let since = Int64(words[4]),
-            let lost = Int64(words[5])
+        var text = String(text)
+        guard let record = text.withUTF8({ DeviceWords(UnsafeRawBufferPointer($0)).flatMap(DeviceRecord.init) }) else {
+            return nil
+        }
+        self = record
+    }
+
+    /// - Returns: `nil` if the words are not UTF-8.
+    package init?(_ words: DeviceWords) {
+        guard let incarnation = String(validating: words.incarnation, as: UTF8.self),
+            let random = String(validating: words.random, as: UTF8.self)
         else { return nil }
         self.init(
-            state: words[0] == "gone" ? nil : DeviceState(rawValue: String(words[0])) ?? .background,
-            incarnation: Incarnation(name: String(words[1])),
-            began: Timestamp(milliseconds: began),
-            session: SessionID(random: String(words[2][words[2].index(after: hyphen)...])),
-            sequence: sequence, since: Timestamp(milliseconds: since),
-            lost: lost == 0 ? nil : Timestamp(milliseconds: lost))
+            state: words.state, incarnation: Incarnation(name: incarnation),
+            began: Timestamp(milliseconds: words.began), session: SessionID(random: random), sequence: words.sequence,
+            since: Timestamp(milliseconds: words.since),
+            lost: words.lost == 0 ? nil : Timestamp(milliseconds: words.lost))
     }
 }
 

@@ -32,8 +32,9 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
         self.random = random
     }
 
+    /// Draws 60 bits: as many digits as a text holds in itself, since a worker keeps a great many of these.
     public init(using random: inout some RandomNumberGenerator) {
-        self.random = randomName(bits: 64, using: &random)
+        self.random = randomName(bits: 60, using: &random)
     }
 
     public var description: String { random }

@@ -14,7 +14,9 @@ public struct KnownWorkers: Hashable, Sendable {
     /// Whom to look up after these records were read, in this order. The reader comes last: where its lease stands, Redis
     /// had not lost the others' when they were looked up.
     public func strangers(in records: [PresenceRecord]) -> [Incarnation] {
-        let named = records.reduce(into: Set<Incarnation>()) { $0.formUnion($1.incarnations) }
+        let named = records.reduce(into: Set<Incarnation>()) {
+            if !$1.devices.isEmpty { $0.formUnion($1.incarnations) }
+        }
         let strangers = named.subtracting(living).sorted { $0.name < $1.name }
         guard let own, !strangers.isEmpty else { return strangers }
         return strangers.filter { $0 != own } + [own]

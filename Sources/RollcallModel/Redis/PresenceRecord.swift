@@ -4,6 +4,8 @@
 public struct PresenceRecord: Hashable, Sendable {
     public var user: UserID
     public var devices: [DeviceID: DeviceRecord]
+    /// What further devices add up to, which are not listed: those of workers that the reader knows to be living.
+    public var living = PresenceStatus.offline
     public var lastSeen: Timestamp?
     public var updatedAt: Timestamp?
     /// For a record that does not exist, the time of the read less one millisecond, so that any write is newer.
@@ -22,17 +24,26 @@ public struct PresenceRecord: Hashable, Sendable {
     /// What observers may be shown: the devices of incarnations that are dead by `standings` do not count, and count
     /// as seen when a sweep will say that they were.
     public func presence(past standings: [Incarnation: WorkerStanding]) -> Presence {
-        var living: [DeviceState] = []
+        var status = living
         var lastSeen = lastSeen
         for device in devices.values {
             if let standing = standings[device.incarnation], standing.isDead {
                 lastSeen = max(lastSeen, device.lastSeen(ofDead: standing))
-            } else if let state = device.state {
-                living.append(state)
+            } else {
+                status.add(device.state)
             }
         }
-        return Presence(
-            user: user, status: PresenceStatus(of: living), lastSeen: lastSeen, updatedAt: updatedAt, version: version)
+        return Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version)
+    }
+
+    /// The same, without listing the devices of these incarnations, which nobody takes for dead.
+    public func counting(_ living: Set<Incarnation>) -> PresenceRecord {
+        var record = self
+        for (name, device) in devices where living.contains(device.incarnation) {
+            record.devices[name] = nil
+            record.living.add(device.state)
+        }
+        return record
     }
 
     /// The incarnations named by devices that are not gone, each once.

@@ -143,10 +143,15 @@ public struct PresenceSnapshot: Hashable, Sendable {
     /// What Redis knew, after the records were read, of the incarnations that they name and that the reader did not
     /// know to be living, as far as they can be judged: see ``KnownWorkers/judged(_:)``.
     public var standings: [Incarnation: WorkerStanding]
+    /// Users of whom there is no record here, since Redis refused to read theirs alone.
+    public var unread: [UserID]
 
-    public init(records: [PresenceRecord], standings: [Incarnation: WorkerStanding] = [:]) {
+    public init(
+        records: [PresenceRecord], standings: [Incarnation: WorkerStanding] = [:], unread: [UserID] = []
+    ) {
         self.records = records
         self.standings = standings
+        self.unread = unread
     }
 
     /// What observers may be shown of each record.

@@ -4,7 +4,7 @@
 public import Logging
 public import NIOCore
 
-/// A connection to one Redis for commands, bound to an event loop, that comes back by itself for ever.
+/// A connection to a Redis for commands, bound to an event loop, that comes back by itself for ever.
 ///
 /// It is made and used on its event loop only, and all closures are called there. Whoever made it keeps it and calls
 /// ``close()`` at the end. A command is never queued over a loss: what the connection cannot send now fails at once,
@@ -27,36 +27,33 @@ public final class CommandConnection {
     public private(set) var lastError: RedisError?
 
     private let link: Link
-    private let handshake: Handshake
+    private let name: String
+    private let scripts: [Script]
     private let maximumWaiting: Int
-    private var reader: ReplyReader<TreeDecoder>?
-    private var waiting = CircularBuffer<Waiting>()
+    private var reader: ReplyReader<FlatDecoder>?
+    private var waiting = CircularBuffer<Question>()
+    /// How many commands wait for their replies.
+    public private(set) var waitingCount = 0
     /// When Redis last said anything.
     private var heardAt = 0
     private var unansweredSteps = 0
     /// The names by which Redis knows the scripts that it has loaded, by ours.
     private(set) var hashes: [String: String] = [:]
 
-    /// A command that was sent and whose reply has not come.
-    private struct Waiting {
-        let label: String
-        let sentAt: Int
-        let clock: NIODeadline
-        let reply: (Result<RedisValue, RedisError>) -> Void
-    }
-
     /// - Parameters:
+    ///   - route: asked where to go at each attempt.
     ///   - name: what `CLIENT LIST` shows for the connection; without spaces.
     ///   - scripts: loaded at each connect, so that ``call(_:keys:arguments:reply:)`` need not send their source.
     public init(
-        to location: RedisLocation, name: String, on eventLoop: any EventLoop, logger: Logger,
+        to route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings(), scripts: [Script] = []
     ) {
         precondition(Set(scripts.map(\.name)).count == scripts.count, "scripts are told apart by their names")
         self.eventLoop = eventLoop
-        handshake = .commands(location, name: name, scripts: scripts)
+        self.name = name
+        self.scripts = scripts
         maximumWaiting = settings.maximumWaiting
-        link = Link(to: location, on: eventLoop, logger: logger, settings: settings)
+        link = Link(along: route, on: eventLoop, logger: logger, settings: settings)
         link.user = self
     }
 
@@ -70,11 +67,13 @@ public final class CommandConnection {
         link.close()
     }
 
+    /// Gives the present connection up, if there is one, for where the route leads next.
+    func reconnect(_ reason: RedisError) {
+        link.drop(reason)
+    }
+
     /// What it has done so far.
     package var tally: ConnectionTally { link.tally }
-
-    /// How many commands wait for their replies.
-    public var waitingCount: Int { waiting.count }
 
     /// Sends a command.
     ///
@@ -88,25 +87,52 @@ public final class CommandConnection {
     func send(
         _ command: RedisCommand, label: String, reply: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
-        eventLoop.assertInEventLoop()
-        guard isConnected else {
-            return reply(.failure(.notSent(label, because: lastError)))
-        }
-        guard waiting.count < maximumWaiting else {
-            let sentence = "\(maximumWaiting) commands wait for their replies already"
-            let error = RedisError(.tooManyWaiting, command: label, sentence)
-            link.tally.failed(error)
-            return reply(.failure(error))
-        }
+        if let refusal = refusal(of: 1, label: label) { return reply(.failure(refusal)) }
         enqueue(command, label: label, reply: reply)
+    }
+
+    /// Sends several commands as one question: they leave in one piece and wait as one, whose replies are handed over as
+    /// they come, each before the next is read.
+    ///
+    /// - Parameters:
+    ///   - label: what errors call each of them.
+    ///   - write: appends the command of a place to what is sent.
+    ///   - reply: called once for each place, in order. An error that Redis answers fails that place alone. If the
+    ///     commands cannot be sent, all fail before this returns.
+    func send(
+        _ label: String, count: Int, write: (Int, inout ByteBuffer) -> Void,
+        reply: @escaping (_ place: Int, Result<FlatReply, RedisError>) -> Void
+    ) {
+        guard count > 0 else { return }
+        if let refusal = refusal(of: count, label: label) {
+            return (0..<count).forEach { reply($0, .failure(refusal)) }
+        }
+        for place in 0..<count { write(place, &link.output) }
+        enqueued(count, label: label, .each(reply))
+    }
+
+    /// Why so many commands cannot be sent now; `nil` if they can.
+    private func refusal(of count: Int, label: String) -> RedisError? {
+        eventLoop.assertInEventLoop()
+        guard isConnected else { return .notSent(label, because: lastError) }
+        guard waitingCount > maximumWaiting - count else { return nil }
+        let sentence = "\(maximumWaiting) commands wait for their replies already"
+        let error = RedisError(.tooManyWaiting, command: label, sentence)
+        link.tally.failed(error)
+        return error
     }
 
     private func enqueue(
         _ command: RedisCommand, label: String, reply: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
         link.output.write(command)
-        waiting.append(Waiting(label: label, sentAt: link.now, clock: .now(), reply: reply))
-        link.tally.commands += 1
+        enqueued(1, label: label, .one(reply))
+    }
+
+    private func enqueued(_ count: Int, label: String, _ taker: Question.Taker) {
+        waiting.append(Question(label: label, sentAt: link.now, clock: .now(), count: count, taker: taker))
+        waitingCount += count
+        link.tally.commands += count
         link.outputGrew()
     }
 }
@@ -114,8 +140,9 @@ public final class CommandConnection {
 // MARK: What the link tells
 
 extension CommandConnection: LinkUser {
-    func linkOpened() {
-        reader = ReplyReader(TreeDecoder(), maximumReplyBytes: link.settings.maximumReplyBytes)
+    func linkOpened(to location: RedisLocation) {
+        let handshake = Handshake.commands(location, name: name, scripts: scripts)
+        reader = ReplyReader(FlatDecoder(), maximumReplyBytes: link.settings.maximumReplyBytes)
         hashes = [:]
         unansweredSteps = handshake.steps.count
         for (step, command) in handshake.steps {
@@ -127,8 +154,8 @@ extension CommandConnection: LinkUser {
         guard let reader else { return }
         heardAt = link.now
         let now = NIODeadline.now()
-        let error = reader.feed(bytes) { value in
-            replied(value, at: now)
+        let error = reader.feed(bytes) { reply in
+            replied(reply, at: now)
             return self.reader === reader
         }
         if let error { link.drop(error) }
@@ -155,21 +182,33 @@ extension CommandConnection: LinkUser {
         link.tally.lost(by: error)
         let lost = waiting
         waiting.removeAll()
-        for command in lost { command.reply(.failure(error.whileWaiting(command.label))) }
+        waitingCount = 0
+        for question in lost { question.fail(error.whileWaiting(question.label)) }
         guard error.code != .closed else { return }
         if wasConnected { onDisconnect?(error) } else { onFailedAttempt?(error) }
     }
 
-    private func replied(_ value: RedisValue, at now: NIODeadline) {
-        guard let first = waiting.popFirst() else {
+    private func replied(_ reply: FlatReply, at now: NIODeadline) {
+        guard let question = waiting.first else {
             return link.drop(RedisError(.protocolError, "Redis sent a reply to no command"))
         }
-        link.tally.answered(after: (now - first.clock).nanoseconds)
-        guard case .error(let error) = value else { return first.reply(.success(value)) }
-        let failure = RedisError(error, command: first.label)
+        waitingCount -= 1
+        if question.answered == question.count - 1 {
+            waiting.removeFirst()
+        } else {
+            waiting[waiting.startIndex].answered += 1
+        }
+        link.tally.answered(after: (now - question.clock).nanoseconds)
+        guard let error = reply.error else { return question.take(reply) }
+        failed(question, error)
+    }
+
+    /// Redis answered a command with an error.
+    private func failed(_ question: Question, _ error: RedisServerError) {
+        let failure = RedisError(error, command: question.label)
         link.tally.failed(failure)
         if failure.isDenied { onDenied?(failure) }
-        first.reply(.failure(failure))
+        question.take(failure)
         if error.kind == "READONLY" { link.drop(failure) }
     }
 

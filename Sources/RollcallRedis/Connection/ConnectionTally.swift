@@ -39,6 +39,7 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
     case connectFailed = "connect_failed"
     case connectionLost = "connection_lost"
     case timedOut = "timed_out"
+    case primaryChanged = "primary_changed"
     case protocolError = "protocol"
     case authentication
     case tooManyWaiting = "too_many_waiting"
@@ -62,6 +63,7 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
         case .connectFailed: self = .connectFailed
         case .connectionLost: self = .connectionLost
         case .timedOut: self = .timedOut
+        case .primaryChanged: self = .primaryChanged
         case .protocolError: self = .protocolError
         case .authentication: self = .authentication
         case .tooManyWaiting: self = .tooManyWaiting

@@ -7,8 +7,8 @@ import NIOPosix
 
 /// What a ``Link`` carries. All calls come on its event loop.
 protocol LinkUser: AnyObject {
-    /// A channel is open and nothing has been sent on it.
-    func linkOpened()
+    /// A channel to this server is open and nothing has been sent on it.
+    func linkOpened(to location: RedisLocation)
     func linkReceived(_ bytes: ByteBuffer)
     /// The last chance to write for this turn of the loop.
     func linkWillFlush()
@@ -18,10 +18,11 @@ protocol LinkUser: AnyObject {
     func linkLost(_ error: RedisError)
 }
 
-/// A channel to one Redis that comes back by itself.
+/// A channel to where a route leads, that comes back by itself.
 final class Link {
     private enum State {
         case idle
+        /// Asking the route, or on the way to where it leads.
         case connecting
         case open(LinkHandler, ticks: RepeatedTask, since: Int)
         case pausing(Scheduled<Void>)
@@ -29,7 +30,7 @@ final class Link {
     }
 
     let eventLoop: any EventLoop
-    let location: RedisLocation
+    private let route: any RedisRoute
     let settings: ConnectionSettings
     private let logger: Logger
     weak var user: (any LinkUser)?
@@ -43,6 +44,8 @@ final class Link {
     private(set) var now = 0
 
     private var state = State.idle
+    /// Where the last attempt went; `nil` before the first.
+    private var destination: Destination?
     private var backoff: Backoff
     private var random = SystemRandomNumberGenerator()
     private var isReading = false
@@ -51,8 +54,8 @@ final class Link {
         bound.value.flush()
     }
 
-    init(to location: RedisLocation, on eventLoop: any EventLoop, logger: Logger, settings: ConnectionSettings) {
-        self.location = location
+    init(along route: any RedisRoute, on eventLoop: any EventLoop, logger: Logger, settings: ConnectionSettings) {
+        self.route = route
         self.eventLoop = eventLoop
         self.logger = logger
         self.settings = settings
@@ -88,6 +91,8 @@ extension Link {
     func start() {
         eventLoop.preconditionInEventLoop()
         guard case .idle = state else { preconditionFailure("a connection is started once") }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        route.watch(ObjectIdentifier(self)) { [eventLoop] in eventLoop.execute { bound.value.routeMoved() } }
         connect()
     }
 
@@ -96,6 +101,7 @@ extension Link {
         eventLoop.preconditionInEventLoop()
         let last = state
         state = .closed
+        route.unwatch(ObjectIdentifier(self))
         // It holds the link, which holds it.
         flushLater = {}
         user?.linkLost(RedisError(.closed, "the connection was closed"))
@@ -122,47 +128,65 @@ extension Link {
         guard user != nil else { return _ = close() }
         state = .connecting
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(TimeAmount(settings.connectTimeout))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(LinkHandler(bound.value))
-                }
+        route.next(on: eventLoop).whenComplete { result in
+            switch result {
+            case .success(let destination): bound.value.dial(destination)
+            case .failure(let error): bound.value.attemptFailed(error)
             }
-        let attempt =
-            switch location.address {
-            case .host(let host, let port): bootstrap.connect(host: host, port: port)
-            case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
-            }
-        attempt.whenFailure { bound.value.attemptFailed($0) }
+        }
+    }
+
+    private func dial(_ destination: Destination) {
+        guard case .connecting = state else { return }
+        self.destination = destination
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        destination.dial(on: eventLoop, timeout: TimeAmount(settings.connectTimeout)) { LinkHandler(bound.value) }
+            .whenFailure { bound.value.attemptFailed($0) }
     }
 
     private func attemptFailed(_ error: any Error) {
         guard case .connecting = state else { return }
-        pause(after: RedisError(.connectFailed, "no connection to Redis at \(location): \(error)", underlying: error))
+        pause(after: error as? RedisError ?? .noConnection(to: destination, error))
+    }
+
+    /// The primary is another now. Whoever is with the former leaves it, though it may live and take writes.
+    private func routeMoved() {
+        switch state {
+        case .open:
+            guard let destination, !route.leads(to: destination) else { return }
+            drop(RedisError(.primaryChanged, "the primary is another server now"))
+        case .pausing(let pause):
+            pause.cancel()
+            connect()
+        case .idle, .connecting, .closed: break
+        }
     }
 
     func opened(_ handler: LinkHandler) {
         // Closed meanwhile; or, of several addresses tried at once, another was faster.
-        guard case .connecting = state else { return _ = handler.close() }
+        guard case .connecting = state, let destination else { return _ = handler.close() }
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let ticks = eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in bound.value.ticked() }
         state = .open(handler, ticks: ticks, since: now)
         output.clear()
-        user?.linkOpened()
+        user?.linkOpened(to: destination.location)
+        // The news that it moved may have come on the way.
+        routeMoved()
     }
 
     func ended(_ handler: LinkHandler, _ error: (any Error)?) {
         guard case .open(let current, let ticks, _) = state, current === handler else { return }
         ticks.cancel()
-        let sentence = "the connection to Redis ended" + (error.map { ": \($0)" } ?? "")
-        pause(after: RedisError(.connectionLost, sentence, underlying: error))
+        pause(after: .ended(destination, error, heard: handler.heardAnything))
     }
 
     private func pause(after error: RedisError) {
         let pause = backoff.failed(using: &random)
         logger.debug(
-            "no connection to Redis", metadata: ["redis": "\(location)", "error": "\(error)", "pause": "\(pause)"])
+            "no connection to Redis",
+            metadata: [
+                "redis": "\(destination.map { "\($0.location)" } ?? "")", "error": "\(error)", "pause": "\(pause)",
+            ])
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         state = .pausing(eventLoop.scheduleTask(in: TimeAmount(pause)) { bound.value.connect() })
         isReading = false

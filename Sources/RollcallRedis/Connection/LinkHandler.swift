@@ -8,6 +8,8 @@ final class LinkHandler: ChannelInboundHandler {
     private let link: Link
     private var context: ChannelHandlerContext?
     private var error: (any Error)?
+    /// Whether the other side has said a word.
+    private(set) var heardAnything = false
 
     init(_ link: Link) {
         self.link = link
@@ -20,6 +22,7 @@ final class LinkHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { link.ended(self, error) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        heardAnything = true
         link.received(unwrapInboundIn(data), from: self)
     }
 

@@ -3,6 +3,7 @@
 
 import CHiredis
 import NIOCore
+import RollcallModel
 
 /// What Redis sends to a subscriber.
 enum Push: Hashable {
@@ -95,13 +96,13 @@ struct PushDecoder: ReplyDecoder {
     }
 
     private mutating func begin(_ word: UnsafeRawBufferPointer) -> Bool {
-        if word.elementsEqual("message".utf8) {
+        if word.spells("message") {
             kind = .message
-        } else if word.elementsEqual("subscribe".utf8) {
+        } else if word.spells("subscribe") {
             kind = .subscribe
-        } else if word.elementsEqual("unsubscribe".utf8) {
+        } else if word.spells("unsubscribe") {
             kind = .unsubscribe
-        } else if word.elementsEqual("pong".utf8) {
+        } else if word.spells("pong") {
             kind = .pong
         } else {
             return false

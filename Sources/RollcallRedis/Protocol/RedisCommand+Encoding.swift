@@ -13,6 +13,18 @@ extension ByteBuffer {
             return writer.written
         }
     }
+
+    /// Appends a command whose one argument is a key.
+    mutating func write(_ name: String, key: TaggedKey) {
+        let size = 3 * headerBytes + name.utf8.count + key.byteCount
+        writeWithUnsafeMutableBytes(minimumWritableBytes: size) { space in
+            var writer = CommandWriter(space: space)
+            writer.line("*", 2)
+            writer.bulk(name)
+            writer.bulk(key)
+            return writer.written
+        }
+    }
 }
 
 extension RedisCommand {
@@ -55,6 +67,12 @@ private struct CommandWriter {
     mutating func bulk(_ text: String) {
         var text = text
         text.withUTF8 { bulk(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func bulk(_ key: TaggedKey) {
+        line("$", key.byteCount)
+        written += key.write(to: UnsafeMutableRawBufferPointer(rebasing: space[written...]))
+        endLine()
     }
 
     private mutating func bulk(_ bytes: UnsafeRawBufferPointer) {

@@ -5,20 +5,19 @@
 public import Logging
 public import NIOCore
 
-/// Finds out which rights a worker would miss.
+/// Finds out what a worker would miss.
 public enum RightsCheck {
     /// - Parameters:
     ///   - names: whose prefix the keys and channels have.
     ///   - timeout: how long Redis may take to be there.
-    /// - Returns: the missing rights, in the order of ``WorkerRights/all``; fails with a ``RedisError`` if there is no
-    ///   Redis in time, or none that lets us in.
-    public static func missing(
-        at location: RedisLocation, names: KeyNames, on eventLoop: any EventLoop, within timeout: Duration,
+    /// - Returns: what is missing; fails with a ``RedisError`` if there is no Redis in time, or none that lets us in.
+    public static func shortfall(
+        at route: any RedisRoute, names: KeyNames, on eventLoop: any EventLoop, within timeout: Duration,
         logger: Logger
-    ) -> EventLoopFuture<[RedisRight]> {
-        let promise = eventLoop.makePromise(of: [RedisRight].self)
+    ) -> EventLoopFuture<Shortfall> {
+        let promise = eventLoop.makePromise(of: Shortfall.self)
         eventLoop.execute {
-            let check = Check(at: location, WorkerRights(names: names), on: eventLoop, logger: logger, promise)
+            let check = Check(at: route, WorkerRights(names: names), on: eventLoop, logger: logger, promise)
             check.start(within: timeout)
         }
         return promise.futureResult
@@ -29,15 +28,15 @@ public enum RightsCheck {
 private final class Check {
     private let commands: CommandConnection
     private let rights: WorkerRights
-    private let promise: EventLoopPromise<[RedisRight]>
+    private let promise: EventLoopPromise<Shortfall>
 
     init(
-        at location: RedisLocation, _ rights: WorkerRights, on eventLoop: any EventLoop, logger: Logger,
-        _ promise: EventLoopPromise<[RedisRight]>
+        at route: any RedisRoute, _ rights: WorkerRights, on eventLoop: any EventLoop, logger: Logger,
+        _ promise: EventLoopPromise<Shortfall>
     ) {
         self.rights = rights
         self.promise = promise
-        commands = CommandConnection(to: location, name: "rollcall-rights", on: eventLoop, logger: logger)
+        commands = CommandConnection(to: route, name: "rollcall-rights", on: eventLoop, logger: logger)
     }
 
     func start(within timeout: Duration) {
@@ -55,33 +54,44 @@ private final class Check {
     /// Nothing is sent before the transaction stands: outside of one it would be done.
     private func ask() {
         commands.send(RedisCommand("MULTI")) { [self] result in
-            switch result {
-            case .success: queue(rights.probes.filter { !["MULTI", "DISCARD"].contains($0.command.name) })
-            case .failure(let error) where error.code == .server(kind: "NOPERM"):
-                promise.succeed([.command("multi"), .command("discard")])
-            case .failure(let error): failed(error)
+            switch (result, Self.refusal(result)?.lack(of: "multi")) {
+            case (.success, _): queue(rights.probes.filter { !["MULTI", "DISCARD"].contains($0.command.name) })
+            case (_, .right?): askWithoutTransaction()
+            case (_, .command(let name)?): promise.succeed(Shortfall(commands: [name]))
+            case (.failure(let error), _): failed(error)
             }
         }
     }
 
+    /// Without transactions one command can be asked for all the same, and does nothing, for there is no such script. A
+    /// user who may not run scripts either is none for a worker.
+    private func askWithoutTransaction() {
+        commands.send(RedisCommand("EVALSHA", "0", "0")) { [self] result in
+            let lack = Self.refusal(result)?.lack(of: "evalsha")
+            promise.succeed(
+                Shortfall(rights: [.command("multi"), .command("discard")] + (lack?.right.map { [$0] } ?? [])))
+        }
+    }
+
     private func queue(_ probes: [RightProbe]) {
-        var missing: Set<RedisRight> = []
+        var shortfall = Shortfall()
         for probe in probes {
             commands.send(probe.command) { result in
-                guard case .failure(let error) = result, let refusal = error.underlying as? RedisServerError,
-                    let right = probe.missing(refusal)
-                else { return }
-                missing.insert(right)
+                if let lack = Self.refusal(result).flatMap(probe.lack) { shortfall.add(lack) }
             }
         }
         commands.send(RedisCommand("DISCARD")) { [self] result in
-            switch result {
-            case .success: break
-            case .failure(let error) where error.code == .server(kind: "NOPERM"): missing.insert(.command("discard"))
-            case .failure(let error): return failed(error)
-            }
-            promise.succeed(rights.all.filter(missing.contains))
+            let lack = Self.refusal(result)?.lack(of: "discard")
+            if case .failure(let error) = result, lack == nil { return failed(error) }
+            if let lack { shortfall.add(lack) }
+            shortfall.rights = rights.all.filter(shortfall.rights.contains)
+            promise.succeed(shortfall)
         }
+    }
+
+    private static func refusal(_ result: Result<RedisValue, RedisError>) -> RedisServerError? {
+        guard case .failure(let error) = result else { return nil }
+        return error.underlying as? RedisServerError
     }
 
     /// A lost connection comes back, and is asked anew, as is a Redis that is busy; any other answer is final.

@@ -17,7 +17,8 @@ public struct WorkerRights: Sendable {
     /// All of them, in the order in which `Config/redis.acl` has them.
     public var all: [RedisRight] {
         keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
-            + (Self.others.map(\.name) + Self.onKeys.map(\.name) + Self.onChannels).map { .command($0) }
+            + (Self.others.map(\.name) + Self.underSentinels + Self.onKeys.map(\.name) + Self.onChannels)
+            .map { .command($0) }
     }
 
     /// What a user needs, as an ACL file says it but for the password.
@@ -85,6 +86,9 @@ extension WorkerRights {
         ("script|load", ["return 1"]), ("eval", ["return 1", "0"]), ("evalsha", ["0", "0"]),
     ]
 
+    /// Asked of a server that sentinels name, before anything else is: nobody comes to be asked for this right.
+    private static let underSentinels = ["role"]
+
     private static let onKeys: [Form] = [
         ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
         ("get", []), ("set", ["", "PX", "1"]),
@@ -111,10 +115,11 @@ struct RightProbe {
         command = RedisCommand(words[0], arguments: (words.dropFirst() + arguments).map { .string($0) })
     }
 
-    /// Which right this refusal says is missing. Redis's sentence tells a key or a channel from the command itself.
-    func missing(_ refusal: RedisServerError) -> RedisRight? {
-        guard refusal.kind == "NOPERM" else { return nil }
-        guard let pattern, refusal.message.contains(" access ") else { return .command(name) }
-        return pattern
+    /// What this refusal says is missing. Redis's sentence tells a key or a channel from the command itself.
+    func lack(_ refusal: RedisServerError) -> Lack? {
+        guard let pattern, refusal.kind == "NOPERM", refusal.message.contains(" access ") else {
+            return refusal.lack(of: name)
+        }
+        return .right(pattern)
     }
 }

@@ -1,7 +1,7 @@
--- Erases what is known of a user, and tells the observers that there is nothing. It looks whether a session is left: its
+-- Erases a user's record, and tells the observers that there is nothing. It looks whether a session is left: its
 -- worker would write again what it holds.
 --
--- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}
+-- KEYS     1 presence:{USER}, also the channel
 -- ARGV     1 user, 2… incarnations that are dead, whose devices are no session's
 -- Reply    1, or 0 if a device of another is not gone; then nothing is erased
 
@@ -10,6 +10,6 @@ for i = 2, #ARGV do dead[ARGV[i]] = true end
 for _, device in pairs(record.devices) do
   if device.state ~= 'gone' and not dead[device.incarnation] then return 0 end
 end
-redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('DEL', KEYS[1])
 tell(ARGV[1], 'offline', 'null', math.max(record.version + 1, now), 0)
 return 1

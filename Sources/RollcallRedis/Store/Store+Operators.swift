@@ -36,14 +36,15 @@ extension Store {
         call(.userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), reply: reply) { $0.time }
     }
 
-    /// Erases the user's record and revocation, and strikes the devices off the lists of their workers.
+    /// Erases the user's record, and strikes the devices off the lists of their workers. The revocation stays: it is what
+    /// refuses a session that comes back from a worker that was cut off.
     ///
     /// - Parameter reply: `false` if a session of the user is left; then the record stays.
     public func erase(_ report: UserReport, reply: @escaping Reply<Bool>) {
         let user = report.record.user
         let dead = report.workers.standings.filter(\.value.isDead).map { RedisCommand.Argument.string($0.key.name) }
         call(
-            .userErase, keys: [names.presence(user), names.revoked(user)], arguments: [.string(user.text)] + dead,
+            .userErase, keys: [names.presence(user)], arguments: [.string(user.text)] + dead,
             reply: { result in
                 guard case .success(true) = result else { return reply(result) }
                 self.strike(report) { reply($0.map { true }) }

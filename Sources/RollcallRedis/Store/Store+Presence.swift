@@ -18,43 +18,9 @@ extension Store {
     }
 
     /// Reads these users' records, and then the standing of each incarnation that they name and that is not `known`.
-    /// Pipelined: the records are not of one moment, but each is whole.
+    /// Pipelined: the records are not of one moment, but each is whole, and one that cannot be read keeps back no other.
     public func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
-        let gathering = Gathering<RedisValue>(users.count + 1) { result in
-            switch result.flatMap({ Self.records(of: users, $0) }) {
-            case .success(let records): self.lookUp(records, known: known, reply: reply)
-            case .failure(let error): reply(.failure(error))
-            }
-        }
-        // First the time: what is written after it has a version of this time at least.
-        connection.send(RedisCommand("TIME"), reply: gathering.part(0))
-        for (index, user) in users.enumerated() {
-            let record = gathering.part(index + 1)
-            connection.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
-        }
-    }
-
-    private static func records(
-        of users: [UserID], _ replies: [RedisValue]
-    ) -> Result<[PresenceRecord], RedisError> {
-        understood(replies[0], command: "TIME", Timestamp.init(redisTime:)).map { time in
-            zip(users, replies.dropFirst()).map { PresenceRecord(user: $0, hash: $1.array ?? [], readAfter: time) }
-        }
-    }
-
-    /// After the records: an incarnation claims its lease before it writes any.
-    private func lookUp(
-        _ records: [PresenceRecord], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>
-    ) {
-        let strangers = known.strangers(in: records)
-        let gathering = Gathering<WorkerStanding>(strangers.count) { result in
-            reply(
-                result.map {
-                    let standings = known.judged(Dictionary(uniqueKeysWithValues: zip(strangers, $0)))
-                    return PresenceSnapshot(records: records, standings: standings)
-                })
-        }
-        for (index, stranger) in strangers.enumerated() { standing(of: stranger, reply: gathering.part(index)) }
+        PresenceRead(of: users, known: known, from: self, reply: reply).begin()
     }
 
     /// Reads what stands of these sessions of an incarnation; writes nothing.

@@ -3,8 +3,9 @@
 
 public import Logging
 public import NIOCore
+public import RollcallModel
 
-/// A connection to one Redis for messages, bound to an event loop, that comes back by itself for ever and then
+/// A connection to a Redis for messages, bound to an event loop, that comes back by itself for ever and then
 /// subscribes again to all that is wanted.
 ///
 /// It is made and used on its event loop only, and all closures are called there. Whoever made it keeps it and calls
@@ -18,34 +19,40 @@ public final class SubscriberConnection {
     public var onDisconnect: ((RedisError) -> Void)?
     /// Called when Redis refuses a subscription for want of a right.
     public var onDenied: ((RedisError) -> Void)?
-    /// Called for a wanted channel whenever its subscription is confirmed, again after each reconnect. A read of the
-    /// channel's state that is begun after this misses no change.
-    public var onSubscribed: ((_ channel: String) -> Void)?
+    /// Called with what wanted channels are about whenever their subscriptions are confirmed, again after each reconnect;
+    /// together with those whose confirmations came together. A read of a topic's state that is begun after this misses
+    /// no change.
+    public var onSubscribed: (([Topic]) -> Void)?
     /// Called for each message on a wanted channel. The payload's memory is used again for the next message, unless
     /// somebody keeps it.
-    public var onMessage: ((_ channel: String, _ payload: ByteBuffer) -> Void)?
+    public var onMessage: ((Topic, _ payload: ByteBuffer) -> Void)?
     /// Whether there is a connection that answers.
     public private(set) var isConnected = false
     /// Why there is no connection at this moment; `nil` while there is one, and before the first attempt has failed.
     public private(set) var lastError: RedisError?
 
     private let link: Link
-    private let handshake: Handshake
+    private let name: String
+    private var handshake = Handshake(steps: [])
     private var reader: ReplyReader<PushDecoder>?
-    private var table = SubscriptionTable()
+    private var table = SubscriptionTable<Topic>()
+    /// What is confirmed of which the owner has not been told yet.
+    private var confirmed: [Topic] = []
     private var unansweredSteps = 0
     /// Since when Redis owes us a word; `nil` if it does not.
     private var awaitingSince: Int?
     private var heardAnything = false
 
-    /// - Parameter name: what `CLIENT LIST` shows for the connection; without spaces.
+    /// - Parameters:
+    ///   - route: asked where to go at each attempt.
+    ///   - name: what `CLIENT LIST` shows for the connection; without spaces.
     public init(
-        to location: RedisLocation, name: String, on eventLoop: any EventLoop, logger: Logger,
+        to route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings()
     ) {
         self.eventLoop = eventLoop
-        handshake = .subscriber(location, name: name)
-        link = Link(to: location, on: eventLoop, logger: logger, settings: settings)
+        self.name = name
+        link = Link(along: route, on: eventLoop, logger: logger, settings: settings)
         link.user = self
     }
 
@@ -61,10 +68,14 @@ public final class SubscriberConnection {
 
     /// Wants a channel from now on. Wanting it already changes nothing: no further ``onSubscribed`` comes for a channel
     /// that ``isConfirmed(_:)``.
-    public func subscribe(_ channel: String) {
+    ///
+    /// - Parameter topic: what the channel is about, and how its messages and confirmations are told.
+    /// - Returns: whether it is confirmed already.
+    @discardableResult
+    public func subscribe(_ channel: String, as topic: Topic) -> Bool {
         eventLoop.assertInEventLoop()
-        table.subscribe(channel)
         if isConnected { link.outputGrew() }
+        return table.subscribe(channel, as: topic)
     }
 
     /// Wants a channel no more: from now on none of its messages is handed over. Leaving it and wanting it again in
@@ -90,13 +101,14 @@ public final class SubscriberConnection {
 // MARK: What the link tells
 
 extension SubscriberConnection: LinkUser {
-    func linkOpened() {
+    package func linkOpened(to location: RedisLocation) {
+        handshake = .subscriber(location, name: name)
         reader = ReplyReader(PushDecoder(), maximumReplyBytes: link.settings.maximumReplyBytes)
         unansweredSteps = handshake.steps.count
         for (_, command) in handshake.steps { send(command) }
     }
 
-    func linkReceived(_ bytes: ByteBuffer) {
+    package func linkReceived(_ bytes: ByteBuffer) {
         guard let reader else { return }
         awaitingSince = nil
         heardAnything = true
@@ -104,10 +116,11 @@ extension SubscriberConnection: LinkUser {
             pushed(push)
             return self.reader === reader
         }
+        tellConfirmed()
         if let error { link.drop(error) }
     }
 
-    func linkWillFlush() {
+    package func linkWillFlush() {
         guard isConnected else { return }
         while let batch = table.nextBatch() {
             send("UNSUBSCRIBE", batch.unsubscribe)
@@ -133,6 +146,7 @@ extension SubscriberConnection: LinkUser {
         lastError = error
         link.tally.lost(by: error)
         table.connectionLost()
+        confirmed = []
         if wasConnected, error.code != .closed { onDisconnect?(error) }
     }
 
@@ -154,7 +168,8 @@ extension SubscriberConnection {
         switch push {
         case .message(let channel, let payload):
             link.tally.messages += 1
-            if let channel = table.wanted(channel) { onMessage?(channel, payload) }
+            tellConfirmed()
+            if let topic = table.wanted(channel) { onMessage?(topic, payload) }
         case .subscribed(let channel): answered(channel, subscribed: true)
         case .unsubscribed(let channel): answered(channel, subscribed: false)
         case .pong: break
@@ -175,10 +190,17 @@ extension SubscriberConnection {
     private func answered(_ channel: ByteBuffer, subscribed: Bool) {
         switch table.answered(channel, subscribed: subscribed) {
         case .noted: break
-        case .confirmed(let channel): onSubscribed?(channel)
+        case .confirmed(let topic): confirmed.append(topic)
         case .unexpected:
             link.drop(RedisError(.protocolError, "Redis confirmed a subscription that was not asked for"))
         }
+    }
+
+    /// Before any message, for what a channel says first comes after its confirmation.
+    private func tellConfirmed() {
+        guard !confirmed.isEmpty else { return }
+        defer { confirmed.removeAll(keepingCapacity: true) }
+        onSubscribed?(confirmed)
     }
 
     private func shook(_ refusal: RedisServerError?) {

@@ -3,16 +3,17 @@
 
 import NIOCore
 
-/// The channels that are wanted, and how far Redis is with them.
-struct SubscriptionTable {
+/// The channels that are wanted, what they are about, and how far Redis is with them.
+struct SubscriptionTable<Subject> {
     private struct Entry {
+        let subject: Subject
         var isWanted: Bool
         /// Whether the last that was sent about it is a subscription.
         var isSent = false
-        /// How many answers are still to come.
-        var unanswered = 0
         /// Whether it is in `changed`.
         var isQueued = false
+        /// How many answers are still to come.
+        var unanswered: Int32 = 0
 
         var isConfirmed: Bool { isWanted && isSent && unanswered == 0 }
         var isDone: Bool { !isWanted && !isSent && unanswered == 0 && !isQueued }
@@ -37,66 +38,63 @@ struct SubscriptionTable {
         }
     }
 
-    /// What to send next: no channel is in both.
-    struct Batch: Hashable {
-        var subscribe: [String] = []
-        var unsubscribe: [String] = []
-    }
-
     /// What an answer of Redis amounts to.
-    enum Answer: Hashable {
+    enum Answer {
         /// The channel is subscribed, and wanted.
-        case confirmed(String)
+        case confirmed(Subject)
         /// More answers are to come, or nobody wants the channel.
         case noted
         /// Redis answers what was not asked.
         case unexpected
     }
 
-    /// How many channels are asked for in one command: a long one holds up everybody else at that Redis.
-    static let batchSize = 512
-    /// How many answers may be outstanding: Redis buffers them, and drops a client for whom it buffers too much.
-    static let window = 8 * batchSize
-
-    private var entries: [ChannelKey: Entry] = [:]
+    private var entries: [BytesKey: Entry] = [:]
     /// Channels whose entry may differ from what was sent.
-    private var changed = CircularBuffer<ChannelKey>()
+    private var changed = CircularBuffer<BytesKey>()
     /// The sum of what the entries say.
     private(set) var unanswered = 0
 
     /// How many channels are wanted or still being left.
     var count: Int { entries.count }
 
-    mutating func subscribe(_ channel: String) {
-        set(ChannelKey(channel), wanted: true)
+    /// - Returns: whether it is confirmed already.
+    mutating func subscribe(_ channel: String, as subject: Subject) -> Bool {
+        let key = BytesKey(channel)
+        guard let index = entries.index(forKey: key) else {
+            entries[key] = Entry(subject: subject, isWanted: true, isQueued: true)
+            changed.append(key)
+            return false
+        }
+        set(index, wanted: true)
+        return entries.values[index].isConfirmed
     }
 
     mutating func unsubscribe(_ channel: String) {
-        let key = ChannelKey(channel)
-        if entries[key] != nil { set(key, wanted: false) }
+        if let index = entries.index(forKey: BytesKey(channel)) { set(index, wanted: false) }
     }
 
     func isConfirmed(_ channel: String) -> Bool {
-        entries[ChannelKey(channel)]?.isConfirmed ?? false
+        entries[BytesKey(channel)]?.isConfirmed ?? false
     }
 
-    /// The wanted channel of this name, if it is one.
-    func wanted(_ channel: ByteBuffer) -> String? {
-        find(channel).flatMap { entries[$0].value.isWanted ? entries[$0].key.text : nil }
+    /// What the channel of this name is about, if it is wanted.
+    func wanted(_ channel: ByteBuffer) -> Subject? {
+        find(channel).flatMap { entries.values[$0].isWanted ? entries.values[$0].subject : nil }
     }
 
     /// Takes what is to be sent now.
     ///
     /// - Returns: `nil` if everything is sent, or enough for now.
-    mutating func nextBatch() -> Batch? {
-        var batch = Batch()
-        var room = min(Self.batchSize, Self.window - unanswered)
+    mutating func nextBatch() -> SubscriptionBatch? {
+        var batch = SubscriptionBatch()
+        var room = min(SubscriptionBatch.size, SubscriptionBatch.window - unanswered)
         while room > 0, let key = changed.popFirst() {
-            guard let index = entries.index(forKey: key), entries.values[index].takeChange() else {
-                forgetIfDone(key)
+            guard let index = entries.index(forKey: key) else { continue }
+            guard entries.values[index].takeChange() else {
+                if entries.values[index].isDone { entries.remove(at: index) }
                 continue
             }
-            if entries[index].value.isSent {
+            if entries.values[index].isSent {
                 batch.subscribe.append(key.text)
             } else {
                 batch.unsubscribe.append(key.text)
@@ -104,7 +102,7 @@ struct SubscriptionTable {
             unanswered += 1
             room -= 1
         }
-        return batch == Batch() ? nil : batch
+        return batch == SubscriptionBatch() ? nil : batch
     }
 
     /// Redis has answered about a channel.
@@ -112,30 +110,39 @@ struct SubscriptionTable {
         guard let index = find(channel), entries[index].value.unanswered > 0 else { return .unexpected }
         unanswered -= 1
         entries.values[index].unanswered -= 1
-        let (key, entry) = entries[index]
+        let entry = entries.values[index]
         guard entry.unanswered == 0 else { return .noted }
         guard entry.isSent == subscribed else { return .unexpected }
-        forgetIfDone(key)
-        return entry.isConfirmed ? .confirmed(key.text) : .noted
+        if entry.isDone { entries.remove(at: index) }
+        return entry.isConfirmed ? .confirmed(entry.subject) : .noted
     }
 
     /// The connection is gone and its subscriptions with it: all that is wanted is to be sent again.
     mutating func connectionLost() {
         unanswered = 0
         changed.removeAll()
-        entries = entries.compactMapValues { $0.isWanted ? Entry(isWanted: true, isQueued: true) : nil }
+        entries = entries.compactMapValues {
+            $0.isWanted ? Entry(subject: $0.subject, isWanted: true, isQueued: true) : nil
+        }
         changed.append(contentsOf: entries.keys)
     }
 
-    private mutating func set(_ key: ChannelKey, wanted: Bool) {
-        if entries[key, default: Entry(isWanted: wanted)].want(wanted) { changed.append(key) }
+    private mutating func set(_ index: Dictionary<BytesKey, Entry>.Index, wanted: Bool) {
+        if entries.values[index].want(wanted) { changed.append(entries.keys[index]) }
     }
 
-    private func find(_ channel: ByteBuffer) -> Dictionary<ChannelKey, Entry>.Index? {
-        channel.withUnsafeReadableBytes { entries.index(forKey: ChannelKey(borrowing: $0)) }
+    private func find(_ channel: ByteBuffer) -> Dictionary<BytesKey, Entry>.Index? {
+        channel.withUnsafeReadableBytes { entries.index(forKey: BytesKey(borrowing: $0)) }
     }
+}
 
-    private mutating func forgetIfDone(_ key: ChannelKey) {
-        if entries[key]?.isDone == true { entries[key] = nil }
-    }
+/// What to send next: no channel is in both.
+struct SubscriptionBatch: Hashable {
+    var subscribe: [String] = []
+    var unsubscribe: [String] = []
+
+    /// How many channels are asked for in one command: a long one holds up everybody else at that Redis.
+    static let size = 512
+    /// How many answers may be outstanding: Redis buffers them, and drops a client for whom it buffers too much.
+    static let window = 8 * size
 }

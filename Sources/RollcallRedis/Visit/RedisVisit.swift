@@ -16,13 +16,13 @@ package struct RedisVisit: Sendable {
     ///   besides.
     /// - Throws: the ``RedisError`` that says why there is no Redis, or none that lets us in.
     package init(
-        to location: RedisLocation, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
+        to route: any RedisRoute, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
     ) async throws {
         self.eventLoop = eventLoop
         let opened = eventLoop.makePromise(of: Void.self)
         connection = try await eventLoop.submit {
             let connection = CommandConnection(
-                to: location, name: "rollcall-visit", on: eventLoop, logger: logger,
+                to: route, name: "rollcall-visit", on: eventLoop, logger: logger,
                 settings: ConnectionSettings(connectTimeout: timeout))
             connection.onConnect = { opened.succeed() }
             connection.onFailedAttempt = { opened.fail($0) }

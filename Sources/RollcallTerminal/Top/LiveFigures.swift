@@ -6,11 +6,13 @@ package import RollcallModel
 package struct LiveFigures: Hashable, Sendable {
     /// By Redis.
     package var time: Timestamp
+    /// By the clock of the worker's host, as the events are; absent of an older version.
+    package var hostTime: Timestamp?
     /// Who answered.
     package var worker: String
     package var isReady: Bool
     package var redis: Redis
-    /// The living first.
+    /// The living first; none while Redis is away.
     package var workers: [Worker]
     /// Those in which the most people type, the busiest first.
     package var conversations: [Conversation]
@@ -50,6 +52,9 @@ extension LiveFigures {
         package var version: String?
         package var sessions: Int64?
         package var totals = Totals()
+
+        /// Whether it left in good order, as far as anybody can tell: it had said that it would, and its lease is over.
+        package var hasLeft: Bool { isDraining && !isAlive }
 
         package init(_ name: String) {
             self.name = name

@@ -11,37 +11,49 @@ package struct Sparkline: Hashable, Sendable {
     private struct Point: Hashable {
         var time: Timestamp
         var value: Double
+        /// Whether nothing was known for a while before it.
+        var isAfterGap: Bool
     }
 
     private var points: [Point] = []
+    private var isInGap = false
 
     package init() {}
 
-    /// Notes a value; a moment that does not come after the last is none.
+    /// Notes a value; the same moment again is none. Before a clock that was set back nothing is known.
     package mutating func add(_ value: Double, at time: Timestamp) {
-        if let last = points.last, time <= last.time { return }
-        points.append(Point(time: time, value: value))
+        if let last = points.last, time <= last.time {
+            guard time < last.time else { return }
+            points = []
+        }
+        points.append(Point(time: time, value: value, isAfterGap: isInGap))
+        isInGap = false
         let oldest = time.advanced(by: .zero - Self.span)
         points.removeFirst(points.firstIndex { $0.time > oldest } ?? 0)
+    }
+
+    /// Nothing is known just now.
+    package mutating func miss() {
+        isInGap = true
     }
 
     /// The bars, so many, the newest last; blank where nothing is known. Of several values in a bar the highest counts.
     package func text(cells: Int) -> String {
         guard cells > 0, let end = points.last?.time else { return "" }
         var values = [Double?](repeating: nil, count: cells)
+        var before: (cell: Int, value: Double)?
         for point in points {
             let age = Double(end.since(point.time).milliseconds) / Double(Self.span.milliseconds)
             let cell = cells - 1 - min(cells - 1, Int(age * Double(cells)))
+            // Where there are more bars than values, one stands until the next.
+            if let before, !point.isAfterGap, before.cell < cell {
+                for between in before.cell + 1..<cell { values[between] = before.value }
+            }
             values[cell] = max(values[cell] ?? 0, point.value)
+            before = (cell, point.value)
         }
         let top = values.compactMap { $0 }.max() ?? 0
-        var last: Double?
-        // Where there are more bars than values, one stands until the next.
-        let filled = values.map { value in
-            last = value ?? last
-            return last
-        }
-        return String(filled.map { $0.map { Self.bar($0, of: top) } ?? " " })
+        return String(values.map { $0.map { Self.bar($0, of: top) } ?? " " })
     }
 
     private static func bar(_ value: Double, of top: Double) -> Character {

@@ -43,22 +43,39 @@ package struct TopBoard: Hashable, Sendable {
         (figures?.workers ?? []).filter(\.isAlive).reduce(0) { $0 + ($1.sessions ?? 0) }
     }
 
-    package mutating func answered(_ figures: LiveFigures) {
-        var (newRates, newCounted): ([String: LiveRates], [String: LiveFigures.Worker]) = ([:], [:])
-        // The dead do nothing; those who are gone are forgotten.
-        for worker in figures.workers where worker.isAlive {
-            let before = counted[worker.name]
-            let news = before.flatMap { LiveRates(from: $0, to: worker) }
-            newRates[worker.name] = news ?? rates[worker.name]
-            newCounted[worker.name] = news == nil ? before ?? worker : worker
-        }
-        (rates, counted, self.figures, trouble) = (newRates, newCounted, figures, nil)
-        remember(at: figures.time)
+    /// What is not known while Redis is away stays as it was.
+    package mutating func answered(_ answer: LiveFigures) {
+        trouble = nil
+        guard answer.redis.isUp || figures == nil else { return answeredWithoutRedis(answer) }
+        figures = answer
+        count(answer.workers)
+        if answer.redis.isUp { remember(at: answer.time) }
     }
 
     /// No answer came, at `now` by this host's clock.
     package mutating func failed(_ sentence: String, at now: Timestamp) {
         trouble = Trouble(sentence: sentence, since: trouble?.since ?? now, until: now)
+        history.miss()
+    }
+
+    private mutating func answeredWithoutRedis(_ answer: LiveFigures) {
+        var answer = answer
+        if let figures { (answer.time, answer.workers) = (figures.time, figures.workers) }
+        figures = answer
+        history.miss()
+    }
+
+    private mutating func count(_ workers: [LiveFigures.Worker]) {
+        var (newRates, newCounted): ([String: LiveRates], [String: LiveFigures.Worker]) = ([:], [:])
+        // The dead do nothing; those who are gone are forgotten.
+        for worker in workers where worker.isAlive {
+            // Where Redis's clock was set back, rates begin anew.
+            let before = counted[worker.name].flatMap { $0.hasBeaten(after: worker) ? nil : $0 }
+            let news = before.flatMap { LiveRates(from: $0, to: worker) }
+            newRates[worker.name] = news ?? before.flatMap { _ in rates[worker.name] }
+            newCounted[worker.name] = news == nil ? before ?? worker : worker
+        }
+        (rates, counted) = (newRates, newCounted)
     }
 
     private mutating func remember(at time: Timestamp) {
@@ -67,5 +84,18 @@ package struct TopBoard: Hashable, Sendable {
         if let signals = total.signals { history.signals.add(signals, at: time) }
         if let published = total.published { history.published.add(published, at: time) }
         if let delivered = total.delivered { history.delivered.add(delivered, at: time) }
+    }
+}
+
+extension TopBoard.History {
+    fileprivate mutating func miss() {
+        for line in [\Self.sessions, \.signals, \.published, \.delivered] { self[keyPath: line].miss() }
+    }
+}
+
+extension LiveFigures.Worker {
+    fileprivate func hasBeaten(after other: Self) -> Bool {
+        guard let beat, let otherBeat = other.beat else { return false }
+        return beat > otherBeat
     }
 }

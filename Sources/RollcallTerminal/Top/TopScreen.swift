@@ -43,8 +43,9 @@ package struct TopScreen: Sendable {
 
     private func sums(_ board: TopBoard, _ size: Size) -> [Line] {
         let (total, history) = (board.total, board.history)
-        let rows: [(name: String, value: String, history: Sparkline)] = [
-            ("sessions", Figure.count(board.sessions), history.sessions),
+        let alive = (board.figures?.workers ?? []).count { $0.isAlive }
+        let rows: [(name: String, value: String, history: Sparkline?)] = [
+            ("workers", Figure.count(Int64(alive)), nil), ("sessions", Figure.count(board.sessions), history.sessions),
             ("signals/s", Figure.rate(total.signals), history.signals),
             ("published/s", Figure.rate(total.published), history.published),
             ("deliveries/s", Figure.rate(total.delivered), history.delivered),
@@ -56,15 +57,23 @@ package struct TopScreen: Sendable {
             + rows.map { row in
                 var line = Line(
                     Span(row.name, .faint), Span(row.value, .strong, at: bars - 2 - Cells.width(of: row.value)))
-                let text = row.history.text(cells: min(60, size.columns - bars))
-                if !text.isEmpty { line.spans.append(Span(text, .online, at: bars)) }
+                let room = max(0, size.columns - bars)
+                let (text, style): (String, Style) =
+                    row.history.map { ($0.text(cells: min(60, room)), .online) }
+                    ?? (Cells.shortened(board.gone, to: room), .warning)
+                if !text.isEmpty { line.spans.append(Span(text, style, at: bars)) }
                 return line
             }
     }
 
     private func workers(_ figures: LiveFigures, _ board: TopBoard, _ size: Size) -> [Line] {
+        guard figures.redis.isUp || !figures.workers.isEmpty else {
+            return [line("While Redis is away, the workers are not known.", .faint, size)]
+        }
         let table = WorkerTable(figures.workers, rates: board.rates, at: figures.time, columns: size.columns)
-        return [table.heading] + figures.workers.map(table.line)
+        // The dead first: they are what somebody looks for, and a low terminal cuts off the end.
+        let sorted = figures.workers.filter { !$0.isAlive && !$0.hasLeft } + figures.workers.filter(\.isAlive)
+        return [table.heading] + (sorted + figures.workers.filter(\.hasLeft)).map(table.line)
     }
 
     private func conversations(_ figures: LiveFigures, _ size: Size) -> [Line] {
@@ -87,9 +96,10 @@ package struct TopScreen: Sendable {
         guard !figures.events.isEmpty else { return [] }
         return [line("events of \(Shown.name(figures.worker) ?? "?")", .faint, size)]
             + figures.events.map { event in
+                let now = figures.hostTime ?? figures.time
                 let facts = event.facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                 let times = event.times > 1 ? ["(\(event.times) times)"] : []
-                let words = ["\(figures.time.since(event.at).spoken) ago", event.level, event.message] + times + facts
+                let words = ["\(now.since(event.at).spoken) ago", event.level, event.message] + times + facts
                 return line(words.joined(separator: "  "), Self.style(event.level), size)
             }
     }

@@ -75,7 +75,7 @@ struct WorkerTable {
     }
 
     private static func mark(_ worker: LiveFigures.Worker) -> (String, Style) {
-        if !worker.isAlive { return ("○", .warning) }
+        if !worker.isAlive { return ("○", worker.hasLeft ? .faint : .warning) }
         return worker.isDraining ? ("◐", .away) : ("●", .online)
     }
 
@@ -99,7 +99,7 @@ struct WorkerTable {
 
     private static func lease(of worker: LiveFigures.Worker, at time: Timestamp) -> String {
         guard let end = worker.leaseEnd else { return Figure.unknown }
-        if !worker.isAlive { return "dead \(time.since(end).spoken)" }
+        if !worker.isAlive { return "\(worker.hasLeft ? "left" : "dead") \(time.since(end).spoken)" }
         return (worker.isDraining ? "draining " : "") + end.since(time).spoken
     }
 }

@@ -11,6 +11,7 @@ package import RollcallModel
 package struct AdminLive: Codable, Sendable {
     /// The Redis of the worker that answers, as it finds it.
     package struct Redis: Codable, Sendable {
+        /// Whether it answers. While it does not, nothing is known of the workers.
         package var up: Bool
         /// How long commands of the last minute took, in microseconds; absent if there were none.
         package var p50: Int64?
@@ -45,8 +46,10 @@ package struct AdminLive: Codable, Sendable {
         package var times: Int
     }
 
-    /// By Redis.
+    /// By Redis; while it is away, what the worker takes it to be.
     package var time: Timestamp
+    /// By the clock of the worker's host, as the events are; absent of an older version.
+    package var hostTime: Timestamp?
     /// The incarnation of the worker that answers.
     package var worker: String
     /// Whether it should be sent devices.
@@ -58,12 +61,18 @@ package struct AdminLive: Codable, Sendable {
     package var conversations: [Conversation]
     /// The last that were logged, the newest first.
     package var events: [Event]
+
+    enum CodingKeys: String, CodingKey {
+        case time
+        case hostTime = "host_time"
+        case worker, ready, redis, workers, conversations, events
+    }
 }
 
 extension AdminLive {
-    init(_ report: LiveReport, events: [LoggedEvent]) {
+    init(_ report: LiveReport, events: [LoggedEvent], at hostTime: Timestamp) {
         let all = AdminWorkers(report.workers)
-        (time, workers) = (all.time, all.workers)
+        (time, workers, self.hostTime) = (all.time, all.workers, hostTime)
         (worker, ready) = (report.own?.name ?? "", report.isReady)
         redis = Redis(
             up: report.redis.isUp, p50: report.redis.medianMicroseconds, p99: report.redis.slowMicroseconds)

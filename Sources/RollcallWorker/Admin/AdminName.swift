@@ -18,6 +18,8 @@ enum AdminName {
 
     /// The text that a percent-encoded one stands for. A plus is a plus: no name has a blank to be written as one.
     static func percentDecoded(_ text: some StringProtocol) -> String? {
+        // Most names have nothing to decode.
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -47,10 +49,11 @@ struct AdminQuery {
     private let fields: [Field]
 
     init(_ query: String?) {
-        fields = (query ?? "").split(separator: "&").map { field in
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        fields = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map { field in
+            let name = Substring(field.prefix { $0 != UInt8(ascii: "=") })
             return Field(
-                name: AdminName.percentDecoded(parts[0]) ?? String(parts[0]), value: parts.dropFirst().first)
+                name: AdminName.percentDecoded(name) ?? String(name),
+                value: name.endIndex < field.endIndex ? Substring(field[name.endIndex...].dropFirst()) : nil)
         }
     }
 

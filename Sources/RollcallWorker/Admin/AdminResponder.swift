@@ -42,6 +42,11 @@ struct AdminResponder: HTTPResponder {
         } catch let unavailable as Unavailable {
             return AdminProblem.unavailable("Redis is away, or was until just now", retryAfter: unavailable.retryAfter)
                 .response
+        } catch let unsettled as Unsettled {
+            return AdminProblem.unavailable(
+                "this worker has just started, or Redis was away until just now: "
+                    + "sessions may stand that nobody has named yet", retryAfter: unsettled.retryAfter
+            ).response
         } catch let error as HTTPParserError {
             throw error
         } catch {
@@ -66,7 +71,7 @@ struct AdminResponder: HTTPResponder {
         case (.presence, .post, _, _): return try await presence(of: body(of: request, AdminUsers.self).users)
         case (.workers, .get, _, _): return AdminJSON.response(AdminWorkers(try await node.workers()))
         case (.live, .get, _, _):
-            return AdminJSON.response(AdminLive(try await node.live(), events: events.events))
+            return AdminJSON.response(AdminLive(try await node.live(), events: events.events, at: .hostTime))
         case (.user, .get, let user?, _): return AdminJSON.response(AdminUser(try await node.explanation(of: user)))
         case (.user, .delete, let user?, _): return try await erase(user, request)
         case (.sessions, .delete, let user?, _): return try await sendAway(user, request)

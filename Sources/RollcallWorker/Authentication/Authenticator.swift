@@ -1,7 +1,7 @@
 // Who is calling, decided by a token. Checking one is synchronous and touches nothing shared but the keys, so that each
 // shard does it on its own event loop.
 
-internal import Logging
+package import Logging
 internal import NIOCore
 public import RollcallModel
 
@@ -25,13 +25,23 @@ public struct Authenticator: Sendable {
     /// - Throws: ``ConfigurationProblems`` for keys that ``WorkerConfiguration/load(file:environment:overrides:)``
     ///   would have refused.
     public init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
+        try await self.init(configuration, logger: Self.logger)
+    }
+
+    /// How it logs unless told otherwise.
+    package static var logger: Logger { Logger(label: "rollcall.authentication") }
+
+    /// - Parameter logger: is told of keys that are read anew, and of those that cannot be.
+    package init(
+        _ configuration: WorkerConfiguration.Auth, logger: Logger
+    ) async throws(ConfigurationProblems) {
         guard configuration.mode == .jwt else {
             mode = .insecure
             return
         }
         let keys = try await VerificationKeys(configuration)
         let keeper = KeyKeeper(
-            keys, files: configuration.keyFiles, logger: Logger(label: "rollcall.authentication"),
+            keys, files: configuration.keyFiles, logger: logger,
             fetch: configuration.jwksURL.map {
                 KeySetFetch(url: $0, authority: configuration.jwksAuthority).contents
             })

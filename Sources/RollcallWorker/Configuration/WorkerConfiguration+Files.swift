@@ -17,15 +17,25 @@ extension WorkerConfiguration {
             }
         }
 
-        // A password may begin or end with a blank; only the end of its line is no part of it.
-        redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimming(Self.lineEnds)) }
+        redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimmingLineEnds) }
         admin.token = contents("admin.token_file", admin.tokenFile).map { Secret($0.trimmingWhiteSpace) }
         auth.secret = contents("auth.secret_file", auth.secretFile).map { Secret($0.trimmingWhiteSpace) }
         auth.previousSecret = contents("auth.previous_secret_file", auth.previousSecretFile)
             .map { Secret($0.trimmingWhiteSpace) }
         auth.jwks = contents("auth.jwks_file", auth.jwksFile).map { String(decoding: $0, as: UTF8.self) }
+        _ = contents("redis.sentinel_password_file", redis.sentinelPasswordFile)
+        let trust = RedisTrust(
+            authority: contents("redis.authority", redis.authority),
+            certificate: contents("redis.certificate", redis.certificate),
+            privateKey: contents("redis.private_key", redis.privateKey))
         let chain = contents("edge.certificate", edge.certificate)
         let key = contents("edge.private_key", edge.privateKey)
+
+        do throws(UnusableFile) {
+            if trust != RedisTrust() { _ = try trust.context() }
+        } catch {
+            problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
+        }
 
         if let chain, let key {
             do {
@@ -54,14 +64,16 @@ extension WorkerConfiguration {
         return problems
     }
 
-    private static let lineEnds: Set<UInt8> = [0x0A, 0x0D]
 }
 
 extension [UInt8] {
     /// What a file with a secret or a token holds, without the white space around it.
     var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
 
-    fileprivate func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {
+    /// What a file with a password holds. It may begin or end with a blank; only the end of its line is no part of it.
+    var trimmingLineEnds: ArraySlice<UInt8> { trimming([0x0A, 0x0D]) }
+
+    private func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {
         guard let first = firstIndex(where: { !bytes.contains($0) }),
             let last = lastIndex(where: { !bytes.contains($0) })
         else { return [] }

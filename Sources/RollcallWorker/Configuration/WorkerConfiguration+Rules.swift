@@ -1,11 +1,10 @@
 // What must hold between values, each rule with the reason that an operator is given.
 
 import RollcallModel
-import RollcallRedis
 
 extension WorkerConfiguration {
     /// A condition over several keys. It says nothing while one of them is wrong by itself.
-    private struct Rule: Sendable {
+    struct Rule: Sendable {
         let code: ConfigurationProblem.Code
         /// The keys that the rule looks at; a breach is reported under the first.
         let keys: [String]
@@ -47,23 +46,6 @@ extension WorkerConfiguration {
     }
 
     private static let rules: [Rule] = redisRules + timeRules + addressRules + authRules + limitRules
-
-    private static let redisRules: [Rule] = [
-        Rule(.malformed, "redis.url") { configuration in
-            do throws(InvalidRedisURL) {
-                _ = try RedisLocation(url: configuration.redis.url)
-                return nil
-            } catch {
-                return error.description
-            }
-        },
-        Rule(.inconsistent, "redis.password_file", "redis.url") {
-            guard $0.redis.passwordFile != nil, (try? RedisLocation(url: $0.redis.url))?.password != nil else {
-                return nil
-            }
-            return "redis.url holds a password too: leave one of them out"
-        },
-    ]
 
     private static let timeRules: [Rule] = [
         Rule(.inconsistent, "worker.lease", "worker.heartbeat") {

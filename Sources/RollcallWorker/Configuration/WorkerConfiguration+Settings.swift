@@ -1,6 +1,7 @@
 // The table of all keys, in the order of the configuration file. The defaults stand in `WorkerConfiguration`.
 
 import Logging
+import NIOCore
 import RollcallRedis
 
 extension WorkerConfiguration {
@@ -8,13 +9,20 @@ extension WorkerConfiguration {
 
     private static let redis: [Setting] = [
         .text(
-            "redis.url", \.redis.url, "redis://[user[:password]@]host[:port][/db] or redis+unix:///path",
-            shown: withoutPassword, where: { !$0.isEmpty }),
+            "redis.url", \.redis.url, RedisDeployment.forms, shown: withoutPassword, where: { !$0.isEmpty }),
         .text(
             "redis.prefix", \.redis.prefix,
             "at most 64 bytes without white space, control characters, { and }",
             where: { $0.utf8.count <= 64 && !$0.contains { $0.isWhitespace || "{}".contains($0) || $0.isControl } }),
         .optional("redis.password_file", \.redis.passwordFile, aFile),
+        .optional("redis.authority", \.redis.authority, aFile),
+        .optional("redis.certificate", \.redis.certificate, aFile),
+        .optional("redis.private_key", \.redis.privateKey, aFile),
+        .optional("redis.server_name", \.redis.serverName, "the name of a host, and not an address", where: isName),
+        .optional(
+            "redis.sentinel_user", \.redis.sentinelUser, "the name of a user, without white space",
+            where: { !$0.contains { $0.isWhitespace || $0.isControl } }),
+        .optional("redis.sentinel_password_file", \.redis.sentinelPasswordFile, aFile),
         .duration("redis.connect_timeout", \.redis.connectTimeout, in: .milliseconds(10)...(.seconds(300))),
     ]
 
@@ -107,6 +115,10 @@ extension WorkerConfiguration {
 extension WorkerConfiguration {
     private static func isHost(_ text: String) -> Bool {
         !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-_%".contains($0)) }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        isHost(text) && !text.contains(":") && (try? SocketAddress(ipAddress: text, port: 0)) == nil
     }
 
     private static func isURL(_ text: String, schemes: [String]) -> Bool {

@@ -23,12 +23,24 @@ public struct WorkerConfiguration: Sendable {
     public init() {}
 
     public struct Redis: Sendable {
-        /// Where Redis is: `redis://[user[:password]@]host[:port][/db]` or `redis+unix:///path`.
+        /// Where Redis is: `redis://[user[:password]@]host[:port][/db]`, `redis+unix:///path`, or
+        /// `redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/db]`; `rediss` for TLS.
         public var url = "redis://127.0.0.1:6379"
         /// Stands before every key and channel.
         public var prefix = ""
-        /// A file with the password, which then need not stand in the URL.
+        /// A file with the password, which then need not stand in the URL; read again for each connection.
         public var passwordFile: String?
+        /// A file with the certificates (PEM) of who vouches for Redis under TLS, instead of those whom the system trusts.
+        public var authority: String?
+        /// The certificate chain (PEM) that is shown to Redis under TLS, together with ``privateKey``.
+        public var certificate: String?
+        public var privateKey: String?
+        /// Whom Redis's certificate must name, if not the host that is connected to.
+        public var serverName: String?
+        /// Who we are to sentinels, which know no users of Redis's.
+        public var sentinelUser: String?
+        /// A file with the password for sentinels.
+        public var sentinelPasswordFile: String?
         /// How long a connection may take; at the start of a worker, how long Redis may.
         public var connectTimeout = Duration.seconds(5)
         /// What ``passwordFile`` held when the configuration was loaded.

@@ -33,28 +33,40 @@ package enum Doctor {
     }
 
     private static func redis(
-        _ configuration: WorkerConfiguration, _ location: RedisLocation?, _ logger: Logger
+        _ configuration: WorkerConfiguration, _ deployment: RedisDeployment?, _ logger: Logger
     ) async -> ([Finding], RedisReadings?) {
-        guard let location else {
+        guard let deployment else {
             return ([Finding(.redis, .skipped, "not looked for: what the configuration says of it is wrong")], nil)
         }
-        let (reach, readings) = await read(configuration, location, logger)
-        guard let readings else { return ([reach], nil) }
-        let checks = RedisChecks(readings: readings, needs: needs(of: configuration, location))
-        return ([reach] + checks.findings + WorkerChecks(readings: readings).findings, readings)
+        do {
+            let credentials = try configuration.redis.credentials(for: deployment, logger: logger)
+            return await redis(configuration, deployment, credentials, logger)
+        } catch {
+            return ([ReachCheck(deployment: deployment).failed(error)], nil)
+        }
     }
 
-    private static func read(
-        _ configuration: WorkerConfiguration, _ location: RedisLocation, _ logger: Logger
-    ) async -> (Finding, RedisReadings?) {
-        let (check, loop) = (ReachCheck(location: location), MultiThreadedEventLoopGroup.singleton.next())
-        let timeout = configuration.redis.connectTimeout
+    private static func redis(
+        _ configuration: WorkerConfiguration, _ deployment: RedisDeployment, _ credentials: Credentials.Source?,
+        _ logger: Logger
+    ) async -> ([Finding], RedisReadings?) {
+        let place = RedisPlace(
+            deployment, credentials: credentials, on: MultiThreadedEventLoopGroup.singleton.next(),
+            within: configuration.redis.connectTimeout, logger: logger)
+        let sentinels = await SentinelCheck(of: place)
+        let (reach, readings) = await read(place, KeyNames(prefix: configuration.redis.prefix))
+        await place.route.close()
+        let first = [reach] + (sentinels.map { [$0.finding] } ?? [])
+        guard let readings else { return (first, nil) }
+        let checks = RedisChecks(readings: readings, needs: needs(of: configuration, deployment))
+        return (first + checks.findings + WorkerChecks(readings: readings).findings, readings)
+    }
+
+    private static func read(_ place: RedisPlace, _ names: KeyNames) async -> (Finding, RedisReadings?) {
+        let check = ReachCheck(deployment: place.deployment)
         do {
-            let visit = try await RedisVisit(to: location, on: loop, within: timeout, logger: logger)
-            let readings = await RedisReader(
-                visit: visit, location: location, names: KeyNames(prefix: configuration.redis.prefix),
-                eventLoop: loop, timeout: timeout, logger: logger
-            ).read()
+            let visit = try await place.visit()
+            let readings = await RedisReader(visit: visit, place: place, names: names).read()
             await visit.close()
             return (check.reached(), readings)
         } catch {
@@ -62,23 +74,18 @@ package enum Doctor {
         }
     }
 
-    private static func needs(of configuration: WorkerConfiguration, _ location: RedisLocation) -> RedisChecks.Needs {
+    private static func needs(of configuration: WorkerConfiguration, _ deployment: RedisDeployment) -> RedisChecks.Needs
+    {
         RedisChecks.Needs(
             connections: 2 * max(1, System.coreCount) + 1,
-            leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil, database: location.database)
+            leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil, database: deployment.database)
     }
 
     private static func host(
         _ configuration: WorkerConfiguration, _ wrong: Set<String>, _ readings: RedisReadings?,
-        at location: RedisLocation?
+        at deployment: RedisDeployment?
     ) async -> [Finding] {
-        let hasRedis =
-            switch location?.address {
-            case .host(let host, _)?: Loopback.contains(host)
-            case .unix?: true
-            case nil: false
-            }
-        let host = await HostReadings(configuration, besides: wrong, hasRedis: hasRedis)
+        let host = await HostReadings(configuration, besides: wrong, hasRedis: deployment?.isHere ?? false)
         return HostChecks(readings: host, redis: readings).findings
     }
 }

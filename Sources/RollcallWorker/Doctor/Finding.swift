@@ -42,6 +42,7 @@ package enum Check: String, Codable, CaseIterable, Sendable {
     case log
     case files
     case redis
+    case sentinels
     case version
     case role
     case memory

@@ -24,9 +24,18 @@ extension EdgeConnection {
 
     func listen() {
         isHeld = false
+        shareBuffer()
         guard isPaused else { return }
         isPaused = false
         read(automatically: true)
+    }
+
+    /// Reads into the loop's buffer from now on, and much at once. Not what is encrypted: TLS keeps what it is given until
+    /// it has decrypted it.
+    private func shareBuffer() {
+        guard !loop.isEncrypted, let options = context?.channel.syncOptions, phase != .over else { return }
+        let buffer = SharedBuffer(loop: NIOLoopBound(loop, eventLoop: loop.eventLoop))
+        try? options.setOption(.recvAllocator, value: buffer)
     }
 
     /// Leaves what the peer says in the kernel, which soon lets it send no more.

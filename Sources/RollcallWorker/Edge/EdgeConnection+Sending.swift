@@ -66,9 +66,10 @@ extension EdgeConnection {
         return waiting - min(exempt, waiting) + sparedBytes
     }
 
-    /// Whether more waits than the high-water mark, or has since, and not yet less than the low one.
+    /// Whether more waits than the high-water mark, or has since, and not yet less than the low one. Where NIO holds
+    /// nothing, which is nearly everywhere, its channel need not be looked at: that is memory to be fetched per delivery.
     var isBackedUp: Bool {
-        guard let context, phase != .over else { return false }
+        guard hasQueued, let context, phase != .over else { return false }
         return !context.channel.isWritable
     }
 }

@@ -130,6 +130,7 @@ extension EdgeConnection: ChannelInboundHandler {
         } else {
             partial = message
         }
+        loop.returnReceiver(input)
         if wasHeld && isHeld { pause() }
     }
 

@@ -19,6 +19,7 @@ final class EdgeLoop {
     let logger: Logger
 
     private var scratch = ByteBuffer()
+    private var receiver = ByteBuffer()
     private var unflushed: [EdgeConnection] = []
     private var flushing: [EdgeConnection] = []
     /// Of a single frame, the last that was begun.
@@ -93,6 +94,19 @@ final class EdgeLoop {
 
     func returnScratch(_ buffer: ByteBuffer) {
         scratch = buffer
+    }
+
+    /// Lends the buffer that a socket is read into. One that does not come back, since there was nothing to read, is
+    /// replaced.
+    func lendReceiver() -> ByteBuffer {
+        var lent = receiver
+        receiver = ByteBuffer()
+        lent.clear(minimumCapacity: SharedBuffer.size)
+        return lent
+    }
+
+    func returnReceiver(_ buffer: ByteBuffer) {
+        if buffer.storageCapacity >= SharedBuffer.size { receiver = buffer }
     }
 }
 

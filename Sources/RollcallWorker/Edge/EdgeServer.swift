@@ -83,9 +83,7 @@ final class EdgeServer: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.tcpOption(.unsentLimit), value: EdgeSettings.unsentBytes)
             .childChannelOption(.writeBufferWaterMark, value: settings.waterMark)
-            .childChannelOption(
-                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: EdgeSettings.receiveBytes)
-            )
+            .childChannelOption(.recvAllocator, value: FreshBuffers())
             // As many receive buffers as reads in a row would stay with the connection for good.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in

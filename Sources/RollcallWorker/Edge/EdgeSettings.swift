@@ -56,8 +56,6 @@ struct EdgeSettings: Sendable {
     /// How long an HTTP request's head may be, all in all.
     static let headerBytes = 16 * 1024
     static let headerFields = 100
-    /// What a read takes at once. Kept by every connection while it lives, so it is the size of what clients say.
-    static let receiveBytes = 256
 
     /// What the kernel holds for a connection and has not sent. It would take megabytes, all of which a peer that reads
     /// again would have to read before anything new.

@@ -17,8 +17,9 @@ export class Asker {
    * away, and `wantsToken` that none, or a wrong one, was shown.
    */
   async get(path) {
+    const headers = authorization(this.token);
+    if (!headers) return { wantsToken: true };
     try {
-      const headers = this.token ? { Authorization: `Bearer ${this.token}` } : {};
       const response = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
       const body = await response.json();
       if (response.ok) return { body };
@@ -28,5 +29,15 @@ export class Asker {
     } catch {
       return {};
     }
+  }
+}
+
+/** A header holds bytes: those of the token in UTF-8. Nothing for a token that no header can hold. */
+function authorization(token) {
+  if (!token) return new Headers();
+  try {
+    return new Headers({ Authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}` });
+  } catch {
+    return null;
   }
 }

@@ -1,6 +1,6 @@
 // A chart of the last minutes that moves on with the time. The pointer, or the arrow keys, read its values.
 
-import { make, makeSVG } from "./dom.js";
+import { announce, make, makeSVG } from "./dom.js";
 import { SPAN } from "./history.js";
 import { DASH, figure, spoken, withUnit } from "./words.js";
 
@@ -34,7 +34,9 @@ export class Chart {
 
   draw(points, now) {
     [this.#points, this.#now] = [points, now];
+    if (!points.includes(this.#reading)) this.#reading = null;
     this.#render();
+    this.#tell();
     this.#moveOn();
   }
 
@@ -42,7 +44,7 @@ export class Chart {
     this.values = this.lines.map((line, index) =>
       make("span.value", { classes: `line-${index}` }, make("b", {}, DASH), " ", make("span.quiet", {}, line.name)));
     this.picture = makeSVG("svg", { tabindex: "0", role: "img" });
-    this.reading = make("output.reading");
+    this.reading = make("p.reading");
     const caption = make("figcaption", {}, make("h2", {}, this.title), make("p.values", {}, ...this.values));
     parent.append(make("figure.card.chart", {}, caption, this.picture, this.reading));
   }
@@ -57,7 +59,8 @@ export class Chart {
       const value = this.values[index].firstElementChild;
       if (value.textContent !== text) value.textContent = text;
     });
-    this.picture.setAttribute("aria-label", this.#summary(last));
+    // Whoever is there would hear it again each second.
+    if (document.activeElement !== this.picture) this.picture.setAttribute("aria-label", this.#summary(last));
   }
 
   #scale() {
@@ -139,12 +142,19 @@ export class Chart {
     event.preventDefault();
     const place = this.#reading ? this.#points.indexOf(this.#reading) + steps : this.#points.length - 1;
     this.#read(this.#points.at(Math.min(Math.max(place, 0), this.#points.length - 1)));
+    announce(this.reading.textContent);
   }
 
   #read(point) {
     this.#reading = point ?? null;
-    this.reading.textContent = point ? this.#words(point) : "";
     this.#render();
+    this.#tell();
+  }
+
+  /** How long ago it was grows while somebody looks. */
+  #tell() {
+    const text = this.#reading ? this.#words(this.#reading) : "";
+    if (this.reading.textContent !== text) this.reading.textContent = text;
   }
 
   #words(point) {

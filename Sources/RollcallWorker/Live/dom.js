@@ -28,14 +28,33 @@ export function announce(text) {
 }
 
 /**
- * Makes the children of a list those of `items`, and leaves alone what looks as before: so a selection, and a reader's
- * place, outlive the second.
+ * Makes the children of a list those of `elements`. One that was there, by its `data-key`, stays the same element, and in
+ * it only what differs is changed: so a selection, and a reader's place, outlive the second.
  */
-export function replaceChanged(parent, elements) {
-  elements.forEach((element, index) => {
-    const old = parent.children[index];
-    if (!old) parent.append(element);
-    else if (!old.isEqualNode(element)) old.replaceWith(element);
+export function update(parent, elements) {
+  const before = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  // Two may have one key, as events that are alike: what is there stands for one of them.
+  const kept = elements.map((element) => {
+    const same = before.get(element.dataset.key);
+    before.delete(element.dataset.key);
+    return same ?? element;
   });
-  while (parent.children.length > elements.length) parent.lastElementChild.remove();
+  for (const child of [...parent.children]) if (!kept.includes(child)) child.remove();
+  elements.forEach((element, index) => {
+    const child = kept[index];
+    if (child !== element) adapt(child, element);
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
+  });
+}
+
+function adapt(old, wanted) {
+  for (const { name, value } of wanted.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes]) if (!wanted.hasAttribute(name)) old.removeAttribute(name);
+  const [before, after] = [[...old.childNodes], [...wanted.childNodes]];
+  const isAlike = before.length === after.length && before.every((node, index) => node.nodeName === after[index].nodeName);
+  if (!isAlike) return old.replaceChildren(...after);
+  before.forEach((node, index) => {
+    if (node.nodeType !== Node.TEXT_NODE) adapt(node, after[index]);
+    else if (node.data !== after[index].data) node.data = after[index].data;
+  });
 }

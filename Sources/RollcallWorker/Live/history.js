@@ -14,14 +14,19 @@ export class History {
   points = [];
   /** All workers of the last answer with their `rates`, and those `gone` since a little while, with when. */
   workers = [];
-  #rates = new Map();
+  /** By Redis, when they were told. */
+  time;
+  #counted = new Map();
 
   add(live, now) {
-    const processes = new Map(live.workers.map((worker) => [processOf(worker), this.#rated(worker)]));
-    this.#rates = processes;
-    const told = live.workers.map((worker) => ({ ...worker, rates: processes.get(processOf(worker)).rates }));
+    const living = latest(live.workers.filter((worker) => worker.alive));
+    const counted = new Map([...living].map(([process, worker]) => [process, this.#rated(process, worker)]));
+    const ratesOf = (worker) => (living.get(processOf(worker)) === worker ? counted.get(processOf(worker)).rates : {});
+    const told = live.workers.map((worker) => ({ ...worker, rates: ratesOf(worker) }));
+    this.#counted = counted;
     this.workers = [...told, ...this.#gone(told, now)];
-    this.#push({ at: now, ...sums(told.filter((worker) => worker.alive)), ...latencies(live.redis) });
+    this.time = live.time;
+    this.#push({ at: now, ...sums([...counted.values()], [...living.values()]), ...latencies(live.redis) });
   }
 
   /** Nothing was answered. */
@@ -34,13 +39,14 @@ export class History {
     while (this.points[0].at < point.at - SPAN - 5000) this.points.shift();
   }
 
-  /** Between two heartbeats a worker says the same, and its rates stay. */
-  #rated(worker) {
-    const before = this.#rates.get(processOf(worker));
-    if (!worker.alive) return { worker, rates: {} };
-    if (!before) return { worker, rates: {} };
-    const time = worker.beat - before.worker.beat;
-    if (!(time > 0)) return { worker: before.worker, rates: before.rates };
+  /**
+   * Between two heartbeats a worker says the same, and its rates stay. Where Redis's clock was set back they begin anew.
+   */
+  #rated(process, worker) {
+    const before = this.#counted.get(process);
+    const time = before ? worker.beat - before.worker.beat : 0;
+    if (before && time === 0) return before;
+    if (!(time > 0)) return { worker, rates: {} };
     const grown = TOTALS.map((total) => [total, ((worker[total] - before.worker[total]) * 1000) / time]);
     return { worker, rates: Object.fromEntries(grown.filter(([, rate]) => rate >= 0)) };
   }
@@ -55,16 +61,26 @@ export class History {
   }
 }
 
-function sums(workers) {
+/** Each process once: of one that has just begun anew, a former incarnation's lease may stand still. */
+function latest(workers) {
+  const found = new Map();
+  for (const worker of workers) {
+    const other = found.get(processOf(worker));
+    if (!other || worker.beat > other.beat) found.set(processOf(worker), worker);
+  }
+  return found;
+}
+
+function sums(counted, workers) {
   const sum = (values) => {
     const known = values.filter((value) => value !== undefined);
     return known.length ? known.reduce((total, value) => total + value, 0) : undefined;
   };
   return {
     sessions: sum(workers.map((worker) => worker.sessions)),
-    signals: sum(workers.map((worker) => worker.rates.signals)),
-    published: sum(workers.map((worker) => worker.rates.published)),
-    delivered: sum(workers.map((worker) => worker.rates.delivered)),
+    signals: sum(counted.map(({ rates }) => rates.signals)),
+    published: sum(counted.map(({ rates }) => rates.published)),
+    delivered: sum(counted.map(({ rates }) => rates.delivered)),
   };
 }
 

@@ -31,9 +31,11 @@ async function ask(began) {
   const answer = await asker.get("v1/live");
   if (answer.wantsToken) return demandToken();
   if (answer.body) {
-    history.add(answer.body, began);
-    recovered();
+    if (answer.body.redis.up) history.add(answer.body, began);
+    else history.miss(began);
     render(answer.body);
+    if (answer.body.redis.up) recovered();
+    else fail({ unavailable: true });
     await lookUp.refresh();
   } else {
     history.miss(began);
@@ -48,15 +50,15 @@ function render(live) {
   const { host } = window.location;
   const ready = live.ready ? "" : ", which should be sent no devices just now";
   document.getElementById("source").textContent = `As ${live.worker} at ${host} sees it${ready}`;
-  showWorkers(history.workers, live);
+  showWorkers(history.workers, history.time ?? live.time, live.worker);
   showBusy(live.conversations);
-  showEvents(live.events);
+  showEvents(live.events, live.host_time ?? live.time);
 }
 
 /** What is shown stays, so that the figures before an outage can be read during it. */
 function fail({ unavailable, problem }) {
   const text = unavailable
-    ? "Redis is away. Sessions stay, and what changes now is said when it is back; the figures are from before."
+    ? "Redis is away. Sessions stay, and what changes now is said when it is back; the figures of the workers are from before."
     : `${problem ?? "This worker does not answer"}. Trying again…`;
   if (banner.textContent !== text || !failing) announce(text);
   failing = true;

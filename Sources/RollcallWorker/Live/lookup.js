@@ -1,7 +1,7 @@
 // Why a user is shown as they are: asked for when somebody wants to know, and again while it is looked at.
 
-import { announce, make, replaceChanged, show } from "./dom.js";
-import { stateChip, workerName } from "./tables.js";
+import { announce, make, update, show } from "./dom.js";
+import { stateChip, stateOf, workerName } from "./tables.js";
 import { DASH, lease, spoken } from "./words.js";
 
 const STANDINGS = {
@@ -16,7 +16,9 @@ const find = (id) => document.getElementById(id);
 
 export class LookUp {
   #asker;
+  /** Whom somebody wants to see, and who is to be seen. */
   #user = null;
+  #shown = null;
 
   constructor(asker) {
     this.#asker = asker;
@@ -31,26 +33,34 @@ export class LookUp {
   async refresh() {
     const user = this.#user;
     if (user === null) return;
-    const { body, problem } = await this.#asker.get(`v1/users/${encodeURIComponent(user)}`);
+    const { body, problem } = await this.#ask(user);
     // Meanwhile it may have been closed, or another be asked for.
-    if (user !== this.#user) return;
+    if (user !== this.#user || find("all").hidden) return;
     find("answer-user").textContent = user;
     if (body) this.#show(body);
     else this.#refuse(problem ?? "This worker does not answer");
-  }
-
-  async #open(user) {
-    if (!user) return;
-    this.#user = user;
-    await this.refresh();
-    if (user !== this.#user || find("all").hidden) return;
+    if (user === this.#shown) return;
+    this.#shown = user;
     show("answer", true);
     find("answer-title").focus();
     announce(find("answer-rule").textContent);
   }
 
+  /** Names that mean a folder do not reach anybody in a browser's addresses, however they are written. */
+  #ask(user) {
+    if (/^\.\.?$/.test(user)) return { problem: `A browser cannot ask for ${user}; rollcall explain ${user} can` };
+    return this.#asker.get(`v1/users/${encodeURIComponent(user)}`);
+  }
+
+  /** Where the token is still asked for, it waits for that. */
+  async #open(user) {
+    if (!user) return;
+    [this.#user, this.#shown] = [user, null];
+    if (!find("all").hidden) await this.refresh();
+  }
+
   #close() {
-    this.#user = null;
+    [this.#user, this.#shown] = [null, null];
     show("answer", false);
     find("user").focus();
   }
@@ -59,7 +69,7 @@ export class LookUp {
     const isKnown = told.rule.code !== "never_seen";
     this.#say(isKnown ? told.status : "unknown", told.rule.text);
     show("devices", told.devices.length > 0);
-    replaceChanged(document.querySelector("#devices tbody"), told.devices.map((device) => row(device, told.time)));
+    update(document.querySelector("#devices tbody"), told.devices.map((device) => row(device, told.time)));
     const lastSeen = told.status !== "offline" ? "now" : told.last_seen === null ? "never" : `${spoken(told.time - told.last_seen)} ago`;
     const facts = [`rule ${told.rule.code}`, `last seen ${lastSeen}`, `stored ${told.stored ?? "nothing"}`, `version ${told.version}`];
     if (told.revoked !== undefined) facts.push(`tokens revoked ${spoken(told.time - told.revoked)} ago`);
@@ -82,9 +92,9 @@ export class LookUp {
 
 function row(device, now) {
   const { worker } = device;
-  const state = worker.alive ? (worker.draining ? "draining" : "alive") : "dead";
+  const state = stateOf(worker);
   const cell = (title, ...content) => make("td", { "data-title": title }, ...content);
-  return make("tr", { "data-device": device.device },
+  return make("tr", { "data-key": device.device, "data-device": device.device },
     make("th", { scope: "row" }, make("bdi.name", {}, make("b", {}, device.device))),
     cell("State", device.state),
     cell("Counts as", standing(device, now)),

@@ -1,6 +1,6 @@
 // The workers, the conversations where most people type, and what the log tells.
 
-import { make, replaceChanged } from "./dom.js";
+import { make, update } from "./dom.js";
 import { DASH, figure, lease, spoken, withUnit } from "./words.js";
 
 const STATES = {
@@ -11,9 +11,10 @@ const STATES = {
   died: "dead, settled",
 };
 
-function stateOf(worker) {
+/** Who drained and whose lease is over has left; whoever sweeps what it left finds nothing but who did not come back. */
+export function stateOf(worker) {
   if (worker.gone !== undefined) return worker.draining ? "left" : "died";
-  if (!worker.alive) return "dead";
+  if (!worker.alive) return worker.draining ? "left" : "dead";
   return worker.draining ? "draining" : "alive";
 }
 
@@ -37,15 +38,15 @@ function rate(now, total) {
   return make("span", {}, withUnit(now, "/s"), make("span.total", {}, total === undefined ? "" : `${figure(total)} in all`));
 }
 
-function workerRow(worker, live) {
+function workerRow(worker, time, asked) {
   const state = stateOf(worker);
   const isGone = worker.gone !== undefined;
   const { rates } = worker;
   const number = (title, text) => cell(title, text, "number");
   const where = [worker.host, worker.pid && `pid ${worker.pid}`, worker.edge].filter(Boolean).join(" · ");
-  const asked = worker.incarnation === live.worker ? make("span.asked", {}, "this worker") : null;
-  return make("tr", { "data-worker": worker.incarnation, "data-state": state },
-    make("th", { scope: "row" }, workerName(worker.incarnation), asked, make("span.where", { title: where }, where)),
+  const mark = worker.incarnation === asked ? make("span.asked", {}, "this worker") : null;
+  return make("tr", { "data-key": worker.incarnation, "data-worker": worker.incarnation, "data-state": state },
+    make("th", { scope: "row" }, workerName(worker.incarnation), mark, make("span.where", { title: where }, where)),
     cell("State", stateChip(state, STATES[state])),
     number("Sessions", figure(worker.sessions)),
     number("Signals", rate(rates.signals, worker.signals)),
@@ -53,14 +54,20 @@ function workerRow(worker, live) {
     number("Deliveries", rate(rates.delivered, worker.delivered)),
     number("CPU", rates.cpu_ms === undefined ? DASH : `${figure(rates.cpu_ms / 10)} %`),
     number("Heartbeat", worker.round_trip_us === undefined ? DASH : `${figure(worker.round_trip_us / 1000)} ms`),
-    number("Lease", isGone ? DASH : lease(worker, live.time)),
-    number("Up", worker.started_at === undefined || isGone ? DASH : spoken(live.time - worker.started_at)),
+    number("Lease", isGone ? DASH : lease(worker, time)),
+    number("Up", worker.started_at === undefined || isGone ? DASH : spoken(time - worker.started_at)),
     cell("Version", worker.version ?? DASH));
 }
 
-export function showWorkers(workers, live) {
-  const rows = workers.map((worker) => workerRow(worker, live));
-  replaceChanged(document.querySelector("#workers tbody"), rows);
+/** @param asked the incarnation that tells of them, at `time` by Redis. */
+export function showWorkers(workers, time, asked) {
+  const rows = workers.map((worker) => workerRow(worker, time, asked));
+  const unknown = make("tr", {}, make("td.quiet", { colspan: "11" }, "While Redis is away, the workers are not known."));
+  update(document.querySelector("#workers tbody"), rows.length ? rows : [unknown]);
+  const counts = Object.entries(STATES).map(([state, words]) => [workers.filter((each) => stateOf(each) === state).length, words]);
+  const text = counts.filter(([count]) => count).map(([count, words]) => `${count} ${words}`).join(" · ");
+  const line = document.getElementById("workers-count");
+  if (line.textContent !== text) line.textContent = text;
 }
 
 export function showBusy(conversations) {
@@ -68,14 +75,13 @@ export function showBusy(conversations) {
   const rows = conversations.map(({ conversation, typing, joined }) => {
     const bar = make("progress", { max: String(most), value: String(typing), "aria-hidden": "true" });
     const count = make("span.count", {}, make("b", {}, figure(typing)), " typing");
-    return make("li", {}, make("bdi.name", {}, conversation), count, make("span.quiet", {}, `${figure(joined)} joined`), bar);
+    return make("li", { "data-key": conversation }, make("bdi.name", {}, conversation), count, make("span.quiet", {}, `${figure(joined)} joined`), bar);
   });
-  replaceChanged(document.getElementById("busy"), rows.length ? rows : [make("li.quiet", {}, "Nobody is typing.")]);
+  update(document.getElementById("busy"), rows.length ? rows : [make("li.quiet", {}, "Nobody is typing.")]);
 }
 
 /** Events that tell of an end of trouble. */
 const MENDED = new Set(["swept a dead worker", "lease begun", "an audit mended records"]);
-const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 /** The first lease of all is no mending. */
 function kindOf({ level, message }, isFirst) {
@@ -83,16 +89,24 @@ function kindOf({ level, message }, isFirst) {
   return level === "info" || level === "notice" ? "news" : "fault";
 }
 
-export function showEvents(events) {
+/** As the log has it, in UTC; with its date where that is not today's. */
+function clock(moment, today) {
+  const [day, time] = [moment.slice(0, 10), moment.slice(11, 19)];
+  return day === today ? time : `${day} ${time}`;
+}
+
+/** @param now by the clock of the events. */
+export function showEvents(events, now) {
+  const today = new Date(now).toISOString().slice(0, 10);
   const rows = events.map((event, index) => {
     const kind = kindOf(event, index === events.length - 1);
     const facts = Object.entries(event.facts).sort().map(([key, value]) => `${key}=${value}`).join("  ");
-    const moment = new Date(event.at);
-    return make("li", { "data-kind": kind },
-      make("time", { datetime: moment.toISOString() }, CLOCK.format(moment)),
+    const moment = new Date(event.at).toISOString();
+    return make("li", { "data-key": `${moment} ${event.message} ${facts}`, "data-kind": kind },
+      make("time", { datetime: moment }, clock(moment, today)),
       make("span.kind", {}, kind),
       make("span.message", {}, event.message, event.times > 1 ? make("b", {}, ` ×${figure(event.times)}`) : null),
       facts ? make("code", {}, facts) : null);
   });
-  replaceChanged(document.getElementById("events"), rows.length ? rows : [make("li.quiet", {}, "Nothing yet.")]);
+  update(document.getElementById("events"), rows.length ? rows : [make("li.quiet", {}, "Nothing yet.")]);
 }

@@ -55,9 +55,7 @@ extension Logger {
         logger.handler = RingLog(handler, in: ring)
         return logger
     }
-}
 
-extension Logger {
     /// The same log, of which nothing is kept: for what anybody can cause as often as they like.
     var unkept: Logger {
         var logger = self
@@ -95,7 +93,11 @@ struct RingLog: LogHandler {
         if event.level >= written.logLevel { written.log(event: event) }
         guard event.level >= Self.least else { return }
         let facts = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
-        let now = Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
-        ring.note(LoggedEvent(at: now, level: event.level, message: "\(event.message)", facts: facts))
+        ring.note(LoggedEvent(at: .hostTime, level: event.level, message: "\(event.message)", facts: facts))
     }
+}
+
+extension Timestamp {
+    /// Now, by the clock of this host.
+    static var hostTime: Timestamp { Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) }
 }

@@ -37,15 +37,15 @@ final class LeaseDriver {
     ///   - shards: how many there are; ``shardConnected(_:)`` tells of each.
     ///   - gather: what all shards have done so far, told on this event loop.
     init(
-        _ settings: NodeSettings, on driver: ShardDriver, shards: Int, logger: Logger, metrics: WorkerTapes,
-        describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
+        _ settings: NodeSettings, along route: any RedisRoute, on driver: ShardDriver, shards: Int, logger: Logger,
+        metrics: WorkerTapes, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
         standing: @escaping () -> Standing, gather: @escaping () -> EventLoopFuture<LoopFigures>
     ) {
         self.settings = settings
         self.driver = driver
         awaited = Set(0..<shards)
         commands = CommandConnection(
-            to: settings.redis, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
+            to: route, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
             scripts: Script.all)
         store = Store(on: commands, settings: settings.store)
         self.logger = logger
@@ -215,7 +215,7 @@ final class LeaseDriver {
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
         if let hearing { driver.subscriber.unsubscribe(store.names.channel(of: .worker(hearing))) }
         hearing = incarnation
-        driver.subscriber.subscribe(store.names.channel(of: .worker(incarnation)))
+        driver.subscriber.subscribe(store.names.channel(of: .worker(incarnation)), as: .worker(incarnation))
     }
 
     private func claim(_ dead: Incarnation, by incarnation: Incarnation) {

@@ -6,13 +6,13 @@ internal import RollcallRedis
 
 extension Node: NodeAccess {
     package func presence(of users: [UserID]) async throws -> [Presence] {
-        let snapshot = try await ask { driver, reply in
-            driver.store.presence(of: users, known: driver.shard.known(at: driver.now), reply: reply)
+        let presences: [Presence]? = try await ask { driver, reply in
+            driver.store.presence(of: users, known: driver.shard.known(at: driver.now)) { result in
+                reply(result.map { driver.presences(in: $0) })
+            }
         }
-        return try await first { driver in
-            driver.after { shard, _ in shard.metDead(in: snapshot) }
-            return driver.shard.presences(in: snapshot)
-        }
+        guard let presences else { throw Unavailable() }
+        return presences
     }
 
     package func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
@@ -43,5 +43,13 @@ extension Node: NodeAccess {
 
     package func endMembership(of conversation: ConversationID) async throws {
         try await ask { driver, reply in driver.store.deleteMembers(of: conversation, reply: reply) }
+    }
+}
+
+extension ShardDriver {
+    /// What may be shown of these users; `nil` if some of them could not be read.
+    fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence]? {
+        after { shard, _ in shard.metDead(in: snapshot) }
+        return snapshot.unread.isEmpty ? shard.presences(in: snapshot) : nil
     }
 }

@@ -10,6 +10,7 @@ internal import RollcallRedis
 struct LiveReport: Sendable {
     /// A worker's connection to Redis, as it finds it.
     struct Redis: Sendable {
+        /// Whether it answers, and says who the workers are.
         var isUp = false
         /// Of the commands of the last minute; `nil` if there were none.
         var medianMicroseconds: Int64?
@@ -19,6 +20,7 @@ struct LiveReport: Sendable {
     var own: Incarnation?
     var isReady: Bool
     var redis: Redis
+    /// None while Redis is away; then the time is what this worker takes it to be.
     var workers: WorkersReport
     /// The conversations in which the most people type, the busiest first.
     var conversations: [BusyConversation]
@@ -28,13 +30,25 @@ extension Node {
     /// How many of the busiest conversations are told.
     private static let busiest = 10
 
+    /// What is known here is told while Redis is away, too: that is when people look.
     func live() async throws -> LiveReport {
-        let workers = try await workers()
-        let redis = try await redis()
+        var redis = try await redis()
+        let told = try await workersIfTold()
+        redis.isUp = redis.isUp && told != nil
+        let time = try await first { $0.shard.redisTime(at: $0.now) }
         let conversations = try await fromEachShard { $0.shard.busiest(Self.busiest, at: $0.now) }
         return LiveReport(
-            own: incarnation, isReady: isReady, redis: redis, workers: workers,
+            own: incarnation, isReady: isReady, redis: redis,
+            workers: told ?? WorkersReport(time: time, workers: []),
             conversations: BusyConversation.busiest(Self.busiest, of: conversations))
+    }
+
+    private func workersIfTold() async throws -> WorkersReport? {
+        do {
+            return try await workers()
+        } catch is Unavailable {
+            return nil
+        }
     }
 
     /// What all loops have done so far, together.

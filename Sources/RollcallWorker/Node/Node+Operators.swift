@@ -36,6 +36,8 @@ extension Node: OperatorAccess {
 
     func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
         try await demandThatAllIsKnown()
+        // Nor is a session taken that a worker brings back which is cut off now, and of which nobody knows.
+        let _: Timestamp = try await ask { driver, reply in driver.store.revokeTokens(of: user, reply: reply) }
         for conversation in conversations { try await removeMember(user, of: conversation) }
         let deadline = ContinuousClock.now + Self.patience
         repeat {
@@ -47,9 +49,10 @@ extension Node: OperatorAccess {
         return false
     }
 
-    /// After an outage a session may be back that no record names, and would write again what is erased now.
+    /// After an outage, which a worker that has just started may have missed, a session may be back that no record names,
+    /// and would write again what is erased now.
     private func demandThatAllIsKnown() async throws {
-        if let rest = try await first({ $0.shard.settles(at: $0.now) }) { throw Unavailable(retryAfter: rest) }
+        if let rest = try await first({ $0.shard.settles(at: $0.now) }) { throw Unsettled(retryAfter: rest) }
     }
 
     private func report(on user: UserID) async throws -> UserReport {

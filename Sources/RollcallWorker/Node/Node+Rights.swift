@@ -9,16 +9,19 @@ extension Node {
     /// - Throws: ``CannotServe`` if no Redis answers in time or rights are missing; `CancellationError` if the worker is
     ///   to stop before.
     func checkRights() async throws {
-        let check = RightsCheck.missing(
-            at: settings.redis, names: settings.store.names, on: loops[0], within: settings.connectTimeout,
+        let check = RightsCheck.shortfall(
+            at: route, names: settings.store.names, on: loops[0], within: settings.connectTimeout,
             logger: logger)
-        let missing: [RedisRight]
+        let shortfall: Shortfall
         do {
-            missing = try await orCancelled(check)
+            shortfall = try await orCancelled(check)
+        } catch let error as RedisError where error.isDenied {
+            throw CannotServe.denied([.command("role")], at: settings.redis)
         } catch let error as RedisError {
             throw CannotServe.noRedis(settings.redis, reason: error.code == .timedOut ? nil : error)
         }
-        guard missing.isEmpty else { throw CannotServe.denied(missing, at: settings.redis) }
+        guard shortfall.commands.isEmpty else { throw CannotServe.unknown(shortfall.commands, at: settings.redis) }
+        guard shortfall.rights.isEmpty else { throw CannotServe.denied(shortfall.rights, at: settings.redis) }
     }
 
     private func orCancelled<Value: Sendable>(_ future: EventLoopFuture<Value>) async throws -> Value {

@@ -13,6 +13,8 @@ internal import ServiceLifecycle
 /// The shards of one worker and the lease that they share.
 package final class Node: Sendable {
     let settings: NodeSettings
+    /// Where Redis is; all connections go by it.
+    let route: any RedisRoute
     let loops: [any EventLoop]
     let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
     let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
@@ -24,6 +26,7 @@ package final class Node: Sendable {
     /// Prepares a shard for each event loop of the group; nothing is connected yet.
     ///
     /// - Parameter metrics: where the node reports what it does; unless told, where this process does.
+    /// - Throws: ``ConfigurationProblems`` if a file by which Redis lets us in is of no use.
     package init(
         _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger,
         metrics: any MetricsFactory = MetricsSystem.factory
@@ -33,13 +36,16 @@ package final class Node: Sendable {
         self.metrics = metrics
         state = NIOLockedValueBox(Readiness(patience: settings.lease * Readiness.leases))
         loops = Array(group.makeIterator())
+        let credentials = try settings.access.credentials(for: settings.redis, logger: logger)
+        let route = settings.redis.route(credentials: credentials, on: loops[0], logger: logger)
+        self.route = route
         let seats = UserSeats(limit: settings.sessionsPerUser)
         var shards: [NIOLoopBound<ShardDriver>] = []
         for loop in loops {
             let shard = try await loop.submit {
                 NIOLoopBound(
                     ShardDriver(
-                        settings, authenticator: authenticator, seats: seats, on: loop, logger: logger,
+                        settings, along: route, authenticator: authenticator, seats: seats, on: loop, logger: logger,
                         metrics: metrics),
                     eventLoop: loop)
             }.get()
@@ -76,7 +82,8 @@ package final class Node: Sendable {
         let heartbeat = HeartbeatText(settings, edge: edge, host: host, sessions: sessions)
         try await first { [self] driver in
             let keeper = LeaseDriver(
-                settings, on: driver, shards: loops.count, logger: logger, metrics: WorkerTapes(metrics),
+                settings, along: route, on: driver, shards: loops.count, logger: logger,
+                metrics: WorkerTapes(metrics),
                 describe: heartbeat.heartbeat(for:), tell: { [weak self] in self?.tell($0) },
                 standing: { [weak self] in self?.standing ?? Standing() },
                 gather: { [weak self, eventLoop = driver.eventLoop] in
@@ -117,6 +124,7 @@ package final class Node: Sendable {
         for shard in shards.withLockedValue({ $0 }) {
             try await shard.eventLoop.flatSubmit { shard.value.stop() }.get()
         }
+        await route.close()
     }
 
     private func tell(_ news: LeaseNews) {

@@ -6,7 +6,9 @@ package import RollcallRedis
 
 /// The settings of a node: where Redis is, and how the decisions are to be taken.
 package struct NodeSettings: Sendable {
-    var redis: RedisLocation
+    var redis: RedisDeployment
+    /// By what one is let in there.
+    var access: WorkerConfiguration.Redis
     var store: Store.Settings
     var shard: ShardSettings
     /// How many devices one user may have on this worker.
@@ -20,7 +22,8 @@ package struct NodeSettings: Sendable {
 
     /// - Throws: `InvalidRedisURL` if `redis.url` names no Redis that we can use.
     package init(_ configuration: WorkerConfiguration) throws(InvalidRedisURL) {
-        redis = try RedisLocation(url: configuration.redis.url)
+        redis = try RedisDeployment(url: configuration.redis.url)
+        access = configuration.redis
         if let password = configuration.redis.password { redis.password = password.text }
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,

@@ -5,7 +5,7 @@ package import RollcallModel
 
 /// A node as the admin port sees it.
 ///
-/// Every method throws ``Unavailable`` while Redis is away.
+/// Every method but ``live()`` throws ``Unavailable`` while Redis is away.
 protocol OperatorAccess: NodeAccess {
     /// Why a user is shown as they are.
     func explanation(of user: UserID) async throws -> Explanation
@@ -22,10 +22,18 @@ protocol OperatorAccess: NodeAccess {
     /// Takes no token that was issued for the user before, and ends the sessions that there are.
     func revokeTokens(of user: UserID) async throws -> SentAway
 
-    /// Ends the user's sessions and erases all that is known of them, and their membership in these conversations.
+    /// Revokes the user's tokens, ends their sessions, and erases what else is known of them, and their membership in
+    /// these conversations.
     ///
     /// - Returns: `false` if a session would not end; then the record stays.
+    /// - Throws: ``Unsettled`` where it cannot be known which sessions there are.
     func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool
+}
+
+/// This worker has just started, or was without Redis until just now: sessions may stand of which no record tells yet.
+struct Unsettled: Error, Hashable {
+    /// When all workers have said what they hold.
+    var retryAfter: Duration
 }
 
 /// What became of sessions that were to end.

@@ -38,18 +38,18 @@ final class ShardDriver {
     private var timer: (at: Instant, task: Scheduled<Void>)?
 
     init(
-        _ settings: NodeSettings, authenticator: Authenticator, seats: UserSeats, on eventLoop: any EventLoop,
-        logger: Logger, metrics factory: any MetricsFactory
+        _ settings: NodeSettings, along route: any RedisRoute, authenticator: Authenticator, seats: UserSeats,
+        on eventLoop: any EventLoop, logger: Logger, metrics factory: any MetricsFactory
     ) {
         self.eventLoop = eventLoop
         self.authenticator = authenticator
         self.seats = seats
         self.logger = logger
         commands = CommandConnection(
-            to: settings.redis, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
+            to: route, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
             scripts: Script.all)
         subscriber = SubscriberConnection(
-            to: settings.redis, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
+            to: route, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
         store = Store(on: commands, settings: settings.store)
         shard = Shard(settings: settings.shard, worker: settings.worker, random: SystemRandomNumberGenerator())
         metrics = LoopMetrics(of: self, in: factory)
@@ -61,8 +61,8 @@ final class ShardDriver {
         commands.onDenied = { [weak self] in self?.denied($0) }
         subscriber.onDenied = { [weak self] in self?.denied($0) }
         subscriber.onDisconnect = { [weak self] _ in self?.shard.subscriptionsLost() }
-        subscriber.onSubscribed = { [weak self] channel in self?.subscribed(channel) }
-        subscriber.onMessage = { [weak self] channel, payload in self?.heard(payload, on: channel) }
+        subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
+        subscriber.onMessage = { [weak self] topic, payload in self?.heard(payload, on: topic) }
         commands.start()
         subscriber.start()
         metrics?.start()
@@ -113,11 +113,12 @@ final class ShardDriver {
         case .authenticate(let key, let token, let device, let id):
             authenticate(key, token: token, device: device, id: id)
         case .subscribe(let topic):
+            // Left and wanted again within one tick: the subscription stands, and no confirmation will come, but if it is
+            // lost before the next.
             let channel = store.names.channel(of: topic)
-            subscriber.subscribe(channel)
-            // Left and wanted again within one tick: the subscription stands, and no confirmation will come.
-            if subscriber.isConfirmed(channel) {
-                eventLoop.assumeIsolated().execute { [self] in subscribed(channel) }
+            guard subscriber.subscribe(channel, as: topic) else { break }
+            eventLoop.assumeIsolated().execute { [self] in
+                if subscriber.isConfirmed(channel) { subscribed([topic]) }
             }
         case .unsubscribe(let topic):
             subscriber.unsubscribe(store.names.channel(of: topic))
@@ -141,13 +142,11 @@ final class ShardDriver {
 
     // MARK: What is heard from Redis
 
-    private func subscribed(_ channel: String) {
-        guard let topic = store.names.topic(of: channel) else { return }
-        after { $0.subscribed(topic, at: $1) }
+    private func subscribed(_ topics: [Topic]) {
+        after { shard, now in topics.flatMap { shard.subscribed($0, at: now) } }
     }
 
-    private func heard(_ payload: ByteBuffer, on channel: String) {
-        guard let topic = store.names.topic(of: channel) else { return }
+    private func heard(_ payload: ByteBuffer, on topic: Topic) {
         switch topic {
         case .typing(let conversation):
             let change: TypingChange? = decoded(payload)
@@ -183,19 +182,22 @@ final class ShardDriver {
 
     // MARK: Time
 
+    /// Looks at something of the shard. To read a property of a class's value copies all of the value; this does not.
+    private func glance<Part>(_ look: (inout Shard) -> Part) -> Part { look(&shard) }
+
     private func scheduleTick() {
         guard !isTickScheduled else { return }
         isTickScheduled = true
         eventLoop.assumeIsolated().execute { [self] in
             isTickScheduled = false
             for action in shard.tickEnded(at: now) { carryOut(action) }
-            if shard.hasMoreToTell { scheduleTick() }
+            if glance({ $0.hasMoreToTell }) { scheduleTick() }
             rearm()
         }
     }
 
     func rearm() {
-        guard !isStopped, let next = shard.nextDeadline else { return }
+        guard !isStopped, let next = glance({ $0.nextDeadline }) else { return }
         if let timer, timer.at <= next { return }
         timer?.task.cancel()
         let deadline = NIODeadline.uptimeNanoseconds(UInt64(max(0, next.nanoseconds)))

@@ -6,7 +6,7 @@ import RollcallWorker
 
 extension AdminLive {
     var figures: LiveFigures {
-        LiveFigures(
+        var figures = LiveFigures(
             time: time, worker: worker, isReady: ready,
             redis: LiveFigures.Redis(isUp: redis.up, median: redis.p50, slow: redis.p99),
             workers: workers.map(\.figures),
@@ -16,6 +16,8 @@ extension AdminLive {
             events: events.map {
                 LiveFigures.Event(at: $0.at, level: $0.level, message: $0.message, facts: $0.facts, times: $0.times)
             })
+        figures.hostTime = hostTime
+        return figures
     }
 }
 

@@ -3,8 +3,10 @@ import Foundation
 
 /// How an operator's command reaches a worker's admin port.
 struct AdminOptions: ParsableArguments {
+    static let usual = "http://127.0.0.1:8081"
+
     @Option(help: "A worker's admin port; its ready line names it. Any worker knows of all.")
-    var admin = "http://127.0.0.1:8081"
+    var admin = Self.usual
 
     @Option(help: "The file with the token that the admin port asks for (admin.token_file).", completion: .file())
     var tokenFile: String?

@@ -73,7 +73,7 @@ struct AdminPort {
         return answer.body
     }
 
-    private func exchange(_ method: Method, _ uri: String) async throws -> HTTPExchange.Answer {
+    func exchange(_ method: Method, _ uri: String) async throws -> HTTPExchange.Answer {
         var headers: HTTPHeaders = ["host": address.authority, "connection": "close"]
         if let token { headers.add(name: "authorization", value: "Bearer \(token)") }
         if method == .post { headers.add(name: "content-length", value: "0") }

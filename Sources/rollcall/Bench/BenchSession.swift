@@ -16,9 +16,9 @@ struct BenchSession: Sendable {
 
     /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotServe`` if one cannot start, ``BenchFailure``.
     func run() async throws -> BenchReport {
-        try await PrivateRedis.during { redis, _ in
-            try await DevWorker.during(id: "w1", redis: redis, origins: [], overrides: Self.overrides) { first, _ in
-                try await DevWorker.during(id: "w2", redis: redis, origins: [], overrides: Self.overrides) {
+        try await PrivateRedis.during(atHome: false) { redis, _ in
+            try await DevWorker.during(id: "w1", redis: redis.url, origins: [], overrides: Self.overrides) { first, _ in
+                try await DevWorker.during(id: "w2", redis: redis.url, origins: [], overrides: Self.overrides) {
                     second, _ in
                     try await measure(redis, from: first, to: second)
                 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import RollcallClient
+import RollcallLoad
 import RollcallModel
 
 /// A device that has said hello and joined a conversation.
@@ -11,7 +12,6 @@ struct RawDevice {
     private enum Opcode {
         static let text: UInt8 = 1
         static let ping: UInt8 = 9
-        static let pong: UInt8 = 10
     }
 
     /// - Parameter user: also the token, for a worker in insecure mode.
@@ -25,15 +25,10 @@ struct RawDevice {
         try socket.write(Array(lines.joined(separator: "\r\n").utf8))
         let answer = try socket.read(through: "\r\n\r\n")
         guard answer.hasPrefix("HTTP/1.1 101 ") else { throw BenchFailure("the worker opened no WebSocket: \(answer)") }
-        try socket.write(Self.frame(.hello(.init(token: user, device: "bench"))))
+        try socket.write(DeviceFrame.message(.hello(.init(token: user, device: "bench"))))
         let joined = MessageID.integer(1)
-        try socket.write(Self.frame(.join(conversation, presence: false), id: joined))
+        try socket.write(DeviceFrame.message(.join(conversation, presence: false), id: joined))
         while case (let message, _) = try receive(), message != .ack(joined) {}
-    }
-
-    /// A message as a finished frame. Its mask is all zeros (RFC 6455 asks for one, and the worker cannot tell).
-    static func frame(_ message: ClientMessage, id: MessageID? = nil) -> [UInt8] {
-        frame(Opcode.text, MessageCodec().json(of: ClientRequest(message, id: id)))
     }
 
     /// The next message, and when the last byte of its frame had come.
@@ -44,7 +39,7 @@ struct RawDevice {
             let arrival = ContinuousClock.now
             switch head[0] & 0x0F {
             case Opcode.text: return (try MessageCodec().message(from: payload), arrival)
-            case Opcode.ping: try socket.write(Self.frame(Opcode.pong, payload))
+            case Opcode.ping: try socket.write(DeviceFrame.pong(payload))
             case let opcode: throw BenchFailure("the worker ended the connection, or sent opcode \(opcode)")
             }
         }
@@ -54,15 +49,5 @@ struct RawDevice {
     private func length(_ short: UInt8) throws -> Int {
         guard short == 126 else { return Int(short) }
         return try socket.read(2).reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        let mask: [UInt8] = [0, 0, 0, 0]
-        let length = payload.count
-        let head: [UInt8] =
-            length < 126
-            ? [0x80 | opcode, 0x80 | UInt8(length)]
-            : [0x80 | opcode, 0x80 | 126, UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
-        return head + mask + payload
     }
 }

@@ -1,6 +1,7 @@
 // The subject: one device types, another on another worker looks.
 
 import RollcallClient
+import RollcallLoad
 import RollcallModel
 
 /// Two devices of two people in one conversation.
@@ -20,7 +21,7 @@ struct TypingProbe {
     /// - Returns: from the write at the typist to the whole frame at the observer.
     mutating func measure() throws -> Duration {
         isTyping.toggle()
-        let frame = RawDevice.frame(.typing(conversation, isTyping))
+        let frame = DeviceFrame.message(.typing(conversation, isTyping))
         let count = isTyping ? 1 : 0
         let start = ContinuousClock.now
         try typist.socket.write(frame)

@@ -93,7 +93,7 @@ struct ConnectionOptions: ParsableArguments {
 
 extension Result where Failure == any Error {
     /// What an asynchronous piece of work gave or threw.
-    fileprivate init(_ work: () async throws -> Success) async {
+    init(_ work: () async throws -> Success) async {
         do {
             self = .success(try await work())
         } catch {

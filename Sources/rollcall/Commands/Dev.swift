@@ -9,8 +9,12 @@ struct Dev: AsyncParsableCommand {
             crash of any part takes everything down. What the page itself crashes, it can start again.
             """)
 
-    @Option(help: "The demo page's port; 0 picks a free one. By default 8000, or a free one if that is taken.")
+    @Option(
+        help: "The demo page's port; 0 picks free ones, for Redis too. By default 8000, or a free one if it is taken.")
     var port: Int?
+
+    @Option(help: "What Redis is made of: single, or sentinel: a primary, two replicas and three sentinels.")
+    var redis = RedisKind.single
 
     @Flag(help: "Open the page in the browser.")
     var open = false
@@ -23,7 +27,7 @@ struct Dev: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let session = DevSession(port: port, asJSON: json, opensBrowser: open)
+        let session = DevSession(port: port, redis: redis, asJSON: json, opensBrowser: open)
         try await Interruptible.run(as: "rollcall dev") { try await session.run() }
     }
 }

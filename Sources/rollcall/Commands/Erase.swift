@@ -6,7 +6,7 @@ import RollcallTerminal
 /// `rollcall erase`: forgets a user.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "End a user's sessions and erase from Redis all that names them.",
+        abstract: "Revoke a user's tokens, end their sessions, and erase from Redis what else names them.",
         discussion: """
             Asks first. Rollcall keeps no list of a user's conversations: name those of which they are a member.
             """)

@@ -8,7 +8,7 @@ import Synchronization
 
 /// What the page needs to know, as `settings.json`.
 struct DemoSettings: Sendable, Encodable {
-    let redis: PrivateRedis
+    let redis: DevDeployment
     let workers: [DevWorker]
     /// The parts that were crashed and not yet started again.
     var down: [String] = []

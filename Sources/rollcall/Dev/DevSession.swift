@@ -4,8 +4,10 @@ import Foundation
 
 /// Everything that `rollcall dev` runs.
 struct DevSession: Sendable {
-    /// Where the page is served; `nil` for the usual port or, if that is taken, any.
+    /// Where the page is served; `nil` for the usual port or, if that is taken, any. 0 is any, and Redis has any then:
+    /// who does not mind where things are may run several sessions, of which none takes another's place.
     let port: Int?
+    let redis: RedisKind
     let asJSON: Bool
     let opensBrowser: Bool
 
@@ -16,9 +18,9 @@ struct DevSession: Sendable {
         let page = DemoServer()
         try await page.during(port: port) { port in
             let origins = ["http://127.0.0.1:\(port)", "http://localhost:\(port)"]
-            try await PrivateRedis.during { redis, redisPart in
-                try await DevWorker.during(id: "w1", redis: redis, origins: origins) { first, firstPart in
-                    try await DevWorker.during(id: "w2", redis: redis, origins: origins) { second, secondPart in
+            try await redis.during(atHome: self.port != 0) { redis, redisPart in
+                try await DevWorker.during(id: "w1", redis: redis.url, origins: origins) { first, firstPart in
+                    try await DevWorker.during(id: "w2", redis: redis.url, origins: origins) { second, secondPart in
                         page.show(
                             DemoSettings(redis: redis, workers: [first, second]),
                             parts: ["redis": redisPart, first.id: firstPart, second.id: secondPart])
@@ -54,8 +56,18 @@ struct DevSession: Sendable {
 /// What is running and where.
 private struct Ready: Encodable {
     let page: String
-    let redis: PrivateRedis
+    let redis: DevDeployment
     let workers: [DevWorker]
+
+    /// What one does with sentinels.
+    private var sentinels: (places: String, trial: String) {
+        guard let first = redis.sentinels.first else { return ("", "") }
+        let ports = redis.sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ", ")
+        return (
+            "\n          the primary of two replicas, known as mymaster to sentinels at\n          \(ports)",
+            "\n          redis-cli -p \(first.port) SENTINEL FAILOVER mymaster"
+        )
+    }
 
     var text: String {
         let lines = workers.map { "  \($0.id)      \($0.edge)\n          \($0.admin)" }
@@ -65,13 +77,13 @@ private struct Ready: Encodable {
 
               open    \(page)
               live    \(workers[0].admin)/live
-              redis   127.0.0.1:\(redis.port), keeping nothing
+              redis   127.0.0.1:\(redis.port), keeping nothing\(sentinels.places)
             \(lines.joined(separator: "\n"))
 
               try     redis-cli -p \(redis.port) PSUBSCRIBE 'typing:*' 'presence:*'
                       redis-cli -p \(redis.port) TTL 'typing:{c42}:alice'
                       redis-cli -p \(redis.port) HGETALL 'presence:{alice}'
-                      curl '\(workers[0].admin)/v1/presence?user=alice&user=bob'
+                      curl '\(workers[0].admin)/v1/presence?user=alice&user=bob'\(sentinels.trial)
 
             What changes, as Redis publishes it:
 

@@ -35,11 +35,11 @@ struct DevWorker: Sendable, Encodable {
     ///   - origins: the web pages that may connect: without, any page in the browser could.
     ///   - overrides: further `key=value` pairs of its configuration.
     static func during<Result: Sendable>(
-        id: String, redis: PrivateRedis, origins: [String], overrides: [String] = [],
+        id: String, redis url: String, origins: [String], overrides: [String] = [],
         _ work: @escaping @Sendable (DevWorker, Part<DevWorker>) async throws -> Result
     ) async throws -> Result {
         let settings = [
-            "redis.url=redis://127.0.0.1:\(redis.port)", "worker.id=\(id)", "worker.drain=0s", "auth.mode=insecure",
+            "redis.url=\(url)", "worker.id=\(id)", "worker.drain=0s", "auth.mode=insecure",
             "edge.origins=\(origins.joined(separator: ","))", "log.level=warning",
         ]
         return try await Part { last in

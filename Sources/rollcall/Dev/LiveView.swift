@@ -6,7 +6,7 @@ import RollcallTerminal
 
 /// The changes in the terminal.
 struct LiveView: Sendable {
-    let redis: Part<PrivateRedis>
+    let redis: any DevRedis
     let asJSON: Bool
 
     static let patterns = ["typing:*", "presence:*", "members:*"]
@@ -20,15 +20,26 @@ struct LiveView: Sendable {
     func run(subscribed: @escaping @Sendable () throws -> Void) async throws {
         var announcement: (@Sendable () throws -> Void)? = subscribed
         while true {
-            if let life = await redis.life {
+            if let primary = await redis.primary {
                 do {
-                    try await watch(life.running, subscribed: announcement)
-                } catch is PartEnded where life.child.wasStopped {
+                    try await watch(primary, subscribed: announcement)
+                } catch let ended as PartEnded {
+                    // It went with its Redis, which was crashed, or is a primary no longer.
+                    guard await hasLeft(primary) else { throw ended }
                     announcement = nil
                 }
             }
             try await Task.sleep(for: Self.lookout)
         }
+    }
+
+    /// Whether the primary is another, or none, or will be as soon as it is known.
+    private func hasLeft(_ primary: PrivateRedis) async -> Bool {
+        for _ in 0..<100 {
+            if await redis.primary?.pid != primary.pid { return true }
+            try? await Task.sleep(for: Self.lookout)
+        }
+        return false
     }
 
     private func watch(

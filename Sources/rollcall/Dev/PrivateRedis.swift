@@ -2,24 +2,27 @@
 
 import Foundation
 
-/// A running `redis-server` of one's own.
+/// A running `redis-server` of one's own, be it a sentinel.
 struct PrivateRedis: Sendable, Encodable {
     let port: Int
     let pid: Int32
 
-    /// Tried first, so that what one typed yesterday works today.
-    static let preferredPort = 6399
+    var url: String { "redis://127.0.0.1:\(port)" }
 
     /// Starts a server, does `work` with it, and takes it down with its folder.
+    ///
+    /// - Parameter isAtHome: whether the usual port is tried first.
     static func during<Result: Sendable>(
+        _ role: PrivateRole = .primary, atHome isAtHome: Bool,
         _ work: @escaping @Sendable (PrivateRedis, Part<PrivateRedis>) async throws -> Result
     ) async throws -> Result {
         let program = try Program.find("redis-server")
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-dev-\(UUID().uuidString)")
         let watcher = try await watch(folder)
         do {
+            let first = isAtHome ? role.usualPort : nil
             let result = try await Part { last in
-                try await start(program, on: ports(like: last), in: folder, watchedBy: watcher)
+                try await start(program, as: role, on: ports(like: last, first: first), in: folder, watchedBy: watcher)
             }.during(work)
             await dismiss(watcher)
             return result
@@ -30,25 +33,21 @@ struct PrivateRedis: Sendable, Encodable {
     }
 
     /// Workers look for Redis where they found it.
-    private static func ports(like last: PrivateRedis?) -> [Int] {
-        last.map { [$0.port] } ?? [preferredPort] + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
+    private static func ports(like last: PrivateRedis?, first: Int?) -> [Int] {
+        if let last { return [last.port] }
+        return (first.map { [$0] } ?? []) + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
     }
 
     private static func start(
-        _ program: URL, on ports: [Int], in folder: URL, watchedBy watcher: Child
+        _ program: URL, as role: PrivateRole, on ports: [Int], in folder: URL, watchedBy watcher: Child
     ) async throws -> Part<PrivateRedis>.Life {
         var output: [String] = []
         for port in ports {
-            let server = try Child(
-                "redis-server", program: program,
-                arguments: [
-                    "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
-                    folder.path,
-                ])
+            let server = try Child("redis-server", program: program, arguments: try role.arguments(port, folder))
             watcher.say("\(server.pid)")
             output = []
             for await line in server.lines {
-                if line.contains("Ready to accept connections") {
+                if line.contains(role.readyWords) {
                     return Part.Life(child: server, running: PrivateRedis(port: port, pid: server.pid))
                 }
                 output.append(line)

@@ -32,6 +32,7 @@ struct TopLine: Encodable {
     }
 
     private var time: Timestamp?
+    private var hostTime: Timestamp?
     private var worker: String?
     private var ready: Bool?
     private var redis: AdminLive.Redis?
@@ -41,12 +42,18 @@ struct TopLine: Encodable {
     private var events: [AdminLive.Event]?
     private var problem: Problem?
 
+    enum CodingKeys: String, CodingKey {
+        case time
+        case hostTime = "host_time"
+        case worker, ready, redis, total, workers, conversations, events, problem
+    }
+
     /// - Parameter moment: what was logged by then was told before.
     init(_ outcome: Result<AdminLive, AdminFailure>, _ board: TopBoard, eventsAfter moment: Timestamp?) {
         switch outcome {
         case .failure(let failure): problem = Problem(code: failure.code, message: failure.sentences[0])
         case .success(let live):
-            (time, worker, ready, redis) = (live.time, live.worker, live.ready, live.redis)
+            (time, hostTime, worker, ready, redis) = (live.time, live.hostTime, live.worker, live.ready, live.redis)
             total = Total(sessions: board.sessions, rates: board.total)
             workers = live.workers.map { Worker(worker: $0, rates: board.rates[$0.incarnation]) }
             conversations = live.conversations

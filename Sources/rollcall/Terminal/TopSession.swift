@@ -37,7 +37,7 @@ struct TopSession: Sendable {
     func lines(asJSON: Bool, once: Bool) async throws {
         var board = TopBoard(address: "\(port.address)")
         board.answered(try await ask().figures)
-        var (told, rounds) = (board.figures?.events.first?.at, 0)
+        var (told, rounds): (Timestamp?, Int) = (nil, 0)
         try await follow { outcome in
             board.take(outcome)
             rounds += 1

@@ -10,6 +10,8 @@ internal import TestSupport
 public final class Host: Sendable {
     public let number: Int
     let toRedis: Proxy
+    /// What the worker is told of Redis; past the proxy, where others say where Redis is.
+    private let url: String
     /// Where devices connect; `nil` where they go to the worker itself, since there are too many of them.
     let door: Proxy?
     private let settings: [String: String]
@@ -17,12 +19,14 @@ public final class Host: Sendable {
     private let started = NIOLockedValueBox<[WorkerProcess]>([])
 
     init(
-        _ number: Int, redis port: Int, settings: [String: String], environment: [String: String], hasDoor: Bool
+        _ number: Int, redis port: Int, url: String? = nil, settings: [String: String], environment: [String: String],
+        hasDoor: Bool
     ) async throws {
         self.number = number
         self.settings = settings
         self.environment = environment
         toRedis = try await Proxy(to: port, isRedis: true)
+        self.url = url ?? RedisServer.workerURL(port: toRedis.port)
         door = hasDoor ? try await Proxy() : nil
     }
 
@@ -46,8 +50,7 @@ public final class Host: Sendable {
         var settings = settings
         if let door { settings["edge.public_url"] = "ws://127.0.0.1:\(door.port)/v1/connect" }
         let worker = try await WorkerProcess(
-            "w\(number)", redis: RedisServer.workerURL(port: toRedis.port), settings: settings, environment: environment
-        )
+            "w\(number)", redis: url, settings: settings, environment: environment)
         started.withLockedValue { $0.append(worker) }
         try await door?.aim(at: worker.port)
     }

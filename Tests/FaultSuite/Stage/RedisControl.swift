@@ -9,11 +9,13 @@ public final class RedisControl: Sendable {
     private let present: NIOLockedValueBox<RedisServer>
     private let folder: URL
 
-    init() async throws {
+    /// - Parameter server: one that runs already; otherwise a new one.
+    init(_ server: RedisServer? = nil) async throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-faults-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        present = NIOLockedValueBox(try await RedisServer())
+        let server = if let server { server } else { try await RedisServer() }
+        present = NIOLockedValueBox(server)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -15,6 +15,8 @@ public final class Stage: Sendable {
         var ping: Duration?
         /// By how much the clocks of hosts are wrong.
         var clocks: [Int: Duration] = [:]
+        /// Whether Redis is a primary with two replicas and three sentinels, to which workers go by themselves.
+        var hasSentinels = false
         /// Whether devices go through proxies.
         var hasDoors = true
         /// Whether the workers have gone through a lease before the fault, or have only just begun.
@@ -30,6 +32,8 @@ public final class Stage: Sendable {
 
     let settings: Settings
     let redis: RedisControl
+    /// Redis and those beside it, where it has sentinels.
+    let sentinels: SentinelSet?
     let hosts: [Host]
     let doors: Hosts
     let observers: [Roamer]
@@ -45,8 +49,9 @@ public final class Stage: Sendable {
     init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
         let settings = settings.with(lease: equipment.lease, ping: equipment.ping)
         self.settings = settings
-        let redis = try await RedisControl()
-        let hosts = try await Self.hosts(settings, equipment, redis: redis.port)
+        let sentinels = equipment.hasSentinels ? try await SentinelSet() : nil
+        let redis = try await RedisControl(sentinels?.servers[0])
+        let hosts = try await Self.hosts(settings, equipment, redis: redis.port, url: sentinels?.url)
         let doors = Hosts(count: hosts.count) { hosts[$0].port }
         let room: ConversationID = "c1"
         let observers = try await Self.observers(of: hosts, doors, in: room)
@@ -54,7 +59,8 @@ public final class Stage: Sendable {
         let readers = zip(hosts, observers).map { host, observer in
             Reader(host: host, observer: observer) { state.withLockedValue { $0.users } }
         }
-        (self.redis, self.hosts, self.doors, self.room) = (redis, hosts, doors, room)
+        (self.redis, self.sentinels, self.hosts, self.doors) = (redis, sentinels, hosts, doors)
+        self.room = room
         (self.observers, self.state, self.readers) = (observers, state, readers)
         reading = Task {
             await withDiscardingTaskGroup { group in
@@ -64,12 +70,14 @@ public final class Stage: Sendable {
         if equipment.isWarm { try await Task.sleep(for: settings.lease * 1.2) }
     }
 
-    private static func hosts(_ settings: Settings, _ equipment: Equipment, redis port: Int) async throws -> [Host] {
+    private static func hosts(
+        _ settings: Settings, _ equipment: Equipment, redis port: Int, url: String?
+    ) async throws -> [Host] {
         var hosts: [Host] = []
         for number in 0..<hostCount {
             hosts.append(
                 try await Host(
-                    number, redis: port, settings: settings.configuration,
+                    number, redis: port, url: url, settings: settings.configuration,
                     environment: try equipment.clocks[number].map(WrongClock.environment(offBy:)) ?? [:],
                     hasDoor: equipment.hasDoors))
         }

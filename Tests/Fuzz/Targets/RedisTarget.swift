@@ -9,7 +9,7 @@ enum RedisTarget {
         var input = Input(bytes)
         let seed = input.byte()
         let pieces = input.pieces(seed: seed)
-        compare(pieces) { replies(TreeDecoder(), $0) }
+        compare(pieces) { replies(FlatDecoder(), $0) }
         compare(pieces) { replies(PushDecoder(), $0) }
     }
 

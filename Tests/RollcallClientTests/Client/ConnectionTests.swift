@@ -215,7 +215,7 @@ import Testing
         try await eventually("ten pings are answered") { connection.otherFrames.count == 10 }
         #expect(worker.connections.count == 1, "that took longer than it waits in silence")
         try await eventually("it comes back") { worker.connections.count >= 2 }
-        #expect(states.values.contains { $0.waits(because: .connectionLost) })
+        try await eventually("it has said why") { states.values.contains { $0.waits(because: .connectionLost) } }
     }
 
     @Test("a worker that takes the connection and never welcomes is given up after a while")

@@ -72,7 +72,7 @@ import Testing
         #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
         reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: "wss://other"))
         _ = try pause(.closed(.draining))
-        #expect(reconnecting.timeLimit(atMost: .seconds(10)) == Itinerary.patience)
+        #expect(reconnecting.timeLimit(atMost: .seconds(10)) == Itinerary<WorkerAddress>.patience)
         #expect(reconnecting.timeLimit(atMost: .seconds(1)) == .seconds(1))
         _ = try pause(.notReached(nil))
         #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
@@ -121,7 +121,7 @@ import Testing
     @Test("a wait that no sane worker asks for is cut")
     mutating func absurdWait() throws {
         reconnecting.goodbyeReceived(.init(reason: .busy, reconnect: true, after: .max))
-        #expect(try pause(.closed(.busy)) == Reconnecting.longestWait)
+        #expect(try pause(.closed(.busy)) == Backoff.longestWait)
         reconnecting.goodbyeReceived(.init(reason: .busy, reconnect: true, after: -5))
         #expect(try pause(.closed(.busy)) == .zero)
     }

@@ -28,9 +28,12 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["dave offline"])
     }
 
-    @Test("after an outage, and not at the start, it takes a lease until all is known again")
+    /// A worker that had just started took nothing for settled of an outage that it had not seen.
+    @Test("after an outage, and at the start, it takes a lease until all is known")
     func settles() {
         var stage = Stage()
+        #expect(stage.shard.settles(at: stage.now) == .seconds(5))
+        stage.pass(.seconds(5))
         #expect(stage.shard.settles(at: stage.now) == nil)
         stage.redisGoes()
         stage.redisReturns()

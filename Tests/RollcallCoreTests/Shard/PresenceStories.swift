@@ -79,6 +79,80 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
+    @Test("nobody is read before their channel is confirmed, and those who are by then are read together")
+    func readsAfterConfirmation() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.say(.watch(["carol", "alice", "dave"]), on: bob)
+        #expect(stage.asked.isEmpty && stage.unconfirmed.count == 3)
+        stage.event { shard, now in
+            ["dave", "carol"].flatMap { shard.subscribed(.presence($0), at: now) }
+        }
+        #expect(stage.asked.compactMap(\.usersRead) == [["carol", "dave"]])
+        stage.event { $0.subscribed(.presence("alice"), at: $1) }
+        #expect(stage.asked.compactMap(\.usersRead) == [["carol", "dave"], ["alice"]])
+    }
+
+    @Test("many are read in batches of a bounded size, and each batch is shown when it has come")
+    func readsInBatches() {
+        var settings = ShardSettings()
+        settings.limits.watchedUsers = 10_000
+        var stage = Stage(settings)
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        let users = (0..<2 * ShardSettings.readBatch + 1).map { UserID(stringLiteral: "u\($0)") }
+        stage.say(.watch(users), id: "w", on: bob)
+        stage.event { shard, now in users.flatMap { shard.subscribed(.presence($0), at: now) } }
+        #expect(
+            stage.asked.compactMap(\.usersRead).map(\.count) == [ShardSettings.readBatch, ShardSettings.readBatch, 1])
+        #expect(stage.asked.compactMap(\.usersRead).flatMap { $0 } == users, "in the order in which they were named")
+        stage.answer()
+        #expect(stage.heard(by: bob).statuses.count == ShardSettings.readBatch)
+        stage.answer()
+        stage.answer()
+        let rest = stage.heard(by: bob)
+        #expect(rest.statuses.count == ShardSettings.readBatch + 1 && rest.acks == ["w"])
+    }
+
+    @Test("who could not be read is read again with the next heartbeat, and the others are shown at once")
+    func readInPart() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.watch(["alice", "carol"]), id: "w", on: bob)
+        stage.confirm()
+        stage.confirm()
+        while stage.asked.count > 1 { stage.answer() }
+        let reading = stage.asked.removeFirst()
+        #expect(reading.usersRead == ["carol"])
+        var snapshot = stage.redis.presence(of: ["carol"], known: KnownWorkers())
+        snapshot.records = []
+        snapshot.unread = ["carol"]
+        stage.event { [snapshot] shard, _ in shard.presenceRead(snapshot, isAuthoritative: false) }
+        #expect(stage.heard(by: bob).statuses == ["alice offline"], "and the watch is not acknowledged yet")
+        stage.pass(.seconds(1))
+        stage.settle()
+        let heard = stage.heard(by: bob)
+        #expect(heard.statuses == ["carol offline"] && heard.acks == ["w"])
+    }
+
+    @Test("a get of whom some could not be read is answered unavailable")
+    func gotInPart() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.get(["alice", "carol"]), id: "g", on: bob)
+        stage.asked = []
+        let snapshot = PresenceSnapshot(records: [stage.redis.record(of: "alice")], unread: ["carol"])
+        stage.event { shard, _ in shard.gotPresence(snapshot, of: ["alice", "carol"], for: bob, id: "g") }
+        let heard = stage.heard(by: bob)
+        #expect(heard.statuses.isEmpty && heard.contains { if case .error = $0 { true } else { false } })
+    }
+
     @Test("a change heard before the snapshot is not undone by it")
     func changeBeforeSnapshot() {
         var stage = Stage()
@@ -198,5 +272,13 @@ import Testing
         guard case .readPresence(["alice"], false, _)? = stage.asked.first else {
             return #expect(Bool(false), "not asked again: \(stage.asked)")
         }
+    }
+}
+
+extension ShardAction {
+    /// Who is read, of an action that reads.
+    fileprivate var usersRead: [UserID]? {
+        guard case .readPresence(let users, _, _) = self else { return nil }
+        return users
     }
 }

@@ -77,7 +77,7 @@ import Testing
 
     private func check(_ stage: inout Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {
         for key in open {
-            let watched = stage.shard.sessions[key]?.watched ?? []
+            let watched = (stage.shard.sessions[key]?.watched.keys ?? []).compactMap { stage.shard.watches[$0]?.user }
             let heard = stage.heard(by: key)
             #expect(Set(heard.answered) == Set(asked[key] ?? []) && heard.answered.count == asked[key]?.count ?? 0)
             for user in watched {
@@ -86,9 +86,9 @@ import Testing
                 #expect(seen == "\(user) \(truth.status.rawValue)")
             }
             let joined = stage.shard.sessions[key]?.joined ?? []
-            #expect(Set(joined.map { $0.room }).count == joined.count)
+            #expect(Set(joined).count == joined.count)
             // Of a conversation that was left nothing more is heard, be somebody typing there.
-            for conversation in joined.compactMap({ stage.shard.rooms[$0.room]?.conversation }) {
+            for conversation in joined.compactMap({ stage.shard.rooms[$0]?.conversation }) {
                 #expect(heard.typists(in: conversation).last == [])
             }
         }

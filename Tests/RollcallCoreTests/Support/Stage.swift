@@ -261,7 +261,7 @@ struct Stage {
             "sessions": shard.sessions.count, "sessionKeys": shard.sessionKeys.count, "rooms": shard.rooms.count,
             "roomKeys": shard.roomKeys.count, "watches": shard.watches.count, "watchKeys": shard.watchKeys.count,
             "blocked": shard.blocked.count, "owed stops": shard.owedStops.count,
-            "reads": shard.usersToRead.count + shard.failedReads.count + shard.roomsToRead.count,
+            "reads": shard.watchesToRead.count + shard.failedReads.count + shard.roomsToRead.count,
             "backlogs": shard.backlogs.count + shard.sessionsToShow.count,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }

@@ -17,26 +17,29 @@ final class Overhearing: Sendable {
         + [w1, w2, w3].map { .worker($0) }
 
     private let subscriber: Subscriber
-    private let messages: AsyncStream<(channel: String, payload: String)>
+    private let messages: AsyncStream<(topic: Topic, payload: String)>
+    private static let marks = Topic.worker(Incarnation(name: mark))
 
     init(_ redis: RedisServer) async throws {
-        let (messages, continuation) = AsyncStream.makeStream(of: (channel: String, payload: String).self)
+        let (messages, continuation) = AsyncStream.makeStream(of: (topic: Topic, payload: String).self)
         self.messages = messages
         subscriber = try await Subscriber(of: redis)
         try await subscriber.use { connection in
             connection.onMessage = { continuation.yield(($0, String(buffer: $1))) }
         }
-        let channels = [Self.mark] + Self.topics.map { KeyNames().channel(of: $0) }
-        try await subscriber.use { connection in channels.forEach(connection.subscribe) }
-        try await subscriber.confirmed(channels)
+        let channels = [(Self.mark, Self.marks)] + Self.topics.map { (KeyNames().channel(of: $0), $0) }
+        try await subscriber.use { connection in
+            for (channel, topic) in channels { connection.subscribe(channel, as: topic) }
+        }
+        try await subscriber.confirmed(channels.map(\.0))
     }
 
     /// What came since this was last asked, up to the message `mark` on the channel of marks.
     func heard(before mark: String) async throws -> [Published] {
         var heard: [Published] = []
-        for await (channel, payload) in messages {
-            if channel != Self.mark {
-                heard.append(try Published(channel: channel, payload: payload))
+        for await (topic, payload) in messages {
+            if topic != Self.marks {
+                heard.append(try Published(payload, about: topic))
             } else if payload == mark {
                 return heard
             }
@@ -47,7 +50,7 @@ final class Overhearing: Sendable {
 
 extension Published {
     private struct Unreadable: Error {
-        var channel: String
+        var topic: Topic
         var payload: String
     }
 
@@ -61,24 +64,22 @@ extension Published {
         }
     }
 
-    fileprivate init(channel: String, payload: String) throws {
-        switch KeyNames().topic(of: channel) {
+    fileprivate init(_ payload: String, about topic: Topic) throws {
+        switch topic {
         case .typing(let conversation): self = .typing(try decoded(TypingChange.self, payload), in: conversation)
         case .members(let conversation): self = .members(try decoded(MemberChange.self, payload), of: conversation)
         case .presence(let user):
             let presence = try decoded(Presence.self, payload)
             let around = try decoded(Surroundings.self, payload)
             guard presence.user == user, around.at == presence.updatedAt else {
-                throw Unreadable(channel: channel, payload: payload)
+                throw Unreadable(topic: topic, payload: payload)
             }
             self = .presence(presence, devices: around.devices)
         case .worker(let incarnation):
             guard let notice = WorkerNotice(payload: payload.utf8) else {
-                throw Unreadable(channel: channel, payload: payload)
+                throw Unreadable(topic: topic, payload: payload)
             }
             self = .notice(notice, to: incarnation)
-        case nil:
-            throw Unreadable(channel: channel, payload: payload)
         }
     }
 }

@@ -2,7 +2,8 @@ import RollcallModel
 import RollcallRedis
 
 extension StoreUnderTest {
-    /// All keys, read in one step: name, type, milliseconds to live and content of each.
+    /// All keys, read in one step: name, type, when it expires and content of each. Time goes on while a script runs, so
+    /// that what is left of a key's time says that only roughly.
     private static let dump = """
         local read = {
           string = function(key) return { redis.call('GET', key) } end,
@@ -10,11 +11,10 @@ extension StoreUnderTest {
           set = function(key) return redis.call('SMEMBERS', key) end,
           zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
         }
-        local time = redis.call('TIME')
-        local dump = { time[1] * 1000 + math.floor(time[2] / 1000) }
+        local dump = {}
         for _, key in ipairs(redis.call('KEYS', '*')) do
           local kind = redis.call('TYPE', key).ok
-          dump[#dump + 1] = { key, kind, redis.call('PTTL', key), read[kind](key) }
+          dump[#dump + 1] = { key, kind, redis.call('PEXPIRETIME', key), read[kind](key) }
         end
         return dump
         """
@@ -22,14 +22,13 @@ extension StoreUnderTest {
     /// Everything that is stored. Of what a worker says of itself only the beat is kept, as all else is for people.
     func keys() async throws -> [String: StoredKey] {
         let dump = try await command("EVAL", Self.dump, "0").array ?? []
-        let time = Timestamp(milliseconds: dump.first?.integer ?? 0)
         var keys: [String: StoredKey] = [:]
-        for entry in dump.dropFirst().compactMap(\.array) {
+        for entry in dump.compactMap(\.array) {
             guard let key = entry[0].string, let kind = entry[1].string.flatMap(StoredKey.Kind.init) else { continue }
-            let left = entry[2].integer ?? -1
+            let expires = entry[2].integer.flatMap { $0 < 0 ? nil : Timestamp(milliseconds: $0) }
             keys[key] = StoredKey(
                 kind: kind, content: Self.content(of: key, kind, entry[3].array?.compactMap(\.string) ?? []),
-                expires: left < 0 ? nil : time.advanced(by: .milliseconds(left)))
+                expires: expires)
         }
         return keys
     }

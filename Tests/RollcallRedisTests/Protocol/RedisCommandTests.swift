@@ -26,10 +26,10 @@ import Testing
                 buffer.write(RedisCommand("NAME", arguments: arguments))
                 expected.append(.array([.text("NAME")] + arguments.map { .bulk($0.content) }))
             }
-            let reader = ReplyReader(TreeDecoder(), maximumReplyBytes: 64 << 20)
+            let reader = ReplyReader(FlatDecoder(), maximumReplyBytes: 64 << 20)
             var read: [RedisValue] = []
             let error = reader.feed(buffer) {
-                read.append($0)
+                read.append($0.tree)
                 return true
             }
             #expect(error == nil)

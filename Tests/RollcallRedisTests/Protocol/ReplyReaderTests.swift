@@ -5,8 +5,8 @@ import Testing
 @testable import RollcallRedis
 
 @Suite struct ReplyReaderTests {
-    private func makeReader(maximumReplyBytes: Int = 1 << 20) -> ReplyReader<TreeDecoder> {
-        ReplyReader(TreeDecoder(), maximumReplyBytes: maximumReplyBytes)
+    private func makeReader(maximumReplyBytes: Int = 1 << 20) -> ReplyReader<FlatDecoder> {
+        ReplyReader(FlatDecoder(), maximumReplyBytes: maximumReplyBytes)
     }
 
     @Test(arguments: [
@@ -58,7 +58,7 @@ import Testing
                         Int.random(in: 1...(Bool.random(using: &random) ? 7 : 40_000), using: &random))
                     rest = rest.dropFirst(piece.count)
                     let error = reader.feed(ByteBuffer(bytes: piece)) {
-                        read.append($0)
+                        read.append($0.tree)
                         return true
                     }
                     #expect(error == nil)
@@ -76,7 +76,7 @@ import Testing
         if case .bulk(let content) = value { bytes.writeBytes(content) }
         bytes.writeString("\r\n+OK\r\n")
         let error = reader.feed(bytes) {
-            replies.append($0)
+            replies.append($0.tree)
             return true
         }
         #expect(error == nil)

@@ -14,8 +14,12 @@ struct WorkerRightsTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
     private func missing(_ redis: RedisServer, _ url: String? = nil, prefix: String = "") async throws -> [RedisRight] {
-        try await RightsCheck.missing(
-            at: RedisLocation(url: url ?? redis.url), names: KeyNames(prefix: prefix),
+        try await shortfall(redis, url, prefix: prefix).rights
+    }
+
+    private func shortfall(_ redis: RedisServer, _ url: String? = nil, prefix: String = "") async throws -> Shortfall {
+        try await RightsCheck.shortfall(
+            at: RedisDeployment(url: url ?? redis.url).location, names: KeyNames(prefix: prefix),
             on: MultiThreadedEventLoopGroup.singleton.next(), within: .seconds(10), logger: quiet
         ).get()
     }
@@ -52,7 +56,8 @@ struct WorkerRightsTests {
     func each() async throws {
         let redis = try await RedisServer()
         let all = WorkerRights(names: KeyNames()).all
-        for right in all {
+        // What is asked of a server that sentinels name is asked before this check, and of no other.
+        for right in all where right != .command("role") {
             var user = ["ACL", "SETUSER", "lacks", "reset", "on", ">pw", "resetchannels"]
             user += all.filter { $0 != right }.map(\.description)
             #expect(try await redis.cli(user) == "OK")
@@ -61,6 +66,29 @@ struct WorkerRightsTests {
             let expected: [RedisRight] = right == .command("multi") ? [right, .command("discard")] : [right]
             #expect(found == expected, "without \(right)")
         }
+    }
+
+    /// Such a Redis passed, and every write failed.
+    @Test("commands that were renamed are named, and that it takes no writes is told as it tells it")
+    func otherThanRights() async throws {
+        let renamed = try await RedisServer(options: [
+            "--rename-command", "evalsha", "", "--rename-command", "hset", "hidden",
+        ])
+        #expect(try await shortfall(renamed, renamed.openURL) == Shortfall(commands: ["EVALSHA", "HSET"]))
+        let lone = try await RedisServer(options: ["--min-replicas-to-write", "1"])
+        let refusal = try await shortfall(lone).refusal
+        #expect(refusal?.hasPrefix("NOREPLICAS ") == true)
+        let bare = try await RedisServer(options: ["--rename-command", "multi", ""])
+        #expect(try await shortfall(bare, bare.openURL).commands == ["MULTI"])
+    }
+
+    @Test("who may not even ask in a transaction is asked for the right to run scripts")
+    func looksOnly() async throws {
+        let redis = try await RedisServer()
+        try await redis.cli("ACL", "SETUSER", "looks", "on", ">pw", "~*", "+info")
+        #expect(
+            try await missing(redis, "redis://looks:pw@127.0.0.1:\(redis.port)")
+                == [.command("multi"), .command("discard"), .command("evalsha")])
     }
 
     @Test("a prefix stands before every pattern, and means itself", arguments: ["chat:", "a*b?[c]\\d:"])
@@ -80,8 +108,8 @@ struct WorkerRightsTests {
     @Test("a user who may not even log in is told from one who lacks rights")
     func refused() async throws {
         let redis = try await RedisServer()
-        let check = RightsCheck.missing(
-            at: try RedisLocation(url: "redis://rollcall:wrong@127.0.0.1:\(redis.port)"), names: KeyNames(),
+        let check = RightsCheck.shortfall(
+            at: try RedisDeployment(url: "redis://rollcall:wrong@127.0.0.1:\(redis.port)").location, names: KeyNames(),
             on: MultiThreadedEventLoopGroup.singleton.next(), within: .seconds(2), logger: quiet)
         await #expect { try await check.get() } throws: { ($0 as? RedisError)?.code == .authentication }
     }

@@ -20,7 +20,9 @@ final class StoreUnderTest: Sendable {
         self.redis = redis
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop
-        let (location, openLocation) = (try RedisLocation(url: redis.url), try RedisLocation(url: redis.openURL))
+        let (location, openLocation) = (
+            try RedisDeployment(url: redis.url).location, try RedisDeployment(url: redis.openURL).location
+        )
         (connection, open, store) = try await loop.submit {
             let connection = CommandConnection(
                 to: location, name: "test", on: loop, logger: Logger(label: "test"), scripts: Script.all)

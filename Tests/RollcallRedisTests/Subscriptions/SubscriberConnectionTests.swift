@@ -40,7 +40,7 @@ import Testing
         let redis = try await RedisServer()
         let subscriber = try await Subscriber(of: redis)
         let channels = (0..<20_000).map { "presence:{user-\($0)}" }
-        try await subscriber.use { connection in channels.forEach(connection.subscribe) }
+        try await subscriber.use { connection in for channel in channels { connection.subscribe(channel) } }
         try await eventually("each is confirmed", every: .milliseconds(100)) {
             subscriber.confirmations == channels.count
         }

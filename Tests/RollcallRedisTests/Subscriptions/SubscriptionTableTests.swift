@@ -5,14 +5,14 @@ import Testing
 @testable import RollcallRedis
 
 @Suite struct SubscriptionTableTests {
-    private func answer(_ table: inout SubscriptionTable, _ channel: String, _ subscribed: Bool)
-        -> SubscriptionTable.Answer
+    private func answer(_ table: inout SubscriptionTable<String>, _ channel: String, _ subscribed: Bool)
+        -> SubscriptionTable<String>.Answer
     {
         table.answered(ByteBuffer(string: channel), subscribed: subscribed)
     }
 
     @Test func `a channel is confirmed by its answer`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         table.subscribe("a")
         table.subscribe("a")
         #expect(table.nextBatch() == .init(subscribe: ["a"]))
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `leaving and wanting again in flight ends with the last word`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         table.subscribe("a")
         _ = table.nextBatch()
         table.unsubscribe("a")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `leaving and wanting again before anything is sent is nothing`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         table.subscribe("a")
         table.unsubscribe("a")
         #expect(table.nextBatch() == nil)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a channel that is left is forgotten`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         table.subscribe("a")
         _ = table.nextBatch()
         _ = answer(&table, "a", true)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `answers to no question are noticed`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         #expect(answer(&table, "a", true) == .unexpected)
         table.subscribe("a")
         #expect(answer(&table, "a", true) == .unexpected)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `names are compared as bytes`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         table.subscribe("caf\u{E9}")
         table.subscribe("cafe\u{301}")
         #expect(table.nextBatch()?.subscribe.count == 2)
@@ -88,20 +88,20 @@ import Testing
     }
 
     @Test func `many channels go in batches, and no further than Redis answers`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         for number in 0..<10_000 { table.subscribe("c\(number)") }
         var sent: [String] = []
         while let batch = table.nextBatch() {
-            #expect(batch.subscribe.count <= SubscriptionTable.batchSize)
+            #expect(batch.subscribe.count <= SubscriptionBatch.size)
             sent += batch.subscribe
         }
-        #expect(sent.count == SubscriptionTable.window)
+        #expect(sent.count == SubscriptionBatch.window)
         for channel in sent.prefix(10) { _ = answer(&table, channel, true) }
         #expect(table.nextBatch()?.subscribe.count == 10)
     }
 
     @Test func `what a loss undoes is asked for again, what was left is not`() {
-        var table = SubscriptionTable()
+        var table = SubscriptionTable<String>()
         for channel in ["a", "b", "c"] { table.subscribe(channel) }
         _ = table.nextBatch()
         _ = answer(&table, "a", true)
@@ -130,7 +130,7 @@ import Testing
 
 /// The table, a Redis that answers some time later, and what should come of it.
 private struct Model {
-    var table = SubscriptionTable()
+    var table = SubscriptionTable<String>()
     var wanted: Set<String> = []
     var subscribed: Set<String> = []
     var confirmedWhileNot = 0
@@ -176,6 +176,22 @@ private struct Model {
         case .confirmed(let name): if !wanted.contains(name) || !subscribed.contains(name) { confirmedWhileNot += 1 }
         case .noted: break
         case .unexpected: Issue.record("an answer was not expected: \(channel)")
+        }
+    }
+}
+
+extension SubscriptionTable<String> {
+    /// Wants a channel that is about itself.
+    @discardableResult
+    fileprivate mutating func subscribe(_ channel: String) -> Bool { subscribe(channel, as: channel) }
+}
+
+extension SubscriptionTable<String>.Answer: Equatable {
+    static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.confirmed(let left), .confirmed(let right)): left == right
+        case (.noted, .noted), (.unexpected, .unexpected): true
+        default: false
         }
     }
 }

@@ -23,18 +23,21 @@ final class Commands: Sendable {
     private let redis: RedisServer?
     private let bound: NIOLoopBoundBox<CommandConnection?>
 
+    /// Any loop.
+    static var loop: any EventLoop { MultiThreadedEventLoopGroup.singleton.next() }
+
     init(
-        of redis: RedisServer? = nil, url: String? = nil, name: String = "test",
+        of redis: RedisServer? = nil, url: String? = nil, along route: (any RedisRoute)? = nil, name: String = "test",
         settings: ConnectionSettings = ConnectionSettings(),
         scripts: [Script] = [], on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        let location = try RedisLocation(url: url ?? redis?.openURL ?? "")
+        let route = try route ?? RedisDeployment(url: url ?? redis?.openURL ?? "").location
         self.redis = redis
         self.eventLoop = eventLoop
         bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)
         try await eventLoop.submit { [self] in
             let connection = CommandConnection(
-                to: location, name: name, on: eventLoop, logger: quiet, settings: settings, scripts: scripts)
+                to: route, name: name, on: eventLoop, logger: quiet, settings: settings, scripts: scripts)
             connection.onConnect = { [weak self] in self?.log.withLock { $0.append("connected") } }
             connection.onDisconnect = { [weak self] error in self?.log.withLock { $0.append("\(error.code)") } }
             bound.value = connection
@@ -88,6 +91,14 @@ final class Commands: Sendable {
     /// Lets go of the connection without closing it.
     func forget() async throws {
         try await eventLoop.submit { self.bound.value = nil }.get()
+    }
+}
+
+extension RedisDeployment {
+    /// The server, where it is one alone.
+    var location: RedisLocation {
+        guard case .server(let address) = topology else { preconditionFailure("more than a server is no location") }
+        return location(at: address)
     }
 }
 

@@ -29,3 +29,15 @@ extension ReplyReader {
         return (replies, error)
     }
 }
+
+extension ReplyReader<FlatDecoder> {
+    /// The same, as trees.
+    func read(_ text: String) -> (replies: [RedisValue], error: RedisError?) {
+        var replies: [RedisValue] = []
+        let error = feed(ByteBuffer(string: text)) {
+            replies.append($0.tree)
+            return true
+        }
+        return (replies, error)
+    }
+}

@@ -2,6 +2,7 @@
 
 import NIOCore
 import NIOPosix
+import RollcallModel
 import RollcallRedis
 import Synchronization
 import TestSupport
@@ -16,21 +17,22 @@ final class Subscriber: Sendable {
     private let bound: NIOLoopBoundBox<SubscriberConnection?>
 
     init(
-        of redis: RedisServer? = nil, url: String? = nil, settings: ConnectionSettings = ConnectionSettings(),
+        of redis: RedisServer? = nil, url: String? = nil, along route: (any RedisRoute)? = nil,
+        settings: ConnectionSettings = ConnectionSettings(),
         on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        let location = try RedisLocation(url: url ?? redis?.openURL ?? "")
+        let route = try route ?? RedisDeployment(url: url ?? redis?.openURL ?? "").location
         self.redis = redis
         self.eventLoop = eventLoop
         bound = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)
         try await eventLoop.submit { [self] in
             let connection = SubscriberConnection(
-                to: location, name: "test", on: eventLoop, logger: quiet, settings: settings)
+                to: route, name: "test", on: eventLoop, logger: quiet, settings: settings)
             connection.onConnect = { [weak self] in self?.note("connected") }
             connection.onDisconnect = { [weak self] in self?.note("\($0.code)") }
-            connection.onSubscribed = { [weak self] in self?.note("+\($0)") }
-            connection.onMessage = { [weak self] channel, payload in
-                self?.note("\(channel): \(String(buffer: payload))")
+            connection.onSubscribed = { [weak self] in for topic in $0 { self?.note("+\(topic.channel)") } }
+            connection.onMessage = { [weak self] topic, payload in
+                self?.note("\(topic.channel): \(String(buffer: payload))")
             }
             bound.value = connection
             connection.start()
@@ -50,7 +52,7 @@ final class Subscriber: Sendable {
 
     /// Wants channels and waits until all are confirmed.
     func subscribe(_ channels: String...) async throws {
-        try await use { connection in channels.forEach(connection.subscribe) }
+        try await use { connection in for channel in channels { connection.subscribe(channel) } }
         try await confirmed(channels)
     }
 
@@ -74,5 +76,20 @@ final class Subscriber: Sendable {
 
     func close() async throws {
         try await eventLoop.flatSubmit { self.bound.value!.close() }.get()
+    }
+}
+
+extension SubscriberConnection {
+    /// Wants a channel, whatever it is about.
+    func subscribe(_ channel: String) {
+        subscribe(channel, as: .worker(Incarnation(name: channel)))
+    }
+}
+
+extension Topic {
+    /// The channel that was wanted so.
+    fileprivate var channel: String {
+        guard case .worker(let incarnation) = self else { return "\(self)" }
+        return incarnation.name
     }
 }

@@ -49,6 +49,29 @@ struct TopBoardTests {
         #expect(board.rates["w1.3f9a2c417b06"] == nil && board.total.signals == nil)
     }
 
+    /// They froze until it had come as far again.
+    @Test("where Redis's clock was set back rates begin anew, and so do the bars")
+    func setBack() {
+        var board = Examples.board
+        for (seconds, signals) in [(-600, 2_000), (-598, 2_100)] as [(Int64, Int64)] {
+            var figures = Examples.figures(after: seconds)
+            figures.workers[0].totals.signals = signals
+            board.answered(figures)
+            #expect(board.total.signals == (signals == 2_000 ? nil : 50))
+        }
+        #expect(board.history.signals.text(cells: 1) == "█")
+    }
+
+    @Test("what nobody told is a gap, and no line")
+    func gap() {
+        var line = Sparkline()
+        line.add(1, at: Examples.now)
+        line.add(1, at: Examples.now.advanced(by: .seconds(15)))
+        line.miss()
+        line.add(1, at: Examples.now.advanced(by: .seconds(50)))
+        #expect(line.text(cells: 12) == " ████      █")
+    }
+
     @Test("no answer: since when, and over with the next one")
     func trouble() {
         var board = Examples.board

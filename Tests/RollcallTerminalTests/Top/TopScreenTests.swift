@@ -15,15 +15,16 @@ struct TopScreenTests {
             screen().text == """
                 w1.3f9a2c417b06 · ready · Redis p50 0.2 ms, p99 12 ms · http://127.0.0.1:8081
 
+                workers          2  1 dead
                 sessions       107  \(bars)███
                 signals/s       40  \(bars)  █
                 published/s     20  \(bars)  █
                 deliveries/s  1234  \(bars)  █
 
                   worker           sessions  signals/s  published/s  deliveries/s   CPU  lease            up  version  host
+                ○ w3.71369f331856       100          –            –             –     –  dead 5.0 s      2 h  0.1.0    vm1
                 ● w1.3f9a2c417b06       100         40           20          1234  13 %  4.6 s           2 h  0.1.0    vm1
                 ◐ w2.28a2222a6c16         7          –            –             –     –  draining 4.6 s  2 h  0.0.9    vm1
-                ○ w3.71369f331856       100          –            –             –     –  dead 5.0 s      2 h  0.1.0    vm1
 
                 busiest conversations
                 c42    12 typing, 80 joined here
@@ -58,10 +59,11 @@ struct TopScreenTests {
 
     @Test("a low terminal keeps the workers, and says how many it does not show")
     func low() {
-        let lines = screen(Examples.board, 80, 9).lines
-        #expect(lines.count == 9 && lines.last?.text == "… 3 more workers")
-        #expect(screen(Examples.board, 80, 14).text.contains("w3.71369f331856"))
-        #expect(screen(Examples.board, 80, 18).text.contains("busiest conversations"))
+        let lines = screen(Examples.board, 80, 10).lines
+        #expect(lines.count == 10 && lines.last?.text == "… 3 more workers")
+        #expect(screen(Examples.board, 80, 11).text.contains("○ w3.71369f331856"), "the dead stay longest")
+        #expect(screen(Examples.board, 80, 15).text.contains("w2.28a2222a6c16"))
+        #expect(screen(Examples.board, 80, 19).text.contains("busiest conversations"))
     }
 
     @Test("keeps the last picture while nobody answers, and says for how long")
@@ -83,6 +85,55 @@ struct TopScreenTests {
         #expect(
             screen(board).lines[0].spans[0]
                 == Span("w1.3f9a2c417b06 · not ready · Redis is away · http://127.0.0.1:8081", .warning))
+    }
+
+    @Test("a drained worker whose lease is over has left, and is not among the dead")
+    func left() {
+        var figures = Examples.figures(after: 3)
+        figures.workers[2].isDraining = true
+        var board = Examples.board
+        board.answered(figures)
+        let text = screen(board).text
+        #expect(text.contains("left 6.0 s") && !text.contains("dead 6") && text.contains("workers          2  1 left"))
+        #expect(
+            text.firstRange(of: "w3")?.lowerBound ?? text.startIndex > text.firstRange(of: "w2.")?.lowerBound
+                ?? text.endIndex)
+        #expect(board.line.hasPrefix("2 workers and 1 left  "))
+    }
+
+    /// It ended with 69, and the page stayed empty.
+    @Test("while Redis is away from the beginning, what the worker knows by itself is shown")
+    func withoutRedis() {
+        var figures = Examples.figures(after: 3)
+        (figures.workers, figures.redis.isUp) = ([], false)
+        var board = TopBoard(address: "a")
+        board.answered(figures)
+        let text = screen(board).text
+        #expect(text.contains("Redis is away") && text.contains("the workers are not known"))
+        #expect(text.contains("swept a dead worker") && text.contains("lobby"))
+        #expect(board.line == "Redis is away, and the workers are not known")
+    }
+
+    @Test("while Redis is away the workers stay as they were last known, and what happens here goes on")
+    func redisGoes() {
+        var figures = Examples.figures(after: 30)
+        (figures.workers, figures.redis.isUp) = ([], false)
+        figures.events = [.init(at: figures.time, level: "warning", message: "Redis lost")]
+        var board = Examples.board
+        board.answered(figures)
+        #expect(board.figures?.workers == Examples.board.figures?.workers && board.total == Examples.board.total)
+        #expect(screen(board).text.contains("lease") && screen(board).text.contains("Redis lost"))
+    }
+
+    /// An event seemed to lie in the future where Redis's clock was behind the host's.
+    @Test("how long ago an event was is told by the clock that timed it")
+    func eventAges() {
+        var figures = Examples.figures(after: 3)
+        figures.hostTime = figures.time.advanced(by: .seconds(3600))
+        figures.events = [.init(at: figures.time.advanced(by: .seconds(3590)), level: "info", message: "m")]
+        var board = TopBoard(address: "a")
+        board.answered(figures)
+        #expect(screen(board).text.contains("10.0 s ago  info  m"))
     }
 
     @Test("names of strangers steer nothing")

@@ -126,13 +126,16 @@ struct KeyKeeperTests {
 
     @Test("so many may wait for keys and no more")
     func bounded() async throws {
+        let asked = Journal()
         let fetch: KeyKeeper.Fetch = {
+            asked.note("asked")
             try await Task.sleep(for: .seconds(60))
             return []
         }
         try await withKeeper(fetch: fetch) { keeper in
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             try await eventually("it runs") { keeper.lookAgain(on: loop) != nil }
+            try await eventually("a question is on its way") { asked.contains("asked") }
             // The first may wait for the answer that is under way, and all others for the next.
             var waiting = 1
             while keeper.lookAgain(on: loop) != nil { waiting += 1 }

@@ -163,7 +163,7 @@ struct LoadTests {
             ("worker.id", "a b", .outOfRange), ("worker.id", "größe", .outOfRange), ("worker.id", "a.b", .outOfRange),
             ("worker.id", String(repeating: "x", count: 65), .outOfRange), ("redis.prefix", "a{b", .outOfRange),
             ("redis.prefix", "a b", .outOfRange), ("redis.url", "", .outOfRange),
-            ("redis.url", "http://localhost", .malformed), ("redis.url", "rediss://localhost", .malformed),
+            ("redis.url", "http://localhost", .malformed), ("redis.url", "rediss+unix:///s", .malformed),
             ("edge.host", "", .outOfRange), ("edge.host", "a b", .outOfRange),
             ("edge.public_url", "http://a", .outOfRange),
             ("edge.public_url", "wss://", .outOfRange), ("edge.origins", "https://a.example/", .outOfRange),

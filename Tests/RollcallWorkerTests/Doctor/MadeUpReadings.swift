@@ -41,7 +41,7 @@ enum MadeUp {
         RedisReadings(
             user: "rollcall", info: .success(info(facts)), refusesWrites: facts["role"] == "slave",
             settings: .success(["client-output-buffer-limit": "normal 0 0 0 pubsub 33554432 8388608 60", "save": ""]),
-            missingRights: .success([]), roundTrips: .success(Array(repeating: .microseconds(80), count: 100)),
+            shortfall: .success(Shortfall()), roundTrips: .success(Array(repeating: .microseconds(80), count: 100)),
             slowCommands: .success([]), clock: .success(.init(ahead: .milliseconds(1), uncertainty: .milliseconds(2))),
             replicaClocks: [:], time: now, workers: .success([worker("w1.a", ends: .seconds(4))]),
             keys: .success(sample([])), neighbours: .success([]))
@@ -58,7 +58,7 @@ enum MadeUp {
         var sample = KeySample(total: total ?? keys.count)
         sample.saw(keys.map { $0.0 }, KeyNames())
         let types = Dictionary(keys) { $1 }
-        sample.learnt(sample.examples.map { types[$0.key] })
+        sample.learnt(sample.examples.map { .success(types[$0.key] ?? "none") })
         return sample
     }
 }

@@ -95,6 +95,8 @@ struct RedisChecksTests {
         #expect(readings.finding(.persistence).verdict == .ok)
         readings.settings = .failure(.denied(.command("config|get")))
         #expect(readings.finding(.persistence).verdict == .skipped)
+        readings.settings = .success([:])
+        #expect(readings.finding(.persistence).verdict == .skipped, "a Redis that has no such setting says nothing")
         #expect(MadeUp.readings(["rdb_last_bgsave_status": "err"]).finding(.persistence).verdict == .failure)
     }
 
@@ -115,10 +117,52 @@ struct RedisChecksTests {
     @Test("rights that lack are named, as the rule that gives them")
     func rights() {
         var readings = MadeUp.readings()
-        readings.missingRights = .success([.keys("presence:{*}"), .command("zadd")])
+        readings.shortfall = .success(Shortfall(rights: [.keys("presence:{*}"), .command("zadd")]))
         let finding = readings.finding(.rights)
         #expect(finding.verdict == .failure)
         #expect(finding.advice?.contains("ACL SETUSER rollcall ~presence:{*} +zadd") == true)
+    }
+
+    /// The doctor's own user, made as its page says, was told to lack nearly all rights, and its Redis failed.
+    @Test("a user who is there to look is no worker's, and one who may not look either is")
+    func looksOnly() {
+        var readings = MadeUp.readings()
+        readings.shortfall = .success(Shortfall(rights: ["multi", "discard", "evalsha"].map { .command($0) }))
+        #expect(readings.finding(.rights).verdict == .skipped)
+        readings.info = .failure(.denied(.command("info")))
+        #expect(readings.finding(.rights).verdict == .failure)
+    }
+
+    @Test("a Redis that does not know a command, or takes no writes, fails though no right lacks")
+    func otherThanRights() {
+        var readings = MadeUp.readings()
+        readings.shortfall = .success(Shortfall(commands: ["EVALSHA"]))
+        #expect(readings.finding(.rights).verdict == .failure)
+        #expect(readings.finding(.rights).found.contains("EVALSHA"))
+        readings.shortfall = .success(Shortfall(refusal: "NOREPLICAS Not enough good replicas to write."))
+        #expect(readings.finding(.rights).verdict == .ok && readings.finding(.role).verdict == .failure)
+        #expect(readings.finding(.role).found.contains("NOREPLICAS"))
+    }
+
+    @Test("where types may not be asked for, nobody knows whose keys they are")
+    func typesDenied() {
+        var readings = MadeUp.readings()
+        var sample = KeySample(total: 1)
+        sample.saw(["presence:{alice}"], KeyNames())
+        sample.learnt([.failure(.denied(.command("type")))])
+        readings.keys = .success(sample)
+        #expect(readings.finding(.foreignKeys).verdict == .skipped)
+        #expect(readings.finding(.foreignKeys).found.contains("+type"))
+    }
+
+    @Test("without a limit the machine's memory is one")
+    func unlimited() {
+        let (used, machine) = (7 << 30, 8 << 30)
+        let facts = ["maxmemory": "0", "used_memory": "\(used)", "total_system_memory": "\(machine)"]
+        let near = MadeUp.readings(facts).finding(.memory)
+        #expect(near.verdict == .warning && near.found.contains("8 GiB that its machine has"))
+        #expect(MadeUp.readings(facts.merging(["used_memory": "1"]) { $1 }).finding(.memory).verdict == .ok)
+        #expect(MadeUp.readings(["maxmemory": "0"]).finding(.memory).verdict == .ok)
     }
 
     @Test("keys are counted by kind, and those of others under our names are found")

@@ -65,7 +65,7 @@ struct SimulatedStore {
 
     /// Reads the records, and when they have come the standings of those whom they name and who are not known.
     func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
-        commands.send(.readPresence, { twin in users.map { twin.record(of: $0) } }) { result in
+        commands.send(.readPresence, { twin in users.map { twin.record(of: $0).counting(known.living) } }) { result in
             guard case .success(let records) = result else { return reply(.failure(RedisFailure())) }
             let strangers = known.strangers(in: records)
             guard !strangers.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }

@@ -104,6 +104,6 @@ extension ConfigurationChecks {
     }
 
     private var hasPasswordInURL: Bool {
-        !isWrong("redis.url") && (try? RedisLocation(url: configuration.redis.url))?.password != nil
+        !isWrong("redis.url") && configuration.redis.deployment?.password != nil
     }
 }

@@ -29,7 +29,7 @@ struct HostChecks {
             let place = "\(port.name) \(port.host):\(port.port)"
             switch port.refusal {
             case nil: return Finding(.ports, .ok, "\(place) is free")
-            case .portTaken: return taken(place)
+            case .portTaken: return taken(port, place)
             case .notPermitted:
                 return Finding(
                     .ports, .failure, "\(place) needs a privilege, being below 1024",
@@ -45,19 +45,26 @@ struct HostChecks {
         }
     }
 
-    private func taken(_ place: String) -> Finding {
-        let neighbour = redis?.workers.value?.first { worker in
-            worker.leaseEnd >= redis?.time ?? worker.leaseEnd && worker.facts["host"] == readings.name
-                && readings.ports.contains {
-                    $0.name == "edge" && worker.facts["edge"]?.contains(":\($0.port)/") == true
-                }
-        }
-        if let neighbour {
-            return Finding(.ports, .ok, "\(place) is taken, by the worker \(neighbour.incarnation) it seems")
+    private func taken(_ port: HostReadings.Port, _ place: String) -> Finding {
+        switch port.name {
+        case "admin" where port.hasWorker:
+            return Finding(.ports, .ok, "\(place) is taken, by a worker: its page answers")
+        case "edge":
+            guard let neighbour = neighbour(at: port) else { break }
+            return Finding(.ports, .ok, "\(place) is taken, by the worker \(neighbour) it seems")
+        default: break
         }
         return Finding(
             .ports, .warning, "\(place) is taken",
             advice: "if not by a worker of this configuration that runs already, choose another port (0: a free one)")
+    }
+
+    /// Who says in Redis that its devices come to this port of this host.
+    private func neighbour(at port: HostReadings.Port) -> String? {
+        redis?.workers.value?.first { worker in
+            worker.leaseEnd >= redis?.time ?? worker.leaseEnd && worker.facts["host"] == readings.name
+                && worker.facts["edge"]?.contains(":\(port.port)/") == true
+        }?.incarnation
     }
 
     private var kernel: Finding {
@@ -75,11 +82,12 @@ struct HostChecks {
                     "vm.overcommit_memory is 0: a large Redis may fail to save", "sysctl vm.overcommit_memory=1"
                 ))
         }
-        if readings.hasRedis, readings.hasHugePages == true {
+        // From 6.2 on Redis asks the kernel for none, unless it is told not to.
+        if readings.hasRedis, readings.hasHugePages == true, redis?.settings.value?["disable-thp"] == "no" {
             doubts.append(
                 (
-                    "transparent huge pages are on: Redis is slow after each save",
-                    "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+                    "transparent huge pages are on, and Redis takes them (disable-thp no): it is slow after each save",
+                    "set disable-thp yes in redis.conf, as it is by default"
                 ))
         }
         if readings.kernel.isEmpty { return Finding(.kernel, .skipped, "this system does not say") }

@@ -14,28 +14,35 @@ import RollcallRedis
 
 /// Judges how Redis was reached.
 struct ReachCheck {
-    let location: RedisLocation
+    let deployment: RedisDeployment
 
     func reached() -> Finding {
-        guard location.password == nil, case .host(let host, _) = location.address, !Loopback.contains(host) else {
-            return Finding(.redis, .ok, "it answers at \(location)")
+        guard deployment.password == nil, !deployment.isHere else {
+            return Finding(.redis, .ok, "it answers at \(deployment)")
         }
         return Finding(
-            .redis, .warning, "it answers at \(location) without a password: whoever reaches it can read and write all",
+            .redis, .warning,
+            "it answers at \(deployment) without a password: whoever reaches it can read and write all",
             advice: "give it users (Config/redis.acl), and let nobody but the workers reach its port")
     }
 
     func failed(_ error: any Error) -> Finding {
         let (found, advice) = verdict(on: error)
-        return Finding(.redis, .failure, "\(location): \(found)", advice: advice)
+        return Finding(.redis, .failure, "\(deployment): \(found)", advice: advice)
     }
 
     private func verdict(on error: any Error) -> (found: String, advice: String) {
         guard let error = error as? RedisError else { return ("\(error)", "set redis.url to where Redis is") }
         let answer = (error.underlying as? RedisServerError)?.description ?? error.sentence
         return switch error.code {
+        case .connectFailed where deployment.hasSentinels && error.underlying is TLSFailure:
+            Self.reason(error.underlying)
+        case .authentication where deployment.hasSentinels && error.sentence.contains("sentinel"):
+            (error.sentence, "set redis.sentinel_user and redis.sentinel_password_file to what sentinels know")
+        case .connectFailed where deployment.hasSentinels, .server(kind: "READONLY"):
+            (error.sentence, "start the sentinels, or set redis.url to them; during a failover, look again soon")
         case .connectFailed:
-            (Self.reason(error.underlying), "start Redis there, or set redis.url to where it is")
+            Self.reason(error.underlying)
         case .timedOut:
             (
                 "something takes connections there and does not answer",
@@ -49,27 +56,38 @@ struct ReachCheck {
         case .server(kind: "DENIED"):
             ("it lets in this machine alone (protected mode)", "give its user a password, and bind it to its network")
         case .server: ("it answers: \(answer)", "see what Redis's log says")
+        case .connectionLost where error.underlying is TLSFailure:
+            Self.reason(error.underlying)
         case .protocolError, .connectionLost:
-            ("what answers does not speak Redis's protocol", "is it another service's port, or one for TLS?")
-        case .notConnected, .tooManyWaiting, .closed: (error.sentence, "try again")
+            (
+                "what answers does not speak Redis's protocol",
+                "is it another service's port, or one for TLS (rediss://)?"
+            )
+        case .notConnected, .tooManyWaiting, .closed, .primaryChanged: (error.sentence, "try again")
         }
     }
 
     private func credentials(_ answer: String) -> (found: String, advice: String) {
-        if location.password == nil {
+        if deployment.password == nil {
             return ("it asks for a password", "set redis.password_file, and the user in redis.url (redis://user@host)")
         }
         return (
-            "it refuses the password of the user \(location.username ?? "default") (\(answer))",
+            "it refuses the password of the user \(deployment.username ?? "default") (\(answer))",
             "set redis.password_file and the user in redis.url; ACL LIST says which users there are"
         )
     }
 
-    private static func reason(_ error: (any Error)?) -> String {
+    /// Why no connection came to stand, and what to do.
+    private static func reason(_ error: (any Error)?) -> (found: String, advice: String) {
+        if let failure = error as? TLSFailure { return (failure.description, failure.advice) }
+        return (network(error), "start Redis there, or set redis.url to where it is")
+    }
+
+    private static func network(_ error: (any Error)?) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
-            reason(error.connectionErrors[0].error)
+            network(error.connectionErrors[0].error)
         case is NIOConnectionError: "there is no host of this name"
         case let error as ChannelError where Self.isTimeout(error): "nothing answers within redis.connect_timeout"
         case let error?: "\(error)"
@@ -80,5 +98,24 @@ struct ReachCheck {
     private static func isTimeout(_ error: ChannelError) -> Bool {
         if case .connectTimeout = error { return true }
         return false
+    }
+}
+
+extension RedisDeployment {
+    fileprivate var hasSentinels: Bool {
+        switch topology {
+        case .server: false
+        case .sentinel: true
+        }
+    }
+
+    /// Whether it is on this machine, or a tunnel that begins here leads to it.
+    var isHere: Bool {
+        switch topology {
+        case .server(.host(let host, _)): Loopback.contains(host)
+        case .server(.unix): true
+        case .sentinel(let sentinels, _):
+            sentinels.allSatisfy { if case .host(let host, _) = $0 { Loopback.contains(host) } else { true } }
+        }
     }
 }

@@ -16,11 +16,11 @@ extension RedisChecks {
     }
 
     var foreignKeys: Finding {
-        readings.keys.judged(.foreignKeys) { sample in
-            guard let first = sample.foreign.first else {
+        readings.keys.flatMap(\.foreign).judged(.foreignKeys) { foreign in
+            guard let first = foreign.first else {
                 return Finding(.foreignKeys, .ok, "nobody else's key has a name of Rollcall's")
             }
-            let count = Amount.count(sample.foreign.count, "key has", "keys have")
+            let count = Amount.count(foreign.count, "key has", "keys have")
             return Finding(
                 .foreignKeys, .failure,
                 "\(count) a name of Rollcall's and another type, such as \(first.key), a \(first.type): whoever it "

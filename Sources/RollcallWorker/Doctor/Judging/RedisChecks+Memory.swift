@@ -8,9 +8,7 @@ extension RedisChecks {
             guard let used = info.number("used_memory"), let most = info.number("maxmemory") else {
                 return Finding(.memory, .skipped, "Redis does not say how much it has")
             }
-            guard most > 0 else {
-                return Finding(.memory, .ok, "\(Amount.bytes(used)) used, without a limit (maxmemory)")
-            }
+            guard most > 0 else { return unlimited(used, info) }
             let found = "\(Amount.bytes(used)) of \(Amount.bytes(most)) used (maxmemory)"
             let share = Double(used) / Double(most)
             guard share >= 0.8 else { return Finding(.memory, .ok, found) }
@@ -19,6 +17,20 @@ extension RedisChecks {
                 share >= 1 ? found + ": what is new is refused" : found,
                 advice: "raise maxmemory, or shorten presence.retention: about two kilobytes a user are plenty")
         }
+    }
+
+    /// The machine's memory is the limit then, and who meets that is not refused but killed.
+    private func unlimited(_ used: Int, _ info: RedisInfo) -> Finding {
+        let found = "\(Amount.bytes(used)) used, without a limit (maxmemory)"
+        let taken = max(used, info.number("used_memory_rss") ?? 0)
+        guard let machine = info.number("total_system_memory"), machine > 0, taken >= machine / 5 * 4 else {
+            return Finding(.memory, .ok, found)
+        }
+        return Finding(
+            .memory, .warning,
+            found + ", of \(Amount.bytes(machine)) that its machine has: when that is full, the "
+                + "kernel ends Redis",
+            advice: "set maxmemory to what Redis can have there, with noeviction, or give it more")
     }
 
     var eviction: Finding {
@@ -49,7 +61,7 @@ extension RedisChecks {
                     .persistence, .failure, "the last \(what) could not be written, for which Redis may refuse writes",
                     advice: "look at its log, and at its disk")
             }
-            let saves = readings.settings.value.map { !($0["save"] ?? "").isEmpty }
+            let saves = readings.settings.value.flatMap { $0["save"] }.map { !$0.isEmpty }
             let appends = info["aof_enabled"] == "1"
             if appends { return Finding(.persistence, .ok, "an append-only file is kept") }
             if saves == true { return Finding(.persistence, .ok, "snapshots are saved now and then") }
@@ -61,8 +73,8 @@ extension RedisChecks {
         guard isCertain else {
             return Finding(
                 .persistence, .skipped,
-                "no append-only file is kept; whether snapshots are, cannot be seen without the "
-                    + "right +config|get")
+                "no append-only file is kept; whether snapshots are, Redis does not say, or not without the right "
+                    + "+config|get")
         }
         let members = readings.keys.value?.counts[.members] ?? 0
         if members == 0, let sample = readings.keys.value, sample.seen >= sample.total {

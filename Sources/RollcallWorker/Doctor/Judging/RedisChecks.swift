@@ -46,6 +46,11 @@ extension RedisChecks {
 
     private var role: Finding {
         if readings.refusesWrites { return replica }
+        if let refusal = readings.shortfall.value?.refusal {
+            return Finding(
+                .role, .failure, "a primary that takes no writes: \(refusal)",
+                advice: "see what it waits for: its replicas (min-replicas-to-write), its disk, or memory")
+        }
         return readings.info.judged(.role) { info in
             if info["cluster_enabled"] == "1" {
                 return Finding(
@@ -55,7 +60,8 @@ extension RedisChecks {
             if info["redis_mode"] == "sentinel" {
                 return Finding(
                     .role, .failure, "a Sentinel, which keeps no keys",
-                    advice: "set redis.url to the primary that it watches")
+                    advice:
+                        "set redis.url to redis+sentinel://HOST:PORT/NAME, with the name by which it knows the primary")
             }
             return Finding(.role, .ok, primary(info))
         }
@@ -79,14 +85,9 @@ extension RedisChecks {
     }
 
     private var rights: Finding {
-        readings.missingRights.judged(.rights) { missing in
-            guard missing.isEmpty else {
-                let rules = missing.map(\.description).joined(separator: " ")
-                return Finding(
-                    .rights, .failure, "the user \(readings.user) may not do all that a worker does: it lacks \(rules)",
-                    advice: "whoever looks after it can say ACL SETUSER \(readings.user) \(rules); "
-                        + "Config/redis.acl has all that a worker needs")
-            }
+        readings.shortfall.judged(.rights) { shortfall in
+            guard shortfall.commands.isEmpty else { return unknown(shortfall.commands) }
+            guard shortfall.rights.isEmpty else { return lacking(shortfall.rights) }
             // Who may ask for settings is no user with least rights.
             guard case .success = readings.settings else {
                 return Finding(.rights, .ok, "the user \(readings.user) may do all that a worker does")
@@ -96,5 +97,25 @@ extension RedisChecks {
                 "the user \(readings.user) may do all that a worker does, and more; "
                     + "Config/redis.acl has a user who may do no more")
         }
+    }
+
+    private func unknown(_ commands: [String]) -> Finding {
+        Finding(
+            .rights, .failure, "this Redis does not know \(commands.joined(separator: ", ")), which workers need",
+            advice: "take away rename-command, and keep other users from these commands by ACLs instead")
+    }
+
+    /// Who may look and may run no script is nobody's idea of a worker, but has been made for a doctor.
+    private func lacking(_ rights: [RedisRight]) -> Finding {
+        if rights.contains(.command("evalsha")), readings.info.value != nil {
+            return Finding(
+                .rights, .skipped,
+                "the user \(readings.user) may look and not work; what the workers' user may do is seen as that one")
+        }
+        let rules = rights.map(\.description).joined(separator: " ")
+        return Finding(
+            .rights, .failure, "the user \(readings.user) may not do all that a worker does: it lacks \(rules)",
+            advice: "whoever looks after it can say ACL SETUSER \(readings.user) \(rules); "
+                + "Config/redis.acl has all that a worker needs")
     }
 }

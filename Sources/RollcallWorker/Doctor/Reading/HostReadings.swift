@@ -18,6 +18,8 @@ struct HostReadings: Sendable {
         var port: Int
         /// Why it cannot be had; `nil` if it is free.
         var refusal: ListenError.Code?
+        /// Whether a worker's admin port answers there.
+        var hasWorker = false
     }
 
     var name: String
@@ -46,7 +48,11 @@ extension HostReadings {
         ]
         for (name, host, port) in places
         where port != 0 && wrong.isDisjoint(with: ["\(name).host", "\(name).port"]) {
-            ports.append(Port(name: name, host: host, port: port, refusal: await Self.refusal(host, port)))
+            var found = Port(name: name, host: host, port: port, refusal: await Self.refusal(host, port))
+            if name == "admin", found.refusal == .portTaken {
+                found.hasWorker = await AdminNeighbour(host: host, port: port).isWorker()
+            }
+            ports.append(found)
         }
         kernel = ["vm.overcommit_memory", "net.core.somaxconn"].reduce(into: [:]) { $0[$1] = Self.setting($1) }
         hasHugePages = Self.text("/sys/kernel/mm/transparent_hugepage/enabled").map { $0.contains("[always]") }

@@ -12,8 +12,9 @@ struct KeySample: Sendable {
     private(set) var counts: [KeyKind: Int] = [:]
     /// Some of each kind, whose type is to be asked for.
     private(set) var examples: [(key: String, kind: KeyKind)] = []
-    /// Keys with Rollcall's names that are of another type: somebody else's.
-    private(set) var foreign: [Foreign] = []
+    /// Keys with Rollcall's names that are of another type: somebody else's. Of none it was seen where the user of Redis
+    /// may not ask for types.
+    private(set) var foreign: Reading<[Foreign]> = .success([])
 
     struct Foreign: Hashable, Sendable {
         var key: String
@@ -40,10 +41,15 @@ struct KeySample: Sendable {
     }
 
     /// - Parameter types: of the ``examples``, in their order; `none` is a key that went meanwhile.
-    mutating func learnt(_ types: [String?]) {
-        foreign = zip(examples, types).compactMap { example, type in
-            guard let type, type != "none", type != example.kind.type else { return nil }
-            return Foreign(key: example.key, type: type)
+    mutating func learnt(_ types: [Reading<String>]) {
+        var found: [Foreign] = []
+        for (example, type) in zip(examples, types) {
+            switch type {
+            case .success("none"), .success(example.kind.type): break
+            case .success(let type): found.append(Foreign(key: example.key, type: type))
+            case .failure(let unread): return foreign = .failure(unread)
+            }
         }
+        foreign = .success(found)
     }
 }

@@ -32,6 +32,10 @@ struct NamedFile: Hashable, Sendable {
         let named: [(key: String, path: String?, isSecret: Bool)] = [
             ("config", file, false),
             ("redis.password_file", configuration.redis.passwordFile, true),
+            ("redis.sentinel_password_file", configuration.redis.sentinelPasswordFile, true),
+            ("redis.authority", configuration.redis.authority, false),
+            ("redis.certificate", configuration.redis.certificate, false),
+            ("redis.private_key", configuration.redis.privateKey, true),
             ("edge.certificate", configuration.edge.certificate, false),
             ("edge.private_key", configuration.edge.privateKey, true),
             ("admin.token_file", configuration.admin.tokenFile, true),

@@ -1,7 +1,5 @@
 // How far Redis is away, what keeps it, and what its clock says.
 
-import Logging
-import NIOCore
 import RollcallModel
 import RollcallRedis
 
@@ -80,32 +78,18 @@ extension RedisReader {
     /// The address of another may be somebody else's from here.
     func replicaClocks(_ info: RedisInfo?) async -> [String: Reading<RedisReadings.Clock>] {
         var clocks: [String: Reading<RedisReadings.Clock>] = [:]
-        let replicas = info?.replicas.filter { !isHere || Loopback.contains($0.host) }
+        let replicas = info?.replicas.filter { !place.deployment.isHere || Loopback.contains($0.host) }
         for replica in replicas?.prefix(5) ?? [] {
-            var place = location
-            place.address = .host(replica.host, port: replica.port)
-            place.database = 0
-            clocks["\(replica.host):\(replica.port)"] = await clock(at: place)
+            clocks["\(replica.host):\(replica.port)"] = await clock(
+                at: place.server(at: .host(replica.host, port: replica.port)))
         }
         return clocks
     }
 
-    private var isHere: Bool {
-        switch location.address {
-        case .host(let host, _): Loopback.contains(host)
-        case .unix: true
-        }
-    }
-
-    private func clock(at place: RedisLocation) async -> Reading<RedisReadings.Clock> {
-        // From here a replica may have no address; five of them are not to be waited for long.
-        let patience = min(timeout, .seconds(1))
-        guard let visit = try? await RedisVisit(to: place, on: eventLoop, within: patience, logger: logger) else {
-            return .failure(.failed("it does not let us in"))
-        }
-        let reader = RedisReader(
-            visit: visit, location: place, names: names, eventLoop: eventLoop, timeout: timeout, logger: logger)
-        let clock = await reader.clock().1
+    private func clock(at place: RedisPlace) async -> Reading<RedisReadings.Clock> {
+        // From here a replica may have no address.
+        guard let visit = try? await place.visit() else { return .failure(.failed("it does not let us in")) }
+        let clock = await RedisReader(visit: visit, place: place, names: names).clock().1
         await visit.close()
         return clock
     }

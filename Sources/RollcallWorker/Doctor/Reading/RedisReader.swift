@@ -1,7 +1,6 @@
 // Reads what can be read of a Redis, with what its user may do. It writes nothing, runs no script, and asks for nothing
 // that costs a large Redis more than a moment.
 
-import Logging
 import NIOCore
 import RollcallModel
 import RollcallRedis
@@ -9,19 +8,16 @@ import RollcallRedis
 /// A look at one Redis.
 struct RedisReader {
     let visit: RedisVisit
-    let location: RedisLocation
+    let place: RedisPlace
     let names: KeyNames
-    let eventLoop: any EventLoop
-    let timeout: Duration
-    let logger: Logger
 
     func read() async -> RedisReadings {
         let info = await info()
         let (time, clock) = await clock()
         let refusesWrites = await refusesWrites(info.value)
         return RedisReadings(
-            user: location.username ?? "default", info: info, refusesWrites: refusesWrites,
-            settings: await settings(), missingRights: await missingRights(refusesWrites),
+            user: place.deployment.username ?? "default", info: info, refusesWrites: refusesWrites,
+            settings: await settings(), shortfall: await shortfall(refusesWrites),
             roundTrips: await roundTrips(),
             slowCommands: await slowCommands(at: time), clock: clock, replicaClocks: await replicaClocks(info.value),
             time: time, workers: await workers(), keys: await keys(), neighbours: await neighbours(info.value, at: time)
@@ -34,7 +30,7 @@ struct RedisReader {
 
     /// One by one: a list of names in one command is of Redis 7.
     private func settings() async -> Reading<[String: String]> {
-        let names = ["client-output-buffer-limit", "maxclients", "maxmemory", "maxmemory-policy", "save", "appendonly"]
+        let names = ["client-output-buffer-limit", "maxclients", "maxmemory-policy", "save", "disable-thp"]
         let replies = await visit.ask(names.map { RedisCommand("CONFIG", "GET", .string($0)) })
         var settings: [String: String] = [:]
         for reply in replies {
@@ -51,7 +47,7 @@ struct RedisReader {
     /// nothing; whatever answers a write so is left at once, so this has a visit of its own.
     private func refusesWrites(_ info: RedisInfo?) async -> Bool {
         if let info { return info["role"] == "slave" }
-        guard let visit = try? await RedisVisit(to: location, on: eventLoop, within: timeout, logger: logger) else {
+        guard let visit = try? await place.visit() else {
             return false
         }
         let answers = await visit.ask([
@@ -63,12 +59,12 @@ struct RedisReader {
     }
 
     /// A replica refuses writes before it looks at rights.
-    private func missingRights(_ refusesWrites: Bool) async -> Reading<[RedisRight]> {
+    private func shortfall(_ refusesWrites: Bool) async -> Reading<Shortfall> {
         if refusesWrites { return .failure(.failed("a replica does not say")) }
         do {
-            let missing = RightsCheck.missing(
-                at: location, names: names, on: eventLoop, within: timeout, logger: logger)
-            return .success(try await missing.get())
+            let shortfall = RightsCheck.shortfall(
+                at: place.route, names: names, on: place.eventLoop, within: place.timeout, logger: place.logger)
+            return .success(try await shortfall.get())
         } catch {
             return .failure(.failed((error as? RedisError)?.sentence ?? "\(error)"))
         }
@@ -108,11 +104,11 @@ extension RedisReader {
     private func neighbours(_ info: RedisInfo?, at time: Timestamp?) async -> Reading<[Int]> {
         guard let info else { return .failure(.denied(.command("info"))) }
         var found: [Int] = []
-        for database in info.databases.keys.sorted().prefix(64) where database != location.database {
+        for database in info.databases.keys.sorted().prefix(64) where database != place.deployment.database {
             let answers = await visit.ask([
                 RedisCommand("SELECT", .integer(Int64(database))),
                 RedisCommand("ZCOUNT", .string(names.workers), .integer(time?.milliseconds ?? 0), .string("+inf")),
-                RedisCommand("SELECT", .integer(Int64(location.database))),
+                RedisCommand("SELECT", .integer(Int64(place.deployment.database))),
             ])
             // Where the first was refused, the second has asked for our own.
             guard case .success = answers[0] else { continue }
@@ -144,7 +140,7 @@ extension RedisReader {
             if cursor == "0" { break }
         }
         let types = await visit.ask(sample.examples.map { RedisCommand("TYPE", .string($0.key)) })
-        sample.learnt(types.map { try? $0.get().string })
+        sample.learnt(types.map { $0.reading(right: "type", \.string) })
         return .success(sample)
     }
 

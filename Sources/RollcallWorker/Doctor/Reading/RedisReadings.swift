@@ -35,7 +35,8 @@ struct RedisReadings: Sendable {
     var refusesWrites: Bool
     /// What `CONFIG GET` says, by name.
     var settings: Reading<[String: String]>
-    var missingRights: Reading<[RedisRight]>
+    /// What a worker would miss.
+    var shortfall: Reading<Shortfall>
     var roundTrips: Reading<[Duration]>
     /// Those in Redis's log of slow commands.
     var slowCommands: Reading<[SlowCommand]>

@@ -2,10 +2,10 @@
 // socket that it goes to.
 
 import NIOCore
-import RollcallModel
+package import RollcallModel
 
 /// One or more finished WebSocket frames from server to client, which are not masked.
-struct ServerFrame: Sendable {
+package struct ServerFrame: Sendable {
     /// The frames as they go over the wire.
     let bytes: ByteBuffer
 
@@ -30,7 +30,7 @@ struct ServerFrame: Sendable {
     }
 
     /// A message in one frame, written straight into its place.
-    init(_ message: ServerMessage) {
+    package init(_ message: ServerMessage) {
         let size = message.jsonSize
         self.init(textOf: size) { text in
             text.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { message.writeJSON(to: $0) }

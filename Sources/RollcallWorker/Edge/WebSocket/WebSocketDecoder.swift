@@ -1,14 +1,14 @@
 // The frames of one client, taken apart as they arrive, in pieces of any size. A value: bytes in, events out. It checks
 // everything that RFC 6455 asks of a client, as early as it can be known, and holds nothing between messages.
 
-import NIOCore
-import RollcallModel
+package import NIOCore
+package import RollcallModel
 
 /// Decodes what a client sends on a WebSocket.
 ///
 /// After it has thrown, the stream has no meaning any more and the decoder must not be fed again.
-struct WebSocketDecoder {
-    enum Event: Hashable {
+package struct WebSocketDecoder {
+    package enum Event: Hashable {
         /// A whole text message, valid UTF-8: it stands in the caller's message buffer.
         case text
         case ping([UInt8])
@@ -40,7 +40,7 @@ struct WebSocketDecoder {
     /// The payload of the control frame in progress, which may stand between two fragments.
     private var control: [UInt8] = []
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
@@ -54,7 +54,7 @@ struct WebSocketDecoder {
     ///   - message: the text of the message in progress. Lent by the caller, so that connections may share one buffer
     ///     while they are idle; it must be the same one from call to call until ``isIdle``.
     /// - Returns: nil when the input is used up.
-    mutating func next(
+    package mutating func next(
         _ input: inout ByteBuffer, message: inout ByteBuffer
     ) throws(WebSocketViolation) -> Event? {
         while stage == .payload || input.readableBytes > 0 {

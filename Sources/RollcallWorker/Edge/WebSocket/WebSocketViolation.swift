@@ -4,7 +4,7 @@
 import RollcallModel
 
 /// A broken rule of RFC 6455, which ends the connection.
-enum WebSocketViolation: Error, Hashable, Sendable {
+package enum WebSocketViolation: Error, Hashable, Sendable {
     case reservedBits
     case unknownOpcode
     case unmasked

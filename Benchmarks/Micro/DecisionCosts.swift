@@ -1,0 +1,77 @@
+// What a shard decides most often: signals, typing that is published, typing that ends by itself, presence.
+
+import RollcallClient
+import RollcallCore
+import RollcallModel
+
+func measureDecisions(_ bench: inout Bench) {
+    measureSignals(&bench)
+    for people in [2, 200] { measureTyping(&bench, people: people) }
+    measureExpiry(&bench)
+    measurePresence(&bench)
+}
+
+private func measureSignals(_ bench: inout Bench) {
+    let stage = ShardStage()
+    let alice = stage.enter("alice")
+    stage.say(.join("c42", presence: false), on: alice)
+    let signal = ClientRequest(.typing("c42", true), id: nil)
+    bench.row("a signal that goes on to Redis") { _ in
+        stage.pass(.milliseconds(1100))
+        keep(one(stage.received(signal, on: alice)))
+    }
+    stage.say(signal.message, on: alice)
+    bench.row("a signal that the throttle holds back") { _ in keep(stage.received(signal, on: alice)) }
+}
+
+/// One of them begins to type and ceases, again and again, and all others are told.
+private func measureTyping(_ bench: inout Bench, people: Int) {
+    let stage = ShardStage()
+    for number in 0..<people { stage.say(.join("c42", presence: false), on: stage.enter(user(number))) }
+    bench.row("a typing change in a room of \(people)") {
+        stage.pass(.milliseconds(10))
+        stage.heard(of: user(0), typing: $0.isMultiple(of: 2), in: "c42")
+        keep(one(stage.tickEnded()))
+    }
+}
+
+/// As many rooms as a sample has calls, in each of which somebody falls silent at a moment of their own.
+private func measureExpiry(_ bench: inout Bench) {
+    let stage = ShardStage()
+    let rooms = (0..<Measurement.calls).map { try! ConversationID("c\($0)") }
+    for (number, room) in rooms.enumerated() {
+        stage.say(.join(room, presence: false), on: stage.enter(user(number)))
+    }
+    let type = {
+        // Nothing else is due meanwhile, as the end of the time for a hello.
+        stage.pass(.seconds(10))
+        stage.settle(stage.timePassed())
+        for room in rooms {
+            stage.pass(.milliseconds(1))
+            stage.heard(of: "bob", typing: true, in: room)
+            stage.settle()
+        }
+    }
+    bench.row("an expiry among \(rooms.count) rooms", prepare: type) { _ in
+        stage.passToNextDeadline()
+        keep(one(stage.timePassed() + stage.tickEnded()))
+    }
+}
+
+private func measurePresence(_ bench: inout Bench) {
+    let stage = ShardStage()
+    for number in 0..<1000 { stage.say(.watch(["bob"]), on: stage.enter(user(number))) }
+    bench.row("a presence change with 1000 watchers") {
+        stage.pass(.milliseconds(1))
+        stage.heard(of: "bob", status: $0.isMultiple(of: 2) ? .online : .away)
+        keep(one(stage.tickEnded()))
+    }
+}
+
+private func user(_ number: Int) -> UserID { try! UserID("user\(number)") }
+
+/// - Returns: the one action that an event here is to end in, whoever hears of it.
+private func one(_ actions: [ShardAction]) -> ShardAction {
+    guard actions.count == 1 else { preconditionFailure("\(actions.count) actions, where there should be one") }
+    return actions[0]
+}

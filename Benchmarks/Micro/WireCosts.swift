@@ -1,0 +1,59 @@
+// What a worker does with bytes: a client's frame taken apart, a message of Redis brought to the topic that it is about,
+// a frame made for all sockets that it goes to.
+
+import Logging
+import NIOCore
+import NIOEmbedded
+import RollcallClient
+import RollcallModel
+import RollcallRedis
+import RollcallWorker
+
+func measureWire(_ bench: inout Bench) {
+    measureFrames(&bench)
+    measurePushes(&bench)
+}
+
+private func measureFrames(_ bench: inout Bench) {
+    let frame = maskedFrame(Sample.signal)
+    var decoder = WebSocketDecoder(limit: 65_536)
+    var message = ByteBuffer()
+    bench.row("unmasking a signal's frame") { _ in
+        var input = frame
+        guard case .text? = try? decoder.next(&input, message: &message) else {
+            preconditionFailure("the frame is no text")
+        }
+    }
+    bench.row("a typing message as a frame") { _ in keep(ServerFrame(Sample.typing)) }
+}
+
+/// A short text as a client sends it.
+private func maskedFrame(_ text: String) -> ByteBuffer {
+    let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
+    let payload = text.utf8.enumerated().map { $1 ^ mask[$0 % 4] }
+    return ByteBuffer(bytes: [0x81, 0x80 | UInt8(payload.count)] + mask + payload)
+}
+
+/// A connection that a server seems to have welcomed, and that has confirmed a channel.
+private func measurePushes(_ bench: inout Bench) {
+    let town = Topic.typing("c42")
+    let channel = KeyNames().channel(of: town)
+    let subscriber = SubscriberConnection(
+        to: RedisLocation(.host("127.0.0.1", port: 1)), name: "micro-bench", on: EmbeddedEventLoop(),
+        logger: Logger(label: "micro-bench"))
+    var heard = 0
+    subscriber.onMessage = { _, payload in heard += payload.readableBytes }
+    subscriber.linkOpened(to: RedisLocation(.host("127.0.0.1", port: 1)))
+    subscriber.linkReceived(ByteBuffer(string: "+PONG\r\n+OK\r\n"))
+    subscriber.subscribe(channel, as: town)
+    subscriber.linkWillFlush()
+    subscriber.linkReceived(ByteBuffer(string: "*3\r\n\(bulk("subscribe"))\(bulk(channel)):1\r\n"))
+    let push = ByteBuffer(string: "*3\r\n\(bulk("message"))\(bulk(channel))\(bulk(Sample.change))")
+    bench.row("a message from Redis, to its topic") { _ in
+        heard = 0
+        subscriber.linkReceived(push)
+        guard heard == Sample.change.utf8.count else { preconditionFailure("the message was not handed over") }
+    }
+}
+
+private func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }

@@ -1,0 +1,67 @@
+"""Draws what `make bench` has measured: one picture of all ratios to the floors, with every round and the targets.
+
+Usage: plot.py BENCH-JSON PICTURE
+"""
+
+import json
+import statistics
+import sys
+
+import matplotlib
+import matplotlib.ticker
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plot  # noqa: E402  (the backend is chosen before)
+
+INK, QUIET, GOOD, LATE = "#1f2933", "#9aa5b1", "#0b7a75", "#b44d12"
+
+
+def target_of(row):
+    """A target is kept as an enumeration with one value."""
+    ((kind, value),) = row["target"].items()
+    return kind, value["_0"]
+
+
+def ratios_of(row):
+    """Each round beside its floor; where there is none, beside the figure that was to be reached."""
+    kind, target = target_of(row)
+    ours = [sample["value"] for sample in row["rollcall"]]
+    if kind == "value":
+        return [value / target for value in ours], 1
+    floors = [sample["value"] for sample in row["floor"]]
+    return [value / floor for value, floor in zip(ours, floors)], target
+
+
+def draw(rows, picture):
+    plot.rcParams.update({"font.family": "sans-serif", "svg.fonttype": "none", "text.color": INK})
+    figure, axes = plot.subplots(figsize=(9, 0.5 * len(rows) + 1.3))
+    for place, row in enumerate(reversed(rows)):
+        ratios, target = ratios_of(row)
+        median = statistics.median(ratios)
+        colour = GOOD if median <= target else LATE
+        axes.barh(place, median - 1, left=1, height=0.5, color=colour, alpha=0.35)
+        axes.plot(ratios, [place] * len(ratios), "o", color=colour, markersize=4)
+        axes.plot([target, target], [place - 0.38, place + 0.38], color=INK, linewidth=2)
+        axes.text(max([*ratios, target]) * 1.06, place, f"{median:.2f}", va="center", color=INK)
+    names = [f"{row['name']}{' *' if target_of(row)[0] == 'value' else ''}" for row in reversed(rows)]
+    axes.set_yticks(range(len(rows)), names)
+    axes.set_xscale("log")
+    for formatted in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        formatted(matplotlib.ticker.FormatStrFormatter("%g×"))
+    axes.axvline(1, color=QUIET, linewidth=1)
+    axes.set_xlabel(
+        "ratio to the floor, less is better; a dot is a round, a stroke the target\n"
+        "* to the figure that was to be reached, where there is no floor",
+        color=INK,
+    )
+    axes.tick_params(which="both", length=0, labelcolor=INK)
+    axes.spines[:].set_visible(False)
+    axes.margins(x=0.15)
+    figure.savefig(picture, bbox_inches="tight", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    with open(sys.argv[1]) as file:
+        draw(json.load(file), sys.argv[2])

@@ -1,0 +1,70 @@
+// A device's record where it stands: of most devices that are read only the state counts, so nothing else is made of them.
+
+/// The words of a device's record, good as long as its bytes are; words after the sixth are a later version's.
+package struct DeviceWords {
+    /// `nil` for a device that is gone.
+    package let state: DeviceState?
+    package let incarnation: UnsafeRawBufferPointer
+    /// The two halves of the SESSION word.
+    let began: Int64
+    let random: UnsafeRawBufferPointer
+    let sequence: Int64
+    let since: Int64
+    let lost: Int64
+
+    /// - Returns: `nil` if it is no record: a missing word or a number that is none.
+    package init?(_ record: UnsafeRawBufferPointer) {
+        var rest = record[...]
+        guard let state = rest.takeWord(), !state.isEmpty, let incarnation = rest.takeWord(),
+            var session = rest.takeWord()?[...], let began = session.take(before: "-"),
+            let sequence = rest.takeWord(), let since = rest.takeWord(), let lost = rest.takeWord(),
+            let began = Int64(decimal: began), let sequence = Int64(decimal: sequence),
+            let since = Int64(decimal: since), let lost = Int64(decimal: lost)
+        else { return nil }
+        self.state = Self.state(state)
+        (self.incarnation, self.began, self.sequence) = (incarnation, began, sequence)
+        (self.since, self.lost) = (since, lost)
+        random = UnsafeRawBufferPointer(rebasing: session)
+    }
+
+    private static func state(_ word: UnsafeRawBufferPointer) -> DeviceState? {
+        if word.spells("active") { return .active }
+        if word.spells("idle") { return .idle }
+        return word.spells("gone") ? nil : .background
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Takes what stands before the next space, or all that is left; `nil` where nothing is.
+    fileprivate mutating func takeWord() -> UnsafeRawBufferPointer? {
+        guard !isEmpty else { return nil }
+        if let word = take(before: " ") { return word }
+        defer { self = self[endIndex...] }
+        return UnsafeRawBufferPointer(rebasing: self)
+    }
+
+    /// Takes what stands before the next such sign, and the sign.
+    fileprivate mutating func take(before sign: Unicode.Scalar) -> UnsafeRawBufferPointer? {
+        guard let end = firstIndex(of: UInt8(ascii: sign)) else { return nil }
+        defer { self = self[(end + 1)...] }
+        return UnsafeRawBufferPointer(rebasing: self[..<end])
+    }
+}
+
+extension Int64 {
+    /// Reads a whole number in its decimal form, as Redis and scripts write it.
+    package init?(decimal bytes: UnsafeRawBufferPointer) {
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        let digits = isNegative ? bytes.dropFirst() : bytes[...]
+        guard !digits.isEmpty else { return nil }
+        self = 0
+        for digit in digits {
+            guard digit.isDigit else { return nil }
+            let value = Int64(digit - UInt8(ascii: "0"))
+            let (shifted, isTooLong) = multipliedReportingOverflow(by: 10)
+            let (sum, isTooLarge) = shifted.addingReportingOverflow(isNegative ? -value : value)
+            guard !isTooLong, !isTooLarge else { return nil }
+            self = sum
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// Replies to commands as they are read: laid flat, in memory that serves again and again. What is asked in large numbers
+// is read from there straight into what it means; whoever wants a tree has one made.
+
+import CHiredis
+
+/// A reply, its values in the order in which they came: an array before its elements.
+struct FlatReply: Hashable {
+    fileprivate enum Kind: UInt8 {
+        case status, error, integer, bulk, array, null
+    }
+
+    private struct Value: Hashable {
+        var kind: Kind
+        /// The integer; of an array, how many elements it has; of a text, how many bytes.
+        var number: Int64
+
+        var byteCount: Int {
+            switch kind {
+            case .status, .error, .bulk: Int(number)
+            case .integer, .array, .null: 0
+            }
+        }
+    }
+
+    private var values: [Value] = []
+    /// The bytes of all texts, one after the other.
+    private var text: [UInt8] = []
+
+    /// The error that the whole reply is, if it is one.
+    var error: RedisServerError? {
+        values.first?.kind == .error ? RedisServerError(String(decoding: text, as: UTF8.self)) : nil
+    }
+
+    /// Reads a hash, as `HGETALL` answers it; what cannot stand in one is passed over.
+    func forEachField(_ read: (_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+        text.withUnsafeBytes { text in
+            var start = 0
+            for index in stride(from: 1, to: values.count - 1, by: 2) {
+                let (field, value) = (values[index], values[index + 1])
+                let middle = start + field.byteCount
+                let end = middle + value.byteCount
+                if field.kind == .bulk, value.kind == .bulk {
+                    read(.init(rebasing: text[start..<middle]), .init(rebasing: text[middle..<end]))
+                }
+                start = end
+            }
+        }
+    }
+
+    /// The same as a tree.
+    var tree: RedisValue {
+        var place = (value: 0, byte: 0)
+        return tree(at: &place)
+    }
+
+    private func tree(at place: inout (value: Int, byte: Int)) -> RedisValue {
+        let value = values[place.value]
+        let bytes = text[place.byte..<place.byte + value.byteCount]
+        place = (place.value + 1, bytes.endIndex)
+        switch value.kind {
+        case .status: return .status(String(decoding: bytes, as: UTF8.self))
+        case .error: return .error(RedisServerError(String(decoding: bytes, as: UTF8.self)))
+        case .integer: return .integer(value.number)
+        case .bulk: return .bulk(Array(bytes))
+        case .array: return .array((0..<value.number).map { _ in tree(at: &place) })
+        case .null: return .null
+        }
+    }
+
+    fileprivate mutating func add(_ kind: Kind, _ number: Int64 = 0) {
+        values.append(Value(kind: kind, number: number))
+    }
+
+    fileprivate mutating func add(_ kind: Kind, _ bytes: UnsafeRawBufferPointer) {
+        values.append(Value(kind: kind, number: Int64(bytes.count)))
+        text.append(contentsOf: bytes)
+    }
+
+    /// Keeps the memory for the next reply, unless it has grown large.
+    fileprivate mutating func clear() {
+        values.removeAll(keepingCapacity: values.capacity <= 4096)
+        text.removeAll(keepingCapacity: text.capacity <= 64 * 1024)
+    }
+}
+
+/// Lays each reply flat; its bytes are copied only if somebody keeps them until the next.
+struct FlatDecoder: ReplyDecoder {
+    private var reply = FlatReply()
+    /// Whether the reply has been taken, and the next value begins another.
+    private var isTaken = false
+
+    nonisolated(unsafe) static let functions = makeFunctions {
+        $0.createString = { FlatDecoder.createString($0, $1, $2) }
+        $0.createArray = { FlatDecoder.createArray($0, Int($1)) }
+        $0.createInteger = { FlatDecoder.createInteger($0, Int64($1)) }
+        $0.createNil = { FlatDecoder.createNull($0) }
+    }
+
+    mutating func status(_ bytes: UnsafeRawBufferPointer) -> Bool { lay { $0.add(.status, bytes) } }
+    mutating func error(_ bytes: UnsafeRawBufferPointer) -> Bool { lay { $0.add(.error, bytes) } }
+    mutating func bulk(_ bytes: UnsafeRawBufferPointer) -> Bool { lay { $0.add(.bulk, bytes) } }
+    mutating func integer(_ number: Int64) -> Bool { lay { $0.add(.integer, number) } }
+    mutating func null() -> Bool { lay { $0.add(.null) } }
+    mutating func array(count: Int) -> Bool { lay { $0.add(.array, Int64(count)) } }
+
+    mutating func takeReply() -> FlatReply {
+        isTaken = true
+        return reply
+    }
+
+    private mutating func lay(_ value: (inout FlatReply) -> Void) -> Bool {
+        if isTaken { reply.clear() }
+        isTaken = false
+        value(&reply)
+        return true
+    }
+}

@@ -1,0 +1,109 @@
+// Reading `redis.url`. Each refusal says what would be right, and never repeats what may be a password.
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RedisDeployment {
+    /// What a right URL looks like.
+    public static let forms =
+        "redis://[user[:password]@]host[:port][/db], redis+unix:///path, or "
+        + "redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/db]; with TLS, rediss:// and "
+        + "rediss+sentinel://"
+
+    /// Reads `redis://[user[:password]@]host[:port][/database]`, `redis+unix:///path[?db=database]`, or
+    /// `redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/database]`, of which the first and the last may
+    /// begin with `rediss`, for TLS.
+    ///
+    /// User and password are percent-decoded. `redis://:secret@host` is a password without a user.
+    ///
+    /// - Throws: ``InvalidRedisURL``, with a sentence that never shows the password; also for `redis+cluster`, which is
+    ///   known but not supported yet.
+    public init(url: String) throws(InvalidRedisURL) {
+        let list = HostList(of: url)
+        guard let parts = URLComponents(string: list.url, encodingInvalidCharacters: false),
+            let scheme = parts.scheme?.lowercased()
+        else {
+            throw InvalidRedisURL(
+                "this is not a URL (in a user or password, percent-encode what is not a letter or digit)")
+        }
+        switch scheme {
+        case "redis", "rediss": try self.init(server: parts, of: list, scheme: scheme)
+        case "redis+unix": try self.init(unix: parts)
+        case "redis+sentinel", "rediss+sentinel": try self.init(sentinel: parts, of: list, scheme: scheme)
+        case "redis+cluster": throw InvalidRedisURL("Redis Cluster (redis+cluster://) is not supported yet")
+        default:
+            throw InvalidRedisURL(
+                "the scheme \(scheme):// is not one of redis://, rediss://, redis+unix://, redis+sentinel:// and "
+                    + "rediss+sentinel://")
+        }
+    }
+
+    private init(server parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
+        guard list.others.isEmpty else {
+            throw InvalidRedisURL("\(scheme):// takes one host; for several sentinels, take \(scheme)+sentinel://")
+        }
+        guard parts.query == nil else {
+            throw InvalidRedisURL("\(scheme):// takes no query; the database is the path")
+        }
+        let address = try RedisLocation.Address(of: parts, port: 6379)
+        try self.init(.server(address), parts, database: String(parts.path.drop { $0 == "/" }))
+        isEncrypted = scheme == "rediss"
+    }
+
+    private init(sentinel parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
+        guard parts.query == nil else { throw InvalidRedisURL("\(scheme):// takes no query") }
+        let path = parts.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        guard let name = path.first, !name.isEmpty, path.count <= 2, !name.contains(where: \.isWhitespace) else {
+            throw InvalidRedisURL("the name of the primary follows the sentinels: \(scheme)://h1,h2,h3/mymaster")
+        }
+        let sentinels = try list.addresses(first: parts, port: 26_379)
+        try self.init(.sentinel(sentinels, name: name), parts, database: path.count == 2 ? path[1] : "")
+        isEncrypted = scheme.hasPrefix("rediss")
+    }
+
+    private init(unix parts: URLComponents) throws(InvalidRedisURL) {
+        guard parts.host ?? "" == "" else {
+            throw InvalidRedisURL("redis+unix:// takes three slashes before the path: redis+unix:///run/redis.sock")
+        }
+        guard parts.path.count > 1 else { throw InvalidRedisURL("the path of the socket is missing") }
+        let items = parts.queryItems ?? []
+        if let unknown = items.first(where: { $0.name != "db" }) {
+            throw InvalidRedisURL("redis+unix:// knows the query ?db= only, not \(unknown.name)")
+        }
+        try self.init(.server(.unix(path: parts.path)), parts, database: items.first?.value ?? "")
+    }
+
+    private init(_ topology: Topology, _ parts: URLComponents, database text: String) throws(InvalidRedisURL) {
+        guard let database = text.isEmpty ? 0 : Int(text), database >= 0 else {
+            // What stands there may be the rest of a password with a slash in it: it is not repeated.
+            throw InvalidRedisURL("what follows the host is not the number of a database (a / in a password is %2F)")
+        }
+        let username = parts.user.flatMap { $0.isEmpty ? nil : $0 }
+        self.init(topology, username: username, password: parts.password, database: database)
+    }
+}
+
+extension RedisLocation.Address {
+    /// The host and port of a URL.
+    ///
+    /// - Parameter port: the one where none is given.
+    init(of parts: URLComponents, port usual: Int) throws(InvalidRedisURL) {
+        guard var host = parts.host, !host.isEmpty else { throw InvalidRedisURL("the host is missing") }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        let port = parts.port ?? usual
+        guard (1...65535).contains(port) else { throw InvalidRedisURL("the port \(port) is not one of 1–65535") }
+        self = .host(host, port: port)
+    }
+}
+
+/// Why a text does not name a Redis that we can use.
+public struct InvalidRedisURL: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,16 @@
+/// Who wants to hear that a route has moved.
+struct RouteWatchers: Sendable {
+    private var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
+
+    mutating func add(_ watcher: ObjectIdentifier, _ moved: @escaping @Sendable () -> Void) {
+        watchers[watcher] = moved
+    }
+
+    mutating func remove(_ watcher: ObjectIdentifier) {
+        watchers[watcher] = nil
+    }
+
+    func tell() {
+        for moved in watchers.values { moved() }
+    }
+}

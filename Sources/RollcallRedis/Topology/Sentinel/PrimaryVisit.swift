@@ -1,0 +1,62 @@
+// A look at the server that sentinels name, before anybody goes there: while a failover goes on it may be a primary no
+// longer, or not yet.
+
+import Logging
+import NIOCore
+
+/// One question to one server: whether it is a primary. Bound to its event loop.
+final class PrimaryVisit {
+    let address: RedisLocation.Address
+    private let commands: CommandConnection
+    private var told: ((RedisError?) -> Void)?
+
+    /// - Parameter told: called once, with why it is none, or `nil` if it is; not after ``leave()``.
+    init(
+        to location: RedisLocation, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
+        logger: Logger, told: @escaping (RedisError?) -> Void
+    ) {
+        address = location.address
+        self.told = told
+        // Who does not answer soon is no primary to anybody.
+        let settings = ConnectionSettings(pingEvery: .milliseconds(250), deadAfter: .seconds(1))
+        commands = CommandConnection(
+            to: ServerRoute(location: location, credentials: credentials), name: "rollcall-looks", on: eventLoop,
+            logger: logger, settings: settings)
+        commands.onConnect = { [weak self] in self?.ask() }
+        commands.onFailedAttempt = { [weak self] in self?.tell($0) }
+        commands.onDisconnect = { [weak self] in self?.tell($0) }
+        commands.start()
+    }
+
+    /// Asks no further.
+    func leave() {
+        told = nil
+        _ = commands.close()
+    }
+
+    private func ask() {
+        commands.send(RedisCommand("ROLE")) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let role):
+                tell(SentinelReply.isPrimary(role) ? nil : .noPrimary(at: address))
+            // What else there is comes as the end of the connection.
+            case .failure(let error): if case .server = error.code { tell(error) }
+            }
+        }
+    }
+
+    private func tell(_ error: RedisError?) {
+        guard let told else { return }
+        leave()
+        told(error)
+    }
+}
+
+extension RedisError {
+    fileprivate static func noPrimary(at address: RedisLocation.Address) -> RedisError {
+        RedisError(
+            .server(kind: "READONLY"), command: "ROLE",
+            "the sentinels name \(address) as the primary, and it is a replica: a failover may be under way")
+    }
+}

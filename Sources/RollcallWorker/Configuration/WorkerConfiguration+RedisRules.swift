@@ -1,0 +1,58 @@
+// What must hold between the values that say where Redis is and how one is let in there.
+
+import RollcallRedis
+
+extension WorkerConfiguration {
+    static let redisRules: [Rule] =
+        [
+            Rule(.malformed, "redis.url") { configuration in
+                do throws(InvalidRedisURL) {
+                    _ = try RedisDeployment(url: configuration.redis.url)
+                    return nil
+                } catch {
+                    return error.description
+                }
+            },
+            Rule(.inconsistent, "redis.password_file", "redis.url") {
+                guard $0.redis.passwordFile != nil, $0.redis.deployment?.password != nil else { return nil }
+                return "redis.url holds a password too: leave one of them out"
+            },
+            Rule(.missing, "redis.private_key", "redis.certificate") {
+                $0.redis.certificate != nil && $0.redis.privateKey == nil
+                    ? "redis.certificate is set: TLS needs its private key too" : nil
+            },
+            Rule(.missing, "redis.certificate", "redis.private_key") {
+                $0.redis.privateKey != nil && $0.redis.certificate == nil
+                    ? "redis.private_key is set: TLS needs its certificate too" : nil
+            },
+        ]
+        + [
+            Rule(.missing, "redis.sentinel_password_file", "redis.sentinel_user") {
+                $0.redis.sentinelUser != nil && $0.redis.sentinelPasswordFile == nil
+                    ? "redis.sentinel_user is set: a user shows a password" : nil
+            },
+            Rule(.inconsistent, "redis.sentinel_password_file", "redis.url") {
+                guard $0.redis.sentinelPasswordFile != nil, case .server? = $0.redis.deployment?.topology else {
+                    return nil
+                }
+                return "redis.url names no sentinels: that is what redis+sentinel:// does"
+            },
+            onlyUnderTLS("redis.authority", \.redis.authority), onlyUnderTLS("redis.certificate", \.redis.certificate),
+            onlyUnderTLS("redis.server_name", \.redis.serverName),
+        ]
+
+    /// Who has prepared TLS and asks for none should hear of it before anything is said in the clear.
+    private static func onlyUnderTLS(
+        _ key: String, _ path: any KeyPath<WorkerConfiguration, String?> & Sendable
+    ) -> Rule {
+        Rule(.inconsistent, key, "redis.url") {
+            guard $0[keyPath: path] != nil, $0.redis.deployment?.isEncrypted == false else { return nil }
+            return "redis.url asks for no TLS: that is what rediss:// does"
+        }
+    }
+}
+
+extension WorkerConfiguration.Redis {
+    /// What the URL says; `nil` if it is wrong.
+    var deployment: RedisDeployment? { try? RedisDeployment(url: url) }
+}

@@ -1,0 +1,38 @@
+// Whose admin port it is that is taken: a worker's gives everybody its live page. No token is shown to what may be
+// somebody else's.
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// What answers at an admin port.
+struct AdminNeighbour {
+    private static let patience = TimeAmount.seconds(1)
+    /// A page is not endless.
+    private static let mostBytes = 1 << 16
+
+    let host: String
+    let port: Int
+
+    /// Whether it is a worker.
+    func isWorker() async -> Bool {
+        do {
+            return try await HTTPClient.withHTTPClient { client in
+                let answer = try await client.execute(HTTPClientRequest(url: url), timeout: Self.patience)
+                let page = try await answer.body.collect(upTo: Self.mostBytes)
+                return answer.status == .ok && String(buffer: page).contains("<title>Rollcall, live</title>")
+            }
+        } catch {
+            return false
+        }
+    }
+
+    /// An address that stands for all of a machine's is asked at this machine.
+    private var url: String {
+        switch host {
+        case "0.0.0.0": "http://127.0.0.1:\(port)/live"
+        case "::": "http://[::1]:\(port)/live"
+        case let host: "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/live"
+        }
+    }
+}

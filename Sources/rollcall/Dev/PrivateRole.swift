@@ -1,0 +1,51 @@
+// What a server of `rollcall dev` is among the others.
+
+import Foundation
+
+/// How a private `redis-server` is started.
+struct PrivateRole: Sendable {
+    /// For people, so that what one typed yesterday works today.
+    let usualPort: Int
+    /// What the server prints when it is ready.
+    let readyWords: String
+    /// The command line for a port and a folder of the server's own.
+    let arguments: @Sendable (_ port: Int, _ folder: URL) throws -> [String]
+
+    /// Stands alone, until somebody follows it.
+    static let primary = server(usualPort: 6399)
+
+    /// Follows a primary on this port.
+    ///
+    /// - Parameter number: told apart by it from other replicas; from 1.
+    static func replica(_ number: Int, of primary: Int) -> PrivateRole {
+        server(
+            usualPort: 6399 + number,
+            ["--replicaof", "127.0.0.1 \(primary)", "--repl-diskless-sync-delay", "0"])
+    }
+
+    private static func server(usualPort: Int, _ more: [String] = []) -> PrivateRole {
+        PrivateRole(usualPort: usualPort, readyWords: "Ready to accept connections") { port, folder in
+            [
+                "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder.path,
+            ] + more
+        }
+    }
+
+    /// Watches a primary on this port, and has a replica take its place one second after it has fallen silent. A sentinel
+    /// keeps what it learns in its configuration, and goes on from there when it is started again.
+    ///
+    /// - Parameter number: told apart by it from other sentinels; from 0.
+    static func sentinel(_ number: Int, watching primary: Int, as name: String, quorum: Int) -> PrivateRole {
+        PrivateRole(usualPort: 26_399 + number, readyWords: "+monitor master") { port, folder in
+            let file = folder.appending(path: "sentinel.conf")
+            let lines = [
+                "bind 127.0.0.1", "dir \(folder.path)", "sentinel monitor \(name) 127.0.0.1 \(primary) \(quorum)",
+                "sentinel down-after-milliseconds \(name) 1000", "sentinel failover-timeout \(name) 10000", "",
+            ]
+            if !FileManager.default.fileExists(atPath: file.path) {
+                try Data(lines.joined(separator: "\n").utf8).write(to: file)
+            }
+            return [file.path, "--sentinel", "--port", "\(port)"]
+        }
+    }
+}

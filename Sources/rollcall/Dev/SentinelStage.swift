@@ -1,0 +1,112 @@
+// A primary, two replicas and three sentinels, so that anyone can see a failover: the page kills whichever is the primary,
+// and starts it again as whatever the others make of it.
+
+/// A Redis under sentinels.
+actor SentinelStage: DevRedis {
+    static let name = "mymaster"
+
+    private let servers: [Part<PrivateRedis>]
+    private let sentinels: [PrivateRedis]
+    private var crashed: Part<PrivateRedis>?
+
+    private init(_ servers: [Part<PrivateRedis>], _ sentinels: [PrivateRedis]) {
+        (self.servers, self.sentinels) = (servers, sentinels)
+    }
+
+    /// Starts all of them, does `work`, and stops them.
+    static func during<Result: Sendable>(
+        atHome isAtHome: Bool, _ work: @escaping @Sendable (DevDeployment, any DevRedis) async throws -> Result
+    ) async throws -> Result {
+        try await PrivateRedis.during(atHome: isAtHome) { primary, first in
+            try await PrivateRedis.during(.replica(1, of: primary.port), atHome: isAtHome) { _, second in
+                try await PrivateRedis.during(.replica(2, of: primary.port), atHome: isAtHome) { _, third in
+                    try await watched(primary.port, atHome: isAtHome, [], needed: 3) { sentinels in
+                        let stage = SentinelStage([first, second, third], sentinels)
+                        try await stage.settled()
+                        let hosts = sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+                        return try await work(
+                            DevDeployment(
+                                url: "redis+sentinel://\(hosts)/\(name)", port: primary.port, pid: primary.pid,
+                                sentinels: sentinels),
+                            stage)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts sentinels, each in the scope of the one before.
+    private static func watched<Result: Sendable>(
+        _ primary: Int, atHome isAtHome: Bool, _ sentinels: [PrivateRedis], needed: Int,
+        _ work: @escaping @Sendable ([PrivateRedis]) async throws -> Result
+    ) async throws -> Result {
+        guard sentinels.count < needed else { return try await work(sentinels) }
+        let role = PrivateRole.sentinel(sentinels.count, watching: primary, as: name, quorum: needed / 2 + 1)
+        return try await PrivateRedis.during(role, atHome: isAtHome) { sentinel, _ in
+            try await watched(primary, atHome: isAtHome, sentinels + [sentinel], needed: needed, work)
+        }
+    }
+
+    /// Waits until the sentinels know each other and the replicas: before, they could not agree on anything.
+    private func settled() async throws {
+        for sentinel in sentinels {
+            while true {
+                let facts = try await Self.ask(sentinel, "SENTINEL", "MASTER", Self.name)
+                let pairs = zip(facts, facts.dropFirst())
+                if pairs.contains(where: { $0 == ("num-other-sentinels", "\(sentinels.count - 1)") }),
+                    pairs.contains(where: { $0 == ("num-slaves", "\(servers.count - 1)") })
+                {
+                    break
+                }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    var primary: PrivateRedis? {
+        get async {
+            guard let port = await primaryPort else { return nil }
+            for server in servers {
+                if let running = await server.life?.running, running.port == port { return running }
+            }
+            return nil
+        }
+    }
+
+    /// Where the sentinels say that it is.
+    private var primaryPort: Int? {
+        get async {
+            let answer = try? await Self.ask(sentinels[0], "SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
+            return answer?.last.flatMap { Int($0) }
+        }
+    }
+
+    /// What a server answers, a line for each part.
+    private static func ask(_ server: PrivateRedis, _ words: String...) async throws -> [String] {
+        let child = try Child(
+            "redis-cli", program: Program.find("redis-cli"),
+            arguments: ["-h", "127.0.0.1", "-p", "\(server.port)"] + words)
+        var lines: [String] = []
+        for await line in child.lines { lines.append(line) }
+        return lines
+    }
+}
+
+// MARK: What the page does
+
+extension SentinelStage {
+    var isUp: Bool { crashed == nil }
+
+    func crash() async {
+        guard crashed == nil, let port = await primaryPort else { return }
+        for server in servers where await server.life?.running.port == port {
+            crashed = server
+            await server.crash()
+        }
+    }
+
+    func start() async throws {
+        try await crashed?.start()
+        crashed = nil
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import RollcallLoad
+import RollcallWorker
+
+/// What the devices do, and how many they are.
+struct LoadOptions: ParsableArguments {
+    @Option(help: "Where a worker listens for devices. May be repeated: the devices spread over all.")
+    var url: [String] = []
+
+    @Option(help: "How many devices there are, each another user's.")
+    var devices = 1_000
+
+    @Option(help: "What they do: \(Self.scenarios).")
+    var scenario = ScenarioKind.idle
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long it is measured.", valueName: "duration"))
+    var duration = Duration.seconds(30)
+
+    @Option(help: "storm: how many connect a second. Without, all at once.")
+    var rate: Double?
+
+    @Option(help: "room: how many type.")
+    var typists = 8
+
+    @Option(help: "chat: how often somebody begins to type, a second, of all. Without, each does every half minute.")
+    var bursts: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "reconnect: what ends the connections after a third of the time: cut (this load does), kill=PID or drain=PID (of a worker on this machine, which gets SIGKILL or SIGTERM), or wait (you do).",
+            valueName: "cut|wait|kill=PID|drain=PID"))
+    var outage = Outage.cut
+
+    @Option(help: "How many processes share the devices. Without, as few as the limit of open files allows.")
+    var processes: Int?
+
+    @Option(help: "What names of users and conversations begin with. Two loads at once want different ones.")
+    var name = "load"
+
+    private static let scenarios = ScenarioKind.offered.map(\.rawValue).joined(separator: ", ")
+
+    /// - Parameter most: how many devices a process can have.
+    func check(perProcess most: Int) throws {
+        guard ScenarioKind.offered.contains(scenario) else { throw ValidationError("--scenario is \(Self.scenarios)") }
+        guard (1...10_000_000).contains(devices) else { throw ValidationError("--devices takes a number from 1") }
+        guard duration >= .milliseconds(100), duration <= .seconds(86_400) else {
+            throw ValidationError("--for takes a duration from 100ms to 24h")
+        }
+        guard rate.map({ $0 > 0 }) ?? true, bursts.map({ $0 >= 0 }) ?? true, (1...64).contains(typists) else {
+            throw ValidationError("--rate and --bursts take numbers above 0, --typists one from 1 to 64")
+        }
+        guard name.wholeMatch(of: #/[A-Za-z0-9_-]{1,32}/#) != nil else {
+            throw ValidationError("--name takes up to 32 letters, digits, - and _")
+        }
+        guard processes.map({ (1...256).contains($0) && $0 <= devices }) ?? true else {
+            throw ValidationError("--processes takes a number from 1 to 256, and no more than there are devices")
+        }
+        try checkFiles(most)
+    }
+
+    private func checkFiles(_ most: Int) throws {
+        guard most > 0 else {
+            throw ValidationError("the limit of open files is too low for any device: see ulimit -n")
+        }
+        let needed = (devices + most - 1) / most
+        guard let processes, processes < needed else { return }
+        throw ValidationError(
+            "\(devices) devices in \(processes == 1 ? "1 process" : "\(processes) processes") are more than the limit "
+                + "of open files allows, which is \(most) devices a process: "
+                + "use --processes \(needed), or raise the limit (ulimit -n)")
+    }
+
+    /// How many processes carry the load.
+    var count: Int {
+        let most = max(1, Self.devicesPerProcess())
+        return processes ?? max(1, (devices + most - 1) / most)
+    }
+
+    /// How many devices a process can have, which are open files each, and needs some for itself.
+    static func devicesPerProcess() -> Int { max(0, OpenFileLimit.raise() - 100) }
+
+    /// What one process is to do: `0/2` is the first of two that share the devices, `witness` stands beside them.
+    func plan(part: String) -> Plan? {
+        let numbers = part.split(separator: "/").compactMap { Int($0) }
+        guard part == "witness" || numbers.count == 2 && (0..<numbers[1]).contains(numbers[0]) else { return nil }
+        guard part != "witness" else {
+            var plan = Plan(.witness, devices: Self.witnesses, duration: duration + .seconds(60))
+            plan.name = "\(name)-witness"
+            return plan
+        }
+        var plan = Plan(scenario, devices: devices, part: numbers[0], of: numbers[1], duration: duration)
+        (plan.name, plan.typists) = (name, typists)
+        plan.rate = rate.map { $0 / Double(numbers[1]) }
+        plan.bursts = (bursts ?? Double(devices) / 30) / Double(numbers[1])
+        plan.cuts = outage == .cut
+        return plan
+    }
+
+    /// Five pairs: some eighteen changes a second, which are nothing beside any load.
+    private static let witnesses = 10
+}
+
+extension ScenarioKind: ExpressibleByArgument {
+    /// The witness is beside every scenario, and none of its own.
+    static let offered = allCases.filter { $0 != .witness }
+
+    public static var allValueStrings: [String] { offered.map(\.rawValue) }
+}
+
+/// What ends the connections.
+enum Outage: Hashable, ExpressibleByArgument {
+    case cut
+    case wait
+    case kill(Int32)
+    case drain(Int32)
+
+    init?(argument: String) {
+        let words = argument.split(separator: "=", maxSplits: 1)
+        let pid = words.count == 2 ? Int32(words[1]).flatMap { $0 > 1 ? $0 : nil } : nil
+        switch (words.first, pid) {
+        case ("cut", nil) where words.count == 1: self = .cut
+        case ("wait", nil) where words.count == 1: self = .wait
+        case ("kill", let pid?): self = .kill(pid)
+        case ("drain", let pid?): self = .drain(pid)
+        default: return nil
+        }
+    }
+
+    var defaultValueDescription: String { "cut" }
+}

@@ -1,0 +1,78 @@
+// A primary that sentinels name, which goes, falls asleep, or is one no longer. What it said last may be lost with it.
+
+internal import Foundation
+internal import Harness
+internal import RollcallClient
+internal import TestSupport
+
+extension Outage {
+    /// The new primary may lack what was said last, and remember leases that have been given up: until these pass, reads
+    /// believe it.
+    fileprivate static func failover(_ settings: Settings) -> Outage {
+        Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
+    }
+}
+
+extension Fault {
+    static let sentinelFaults = [primaryKilled, primaryStalled, failedOver, demoted, sentinelsGone]
+
+    private static func sentinel(
+        _ name: String, body: @escaping @Sendable (Stage, SentinelSet) async throws -> Void
+    ) -> Fault {
+        Fault(.redis, "Sentinel: \(name)", equipment: .init(hasSentinels: true)) { stage in
+            guard let set = stage.sentinels else { preconditionFailure("the stage has what it was equipped with") }
+            try await body(stage, set)
+        }
+    }
+
+    private static let primaryKilled = sentinel("primary killed (-9)") { stage, set in
+        try await stage.outage(.failover(stage.settings)) {
+            set.servers[0].process.kill()
+        } end: { _ in
+            _ = try await set.primary(besides: set.servers[0])
+        }
+    }
+
+    /// It wakes as a primary, and is made a replica then.
+    private static let primaryStalled = sentinel("primary stopped (SIGSTOP), and continued after its failover") {
+        stage, set in
+        try await stage.outage(.failover(stage.settings)) {
+            set.servers[0].process.signal(SIGSTOP)
+        } end: { _ in
+            _ = try await set.primary(besides: set.servers[0])
+            set.servers[0].process.signal(SIGCONT)
+        }
+    }
+
+    private static let failedOver = sentinel("SENTINEL FAILOVER under load") { stage, set in
+        let load = try await stage.load()
+        try await stage.outage(.failover(stage.settings)) {
+            try await set.failOver()
+        } end: { _ in
+        }
+        try await load.end()
+    }
+
+    /// The sentinels find it a replica among replicas, and choose another.
+    private static let demoted = sentinel("primary made a replica (REPLICAOF)") { stage, set in
+        try await stage.outage(.failover(stage.settings)) {
+            try await stage.redis.cli("REPLICAOF", "127.0.0.1", "\(set.servers[1].port)")
+        } end: { _ in
+            _ = try await set.primary()
+        }
+    }
+
+    /// Nobody should notice.
+    private static let sentinelsGone = sentinel("all sentinels killed, and started after 5 s, under load") {
+        stage, set in
+        let load = try await stage.load()
+        try await stage.outage {
+            try await set.killSentinels()
+        } end: { _ in
+            try await Task.sleep(for: .seconds(5))
+            try await set.startSentinels()
+        }
+        let refusals = try await load.end()
+        stage.found(.other, broken: refusals == 0 ? nil : "\(refusals) messages were refused")
+    }
+}

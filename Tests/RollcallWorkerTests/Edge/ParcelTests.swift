@@ -1,0 +1,32 @@
+import NIOCore
+import Testing
+
+@testable import RollcallWorker
+
+@Suite struct ParcelTests {
+    private let one = ServerFrame(text: Array("one".utf8))
+    private let two = ServerFrame(text: Array("two".utf8))
+
+    @Test("frames go out in order, as one piece of memory")
+    func order() {
+        let parcel = Parcel(one).adding(two).adding(.ping)
+        #expect(parcel.count == one.count + two.count + ServerFrame.ping.count)
+        #expect(parcel.bytes == ServerFrame(joining: [one, two, .ping]).bytes)
+    }
+
+    @Test("sockets that are sent the same frames share a parcel, others do not")
+    func shared() {
+        let first = Parcel(one)
+        let (alice, bob) = (first.adding(two), first.adding(two))
+        #expect(alice === bob)
+        #expect(first.adding(.ping) !== alice)
+        #expect(first.adding(ServerFrame(text: Array("two".utf8))) !== alice, "the same text, but another frame")
+    }
+
+    @Test("a parcel that was extended stays what it was")
+    func extended() {
+        let first = Parcel(one)
+        _ = first.adding(two)
+        #expect(first.bytes == one.bytes)
+    }
+}

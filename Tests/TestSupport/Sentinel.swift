@@ -1,0 +1,82 @@
+// A private sentinel for a test: real, with a configuration of its own, which it writes to as sentinels do.
+
+internal import Foundation
+
+/// A running sentinel, on loopback.
+public final class Sentinel: Sendable {
+    public let port: Int
+    public let process: ChildProcess
+    private let folder: URL
+    /// What `redis-cli` needs to reach it.
+    private let way: [String]
+
+    /// What there is to be told besides where the primary is.
+    public struct Equipment: Sendable {
+        /// Further lines of its configuration; `PORT` stands for its port.
+        public var lines: [String]
+        /// What `redis-cli` needs to reach it, besides the port.
+        public var way: [String]
+
+        public init(lines: [String] = [], way: [String] = []) {
+            (self.lines, self.way) = (lines, way)
+        }
+    }
+
+    /// Starts one and waits until it watches.
+    ///
+    /// - Parameters:
+    ///   - port: where to listen; `nil` picks a free one.
+    ///   - downAfter: how long the primary may be silent.
+    public init(
+        watching primary: Int, as name: String, quorum: Int, port: Int? = nil, downAfter: Duration = .seconds(1),
+        _ equipment: Equipment = Equipment()
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "rollcall-sentinel-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        (self.folder, way) = (folder, equipment.way)
+        let lines =
+            (equipment.lines.isEmpty ? ["port PORT"] : equipment.lines) + [
+                "bind 127.0.0.1", "dir \(folder.path)", "sentinel monitor \(name) 127.0.0.1 \(primary) \(quorum)",
+                "sentinel down-after-milliseconds \(name) \(downAfter / .milliseconds(1))",
+                "sentinel failover-timeout \(name) 6000", "sentinel parallel-syncs \(name) 2",
+            ]
+        // A free port may be taken by somebody else before the sentinel listens there.
+        for _ in 0..<3 where port == nil {
+            let free = try freePort()
+            guard let process = try? await Self.start(lines, port: free, in: folder) else { continue }
+            (self.port, self.process) = (free, process)
+            return
+        }
+        self.port = try port ?? freePort()
+        process = try await Self.start(lines, port: self.port, in: folder)
+    }
+
+    private static func start(_ lines: [String], port: Int, in folder: URL) async throws -> ChildProcess {
+        let file = folder.appending(path: "sentinel.conf")
+        let text = lines.map { $0.replacing("PORT", with: "\(port)") }.joined(separator: "\n") + "\n"
+        try Data(text.utf8).write(to: file)
+        let process = try ChildProcess(["redis-server", file.path, "--sentinel"])
+        try await eventually("a sentinel watches") {
+            guard process.isRunning else { throw Timeout(description: "a sentinel ended: \(process.output)") }
+            return process.output.contains("+monitor master")
+        }
+        return process
+    }
+
+    deinit {
+        process.kill()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Asks it with `redis-cli`.
+    ///
+    /// - Returns: what it answered, without the last newline.
+    @discardableResult
+    public func cli(_ arguments: String...) async throws -> String {
+        let child = try ChildProcess(["redis-cli"] + way + ["-p", "\(port)"] + arguments)
+        try await child.exitCode()
+        try await eventually("redis-cli's output is read") { child.outputEnded }
+        return child.output.hasSuffix("\n") ? String(child.output.dropLast()) : child.output
+    }
+}

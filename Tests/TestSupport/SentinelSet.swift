@@ -1,0 +1,124 @@
+// What an operator runs with Sentinel: a primary, replicas, and sentinels that watch them.
+
+internal import Foundation
+internal import Synchronization
+
+/// A primary, two replicas and three sentinels of a test's own, which know each other.
+public final class SentinelSet: Sendable {
+    /// By what name the sentinels know the primary.
+    public static let name = "mymaster"
+
+    /// The first of them was the primary at the beginning.
+    public let servers: [RedisServer]
+    private let present: Mutex<[Sentinel]>
+
+    public var sentinels: [Sentinel] { present.withLock { $0 } }
+
+    /// Starts all of them and waits until every sentinel knows everybody.
+    ///
+    /// - Parameters:
+    ///   - isHasty: whether sentinels talk to each other more often than they do by default, so that a test is over soon.
+    public init(downAfter: Duration = .seconds(1), isHasty: Bool = true) async throws {
+        let primary = try await RedisServer(options: ["--repl-diskless-sync-delay", "0"])
+        let following = ["--replicaof", "127.0.0.1 \(primary.port)", "--repl-diskless-sync-delay", "0"]
+        async let second = RedisServer(options: following)
+        async let third = RedisServer(options: following)
+        servers = [primary, try await second, try await third]
+        try await eventually("both replicas follow") {
+            try await primary.cli("INFO", "replication").matches(of: /state=online/).count == 2
+        }
+        var sentinels: [Sentinel] = []
+        for _ in 0..<3 {
+            let sentinel = try await Sentinel(
+                watching: primary.port, as: Self.name, quorum: 2, downAfter: downAfter)
+            // Older ones have no such command, and are waited for.
+            if isHasty { try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500") }
+            sentinels.append(sentinel)
+        }
+        present = Mutex(sentinels)
+        try await settled()
+    }
+
+    /// Waits until every sentinel knows both replicas and both others.
+    public func settled() async throws {
+        for sentinel in sentinels {
+            try await eventually("a sentinel knows all", every: .milliseconds(50)) {
+                let facts = try await sentinel.cli("SENTINEL", "MASTER", Self.name).split(separator: "\n")
+                func fact(_ name: Substring) -> Substring? {
+                    facts.firstIndex(of: name).map { facts[facts.index(after: $0)] }
+                }
+                return fact("num-slaves") == "2" && fact("num-other-sentinels") == "2"
+            }
+        }
+    }
+
+    /// For whoever does what a worker does, and nothing else.
+    public var url: String { "redis+sentinel://rollcall:a-password@\(hosts)/\(Self.name)" }
+    /// For whoever may do everything.
+    public var openURL: String { "redis+sentinel://\(hosts)/\(Self.name)" }
+    private var hosts: String { sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
+
+    /// The server that the sentinels name, once they agree and it is one.
+    ///
+    /// - Parameter old: is not waited for, nor asked: it may be dead or asleep.
+    public func primary(besides old: RedisServer? = nil) async throws -> RedisServer {
+        var found: RedisServer?
+        try await eventually("the sentinels agree on a primary", every: .milliseconds(50)) {
+            guard let agreed = try await agreed(), agreed !== old else { return false }
+            found = agreed
+            return try await agreed.cli("ROLE").hasPrefix("master")
+        }
+        guard let found else { throw Timeout(description: "no primary") }
+        return found
+    }
+
+    private func agreed() async throws -> RedisServer? {
+        var ports: Set<String> = []
+        for sentinel in sentinels where sentinel.process.isRunning {
+            let answer = try await sentinel.cli("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
+            ports.insert(answer.split(separator: "\n").last.map(String.init) ?? "")
+        }
+        return ports.count == 1 ? servers.first { "\($0.port)" == ports.first } : nil
+    }
+
+    /// Has a replica take the primary's place, both being well, and waits until it has.
+    ///
+    /// - Returns: the new primary.
+    @discardableResult
+    public func failOver() async throws -> RedisServer {
+        let old = try await primary()
+        try await eventually("a sentinel fails over", every: .milliseconds(100)) {
+            try await sentinels[0].cli("SENTINEL", "FAILOVER", Self.name) == "OK"
+        }
+        return try await primary(besides: old)
+    }
+
+    /// Ends all sentinels as a crash would.
+    public func killSentinels() async throws {
+        for sentinel in sentinels {
+            sentinel.process.kill()
+            try await sentinel.process.exitCode()
+        }
+    }
+
+    /// Starts sentinels where those were that were killed, and waits until they know everybody.
+    public func startSentinels() async throws {
+        let primary = try await master()
+        var started: [Sentinel] = []
+        for old in sentinels {
+            let sentinel = try await Sentinel(watching: primary.port, as: Self.name, quorum: 2, port: old.port)
+            try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500")
+            started.append(sentinel)
+        }
+        present.withLock { [started] in $0 = started }
+        try await settled()
+    }
+
+    /// The server that says that it is the primary.
+    private func master() async throws -> RedisServer {
+        for server in servers where server.process.isRunning {
+            if try await server.cli("ROLE").hasPrefix("master") { return server }
+        }
+        throw Timeout(description: "no server is a primary")
+    }
+}
