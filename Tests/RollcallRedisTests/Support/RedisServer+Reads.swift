@@ -1,0 +1,11 @@
+import TestSupport
+import Testing
+
+extension RedisServer {
+    /// How many times it has read from its clients, this question's client among them.
+    func readCount() async throws -> Int {
+        let line = try await cli("INFO", "stats").split { $0.isNewline }
+            .first { $0.hasPrefix("total_reads_processed:") }
+        return try #require(line.flatMap { Int($0.drop { $0 != ":" }.dropFirst()) })
+    }
+}
