@@ -13,6 +13,10 @@ SHELL_SCRIPTS := $(wildcard Tests/*.sh) scripts/document scripts/setup scripts/m
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
 FLAGS := $(if $(BREW),-Xcc -I$(BREW)/include -Xlinker -L$(BREW)/lib)
 
+# What is measured is what is shipped, with Swift's standard library inside. All builds for release take the same flags, and
+# so share what they build.
+RELEASE := -c release $(FLAGS) $(if $(BREW),,--static-swift-stdlib)
+
 help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
@@ -56,41 +60,41 @@ SEEDS ?= 5000
 
 # Needs neither Redis nor hiredis, and builds nothing that does.
 simulate: ## play thousands of simulated deployments; takes SEEDS=n, FROM=n, SEED=n for the story of one, PLANT=mistake
-	$(SWIFT) build -c release --product simulate
+	$(SWIFT) build $(RELEASE) --product simulate
 	.build/release/simulate $(if $(SEED),--seed $(SEED) --trace,--seeds $(SEEDS) $(if $(FROM),--from $(FROM))) $(if $(PLANT),--plant $(PLANT))
 
 # Results are kept in .build/faults.json: a run that was ended goes on where it was, and ONLY= plays some rows alone.
 faults: setup ## put every promise to the test on real processes; takes ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1
 	@scripts/setup faults
-	$(SWIFT) build $(FLAGS) -c release --product rollcall
-	$(SWIFT) build $(FLAGS) -c release --product faults
+	$(SWIFT) build $(RELEASE) --product rollcall
+	$(SWIFT) build $(RELEASE) --product faults
 	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
 
 bench: setup ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
-	$(SWIFT) build $(FLAGS) -c release --product rollcall
-	$(SWIFT) build $(FLAGS) -c release --product floor
-	$(SWIFT) build $(FLAGS) -c release --product bench
+	$(SWIFT) build $(RELEASE) --product rollcall
+	$(SWIFT) build $(RELEASE) --product floor
+	$(SWIFT) build $(RELEASE) --product bench
 	.build/release/bench --json .build/bench.json $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
 	@sh Tests/venv.sh .build-venv-plots Benchmarks/requirements.txt Benchmarks/plot.py .build/bench.json .build/bench.svg
 	@echo 'The figures are in .build/bench.json, and a picture of them in .build/bench.svg.'
 
 bench-micro: setup ## measure what happens most often, in nanoseconds and allocations, built for release; takes ONLY=pattern
-	$(SWIFT) build $(FLAGS) -c release --product micro-bench
+	$(SWIFT) build $(RELEASE) --product micro-bench
 	.build/release/micro-bench $(if $(ONLY),--only '$(ONLY)')
 
 # Allocations are the same on any machine, however busy.
 check-allocations: setup ## fail where anything of bench-micro allocates more than its table allows; takes ONLY=pattern
-	$(SWIFT) build $(FLAGS) -c release --product micro-bench
+	$(SWIFT) build $(RELEASE) --product micro-bench
 	.build/release/micro-bench --check Benchmarks/Micro/allocations.txt $(if $(ONLY),--only '$(ONLY)')
 
 # Needs neither Redis nor hiredis.
 bench-crowd: ## measure what very many people in one conversation cost their worker, each
-	$(SWIFT) build -c release --product crowd-bench
+	$(SWIFT) build $(RELEASE) --product crowd-bench
 	.build/release/crowd-bench
 
 memory: setup ## measure what views leave on the heap, and what observed people cost, built for release
-	$(SWIFT) build $(FLAGS) -c release --product rollcall
-	$(SWIFT) run $(FLAGS) -c release views
+	$(SWIFT) build $(RELEASE) --product rollcall
+	$(SWIFT) run $(RELEASE) views
 
 # LeakSanitizer looks, at the end of the program, for what nothing points to any more.
 leaks: setup ## open and close views, and look for leaks; on Linux
@@ -101,20 +105,19 @@ leaks: setup ## open and close views, and look for leaks; on Linux
 		.build/debug/views --rounds 3000 --people 100
 
 attacks: setup ## play every attack on a real worker, beside a witness; takes TIMES=n, ONLY=pattern
-	$(SWIFT) build $(FLAGS) -c release --product rollcall
-	$(SWIFT) run $(FLAGS) -c release attacks $(if $(TIMES),--times $(TIMES)) $(if $(ONLY),--only '$(ONLY)')
+	$(SWIFT) build $(RELEASE) --product rollcall
+	$(SWIFT) run $(RELEASE) attacks $(if $(TIMES),--times $(TIMES)) $(if $(ONLY),--only '$(ONLY)')
 
 # What it has come upon stays in .build-fuzz, and the next run goes on from there. Needs a compiler with libFuzzer.
 fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n, TIME=seconds, ONLY=target, MERGE=1
 	RUNS=$(or $(RUNS),2000000) TIME=$(or $(TIME),0) ONLY="$(ONLY)" MERGE=$(MERGE) Tests/fuzz.sh
 
-# With Swift's standard library inside, so that the machine it runs on needs hiredis and no Swift. Names of functions stay
-# in, for readable backtraces; what only debuggers read goes.
+# The machine it runs on needs hiredis and no Swift. Names of functions stay in, for readable backtraces; what only debuggers
+# read goes.
 PROGRAM ?= .build/install/rollcall
-RELEASE := -c release --product rollcall $(if $(BREW),,--static-swift-stdlib -Xlinker --strip-debug)
 
 release: setup ## build what `make install` installs
-	$(SWIFT) build $(FLAGS) $(RELEASE)
+	$(SWIFT) build $(RELEASE) --product rollcall $(if $(BREW),,-Xlinker --strip-debug)
 	@mkdir -p .build/install
 	install -m 755 .build/release/rollcall .build/install/rollcall
 

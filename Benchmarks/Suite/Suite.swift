@@ -18,15 +18,24 @@ struct Suite: AsyncParsableCommand {
     @Option(help: "Write all figures to this file, as JSON.")
     var json: String?
 
-    private static let workloads: [any Workload] = [
-        TypingLatency(people: 2), TypingLatency(people: 50),
-        FanOut(people: 200, outstanding: 1), FanOut(people: 1_000, outstanding: 1),
-        FanOut(people: 200, outstanding: 8), FanOut(people: 1_000, outstanding: 8),
-        IdleMemory(devices: 15_000), IdleProcessor(devices: 15_000),
-        ConnectStorm(devices: 5_000), Signals(count: 50_000),
-        Snapshots(users: 1_000, way: .watch), Snapshots(users: 1_000, way: .http),
-        LargeRoom(people: 1_000, typing: 300),
-    ]
+    @Flag(help: "Play each workload small and short, to see that it works; its figures mean nothing.")
+    var trial = false
+
+    private var workloads: [any Workload] {
+        let size = { (usual: Int) in trial ? max(10, usual / 50) : usual }
+        let seconds = { (usual: Double) in trial ? usual / 20 : usual }
+        return [
+            TypingLatency(people: 2, signals: size(200)), TypingLatency(people: size(50), signals: size(200)),
+            FanOut(people: size(200), outstanding: 1, seconds: seconds(2)),
+            FanOut(people: size(1_000), outstanding: 1, seconds: seconds(2)),
+            FanOut(people: size(200), outstanding: 8, seconds: seconds(2)),
+            FanOut(people: size(1_000), outstanding: 8, seconds: seconds(2)),
+            IdleMemory(devices: size(15_000)), IdleProcessor(devices: size(15_000), seconds: seconds(10)),
+            ConnectStorm(devices: size(5_000)), Signals(count: size(50_000)),
+            Snapshots(users: size(1_000), way: .watch), Snapshots(users: size(1_000), way: .http),
+            LargeRoom(people: size(1_000), typing: size(300), seconds: seconds(60)),
+        ]
+    }
 
     func validate() throws {
         guard rounds > 0 else { throw ValidationError("--rounds takes a number from 1 on") }
@@ -36,7 +45,7 @@ struct Suite: AsyncParsableCommand {
         OpenFileLimit.raise()
         var rows: [Row] = []
         say(Row.head, on: .standardOutput)
-        for workload in Self.workloads where try selects(workload) {
+        for workload in workloads where try selects(workload) {
             let row = try await measure(workload)
             say(row.line, on: .standardOutput)
             rows.append(row)

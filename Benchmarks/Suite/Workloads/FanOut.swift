@@ -3,29 +3,31 @@ struct FanOut: Workload {
     let people: Int
     /// How many signals are on their way at a time.
     let outstanding: Int
+    let seconds: Double
     var name: String { "fan-out, a room of \(people), \(outstanding) outstanding: CPU a delivery" }
     let unit = "µs"
     var target: Target { .ratio(outstanding == 1 ? 1.2 : 1.3) }
 
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
         let stand = try await Stand(side, servers: 1, floor: outstanding == 1 ? [] : ["--join"])
-        return Hall(stand: stand, room: try Room(stand, people: people), people: people, outstanding: outstanding)
+        return Hall(
+            stand: stand, room: try Room(stand, people: people), people: people, outstanding: outstanding,
+            seconds: seconds)
     }
 
     private struct Hall: Measurable {
-        private static let duration = 2.0
-
         let stand: Stand
         let room: Room
         let people: Int
         let outstanding: Int
+        let seconds: Double
 
         func measure() throws -> Sample {
             _ = try burst(true)
             _ = try burst(false)
             let (before, start) = (stand.cost, now())
             var (deliveries, messages) = (0, 0)
-            while now() < start + Self.duration {
+            while now() < start + seconds {
                 for isTyping in [true, false] {
                     messages += try burst(isTyping)
                     deliveries += outstanding * (people - 1)

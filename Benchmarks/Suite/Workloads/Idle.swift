@@ -34,18 +34,20 @@ struct IdleMemory: Workload {
 /// What a worker computes to find those that have vanished, at the default ping.
 struct IdleProcessor: Workload {
     let devices: Int
+    let seconds: Double
     var name: String { "\(devices) idle devices: processor time of a server" }
     let unit = "% of a core"
     let target = Target.ratio(1.6)
 
-    func prepare(_ side: Stand.Side) -> (any Measurable)? { Pockets(side: side, devices: devices) }
+    func prepare(_ side: Stand.Side) -> (any Measurable)? {
+        Pockets(side: side, devices: devices, seconds: seconds)
+    }
 
     /// Anew each round: as many files as the devices of both sides have, a process may not open.
     private struct Pockets: Measurable {
-        private static let duration = 10.0
-
         let side: Stand.Side
         let devices: Int
+        let seconds: Double
 
         func measure() async throws -> Sample {
             let stand = try await Stand(side, servers: 1, settings: nil, floor: ["--ping", "10000"])
@@ -55,11 +57,11 @@ struct IdleProcessor: Workload {
             }
             guests.rest(seconds: 3)
             let (before, commands) = (stand.serverCost, try await stand.redisWrites())
-            guests.rest(seconds: Self.duration)
+            guests.rest(seconds: seconds)
             let writes = Double(try await stand.redisWrites() - commands)
             return Sample(
-                value: (stand.serverCost - before).seconds / Self.duration * 100,
-                details: ["writes to Redis a second": writes / Self.duration])
+                value: (stand.serverCost - before).seconds / seconds * 100,
+                details: ["writes to Redis a second": writes / seconds])
         }
     }
 }

@@ -3,30 +3,34 @@
 struct LargeRoom: Workload {
     let people: Int
     let typing: Int
-    var name: String { "a room of \(people), \(typing) typing at 8 keys a second for a minute: CPU of the worker" }
+    let seconds: Double
+    var name: String {
+        "a room of \(people), \(typing) typing at 8 keys a second for \(Int(seconds)) s: CPU of the worker"
+    }
     let unit = "% of a core"
     let target = Target.value(25)
 
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
         guard side == .rollcall else { return nil }
         let stand = try await Stand(side, servers: 1, settings: nil)
-        return Hall(stand: stand, room: try Room(stand, people: people), people: people, typing: typing)
+        return Hall(
+            stand: stand, room: try Room(stand, people: people), people: people, typing: typing, seconds: seconds)
     }
 
     private struct Hall: Measurable {
-        private static let duration = 60.0
         private static let keys = 8.0
 
         let stand: Stand
         let room: Room
         let people: Int
         let typing: Int
+        let seconds: Double
 
         /// The keys of all fall evenly over the time, each person's at their own moment.
         func measure() throws -> Sample {
             let (before, start, bytes) = (stand.serverCost, now(), room.bytes)
             var key = 0
-            while now() < start + Self.duration {
+            while now() < start + seconds {
                 let due = Int((now() - start) * Self.keys * Double(typing))
                 while key < due {
                     room.type(true, on: key % typing)

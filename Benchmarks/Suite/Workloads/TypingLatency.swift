@@ -2,27 +2,29 @@
 /// what people notice.
 struct TypingLatency: Workload {
     let people: Int
+    let signals: Int
     var name: String { "typing, \(people) people on two servers, 20 signals/s: device to device, p50" }
     let unit = "ms"
     let target = Target.ratio(1.6)
 
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
         let stand = try await Stand(side, servers: 2)
-        return Talk(stand: stand, room: try Room(stand, people: people), people: people)
+        return Talk(
+            stand: stand, room: try Room(stand, people: people), people: people, signals: signals)
     }
 
     private struct Talk: Measurable {
-        private static let signals = 200
         private static let period = 0.05
 
         let stand: Stand
         let room: Room
         let people: Int
+        let signals: Int
 
         func measure() throws -> Sample {
             var latencies: [Double] = []
             var next = now()
-            for signal in 0..<Self.signals {
+            for signal in 0..<signals {
                 // Waiting in the kernel wakes up late by up to a millisecond; the last one is spun.
                 while now() < next { _ = room.listen(milliseconds: Int((next - now()) * 1_000)) }
                 next += Self.period
