@@ -37,6 +37,18 @@ struct SentinelTests {
         #expect(!wasOffline && alice.close == nil && bob.close == nil)
     }
 
+    @Test("begin on the primary of the newest failover, though the first sentinel that they are given has missed it")
+    func disagreement() async throws {
+        let set = try await SentinelSet()
+        let primary = try await set.failOver()
+        let old = try await RedisServer()
+        let behind = try await Sentinel(watching: old.port, as: SentinelSet.name, quorum: 1)
+        let url = set.url.replacing("@", with: "@127.0.0.1:\(behind.port),")
+        let worker = try await WorkerProcess("w1", redis: url)
+        #expect(try await primary.cli("ZRANGE", "{workers}", "0", "-1") == worker.incarnation)
+        #expect(try await old.cli("DBSIZE") == "0")
+    }
+
     @Test("do not start where the sentinels know no primary of the name, and say so")
     func unknownName() async throws {
         let redis = try await RedisServer()

@@ -60,11 +60,13 @@ public final class SentinelSet: Sendable {
 
     /// The server that the sentinels name, once they agree and it is one.
     ///
-    /// - Parameter old: is not waited for, nor asked: it may be dead or asleep.
-    public func primary(besides old: RedisServer? = nil) async throws -> RedisServer {
+    /// - Parameters:
+    ///   - old: is not waited for, nor asked: it may be dead or asleep.
+    ///   - some: the sentinels that count; `nil` for all that run.
+    public func primary(besides old: RedisServer? = nil, asking some: [Sentinel]? = nil) async throws -> RedisServer {
         var found: RedisServer?
         try await eventually("the sentinels agree on a primary", every: .milliseconds(50)) {
-            guard let agreed = try await agreed(), agreed !== old else { return false }
+            guard let agreed = try await agreed(some ?? sentinels), agreed !== old else { return false }
             found = agreed
             return try await agreed.cli("ROLE").hasPrefix("master")
         }
@@ -72,7 +74,7 @@ public final class SentinelSet: Sendable {
         return found
     }
 
-    private func agreed() async throws -> RedisServer? {
+    private func agreed(_ sentinels: [Sentinel]) async throws -> RedisServer? {
         var ports: Set<String> = []
         for sentinel in sentinels where sentinel.process.isRunning {
             let answer = try await sentinel.cli("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)

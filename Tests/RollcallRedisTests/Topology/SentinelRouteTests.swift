@@ -77,6 +77,49 @@ struct SentinelRouteTests {
         try await pair.close()
     }
 
+    /// A sentinel that is cut off with a primary that was, which takes writes as long as nobody tells it better.
+    @Test(arguments: [true, false])
+    func `a sentinel that missed a failover is not believed, be it the first or the last`(isFirst: Bool) async throws {
+        let set = try await SentinelSet()
+        let next = try await set.failOver()
+        let old = try await RedisServer()
+        let behind = try await Sentinel(watching: old.port, as: SentinelSet.name, quorum: 1)
+        let ports = set.sentinels.map(\.port)
+        let hosts = (isFirst ? [behind.port] + ports : ports + [behind.port]).map { "127.0.0.1:\($0)" }
+        let pair = try await Pair("redis+sentinel://\(hosts.joined(separator: ","))/\(SentinelSet.name)")
+        try await pair.settled(on: next)
+        #expect(pair.commands.events == ["connected"], "it went nowhere else")
+        // Whoever has heard of the failover remembers it, though nobody else is left to tell of it.
+        try await set.killSentinels()
+        for kind in ["normal", "pubsub"] { try await next.cli("CLIENT", "KILL", "TYPE", kind) }
+        try await eventually("they have come back") { pair.commands.events.count { $0 == "connected" } == 2 }
+        try await pair.settled(on: next)
+        #expect(try await !old.cli("CLIENT", "LIST").contains(" name=test "))
+        try await pair.close()
+    }
+
+    @Test func `a sentinel that stalls holds nobody up for long`() async throws {
+        let set = try await SentinelSet()
+        set.sentinels[0].process.signal(SIGSTOP)
+        // It is given up after a second and a half. A machine that has no time for us is not slow each time.
+        var isSoon = false
+        for _ in 0..<3 where !isSoon {
+            let began = ContinuousClock.now
+            let pair = try await Pair(set.openURL)
+            try await pair.commands.connected()
+            isSoon = ContinuousClock.now - began < .milliseconds(1400)
+            try await pair.close()
+        }
+        #expect(isSoon)
+        let pair = try await Pair(set.openURL)
+        try await pair.settled(on: set.servers[0])
+        set.servers[0].process.kill()
+        let others = Array(set.sentinels.dropFirst())
+        try await pair.settled(on: try await set.primary(besides: set.servers[0], asking: others))
+        set.sentinels[0].process.signal(SIGCONT)
+        try await pair.close()
+    }
+
     @Test func `while all sentinels are gone the primary is found where it was`() async throws {
         let set = try await SentinelSet()
         let pair = try await Pair(set.openURL)

@@ -1,102 +1,96 @@
-// Finding the primary, and hearing of the next one. Sentinels are asked one after the other; the one that answers is asked
-// on, twice a second, and listened to, since what it publishes comes sooner than what it is asked for.
+// Finding the primary, and hearing of the next one. All sentinels are asked, twice a second and whenever one of them
+// publishes something; what they say is weighed, and the server that they name has the last word.
 
 import Logging
 import NIOCore
-import RollcallModel
 
 /// Looks for the primary of a name for as long as it lives. Bound to its event loop.
 final class PrimarySearch {
-    private typealias Address = RedisLocation.Address
+    typealias Address = RedisLocation.Address
 
     private let name: String
     private let deployment: RedisDeployment
     private let credentials: Credentials.Source
     private let eventLoop: any EventLoop
     private let logger: Logger
-    private let found: (RedisLocation.Address) -> Void
-    private let ring: SentinelRing
-    private let asks: CommandConnection
-    private let hears: SubscriberConnection
+    private let found: (Address) -> Void
 
-    private var primary: Address?
-    private var visit: PrimaryVisit?
-    private var waiting: [EventLoopPromise<RedisLocation.Address>] = []
+    private var list: SentinelList
+    private var watches: [Address: SentinelWatch] = [:]
+    /// What sentinels call themselves.
+    private var ids: [Address: String] = [:]
+    private var choice = PrimaryChoice()
+    /// Whom one looks at, and what was said of them.
+    private var visit: (at: PrimaryVisit, by: SentinelWord)?
+    private var waiting: [EventLoopPromise<Address>] = []
     private var deadlines: [Scheduled<Void>] = []
     private var polls: RepeatedTask?
-    /// Whether a sentinel has answered since somebody began to wait.
+    private var pollCount = 0
+    /// Who may answer and has not been heard since somebody began to wait.
+    private var unheard: Set<Address> = []
+    /// Whether those are waited for, where others have named a primary.
+    private var isHearing = false
+    /// Whether a sentinel has named a primary since somebody began to wait.
     private var wasHeard = false
-    /// How many sentinels were of no use since somebody began to wait.
-    private var misses = 0
-    /// How often in a row what this sentinel named was no primary.
-    private var doubts = 0
     private var lastError: RedisError?
 
     /// - Parameter found: called with the primary whenever it has been looked at.
     init(
         of deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
-        logger: Logger, found: @escaping (RedisLocation.Address) -> Void
+        logger: Logger, found: @escaping (Address) -> Void
     ) {
         guard case .sentinel(let sentinels, let name) = deployment.topology else {
             preconditionFailure("sentinels are asked where there are some")
         }
         (self.name, self.deployment, self.credentials) = (name, deployment, credentials)
         (self.eventLoop, self.logger, self.found) = (eventLoop, logger, found)
-        ring = SentinelRing(sentinels, isEncrypted: deployment.isEncrypted, credentials: credentials)
-        let settings = ConnectionSettings(pingEvery: .milliseconds(500), deadAfter: .milliseconds(1500))
-        asks = CommandConnection(
-            to: ring.onward, name: "rollcall-asks", on: eventLoop, logger: logger, settings: settings)
-        hears = SubscriberConnection(
-            to: ring.current, name: "rollcall-hears", on: eventLoop, logger: logger, settings: settings)
+        list = SentinelList(sentinels)
     }
 
     func start() {
-        asks.onConnect = { [weak self] in self?.connected() }
-        asks.onFailedAttempt = { [weak self] _ in self?.missed() }
-        hears.onSubscribed = { [weak self] _ in self?.ask() }
-        hears.onMessage = { [weak self] _, message in self?.heard(String(buffer: message)) }
-        // Asking does as well, a little later; and who may not hear today would only try again for ever.
-        hears.onDenied = { [weak self] _ in _ = self?.hears.close() }
-        // About none of our topics: what stands for one is told to nobody else.
-        for channel in Self.channels { hears.subscribe(channel, as: .worker(Incarnation(name: channel))) }
-        asks.start()
-        hears.start()
+        watchAll()
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         polls = eventLoop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
-            bound.value.ask()
+            bound.value.poll()
         }
     }
 
     /// Ends the search; whoever waits is told so.
     func close() -> EventLoopFuture<Void> {
         polls?.cancel()
-        visit?.leave()
+        visit?.at.leave()
         settle(.failure(RedisError(.closed, "the search for the primary was ended")))
-        return asks.close().and(hears.close()).map { _ in }
+        let ends = watches.values.map { $0.close() }
+        watches = [:]
+        return EventLoopFuture.andAllComplete(ends, on: eventLoop)
     }
 
-    /// The sentinel that leads a failover names the new primary from the second on, and says the first when all replicas
-    /// follow that; to the others the first is all that there is.
-    private static let channels = ["+switch-master", "+failover-state-reconf-slaves"]
     private static let interval = TimeAmount.milliseconds(500)
+    /// After how many questions sentinels are asked for the others again.
+    private static let introductions = 20
+    /// How long one waits for the rest, where some sentinels have answered: one that stalls holds nobody up for longer.
+    private static let hearing = TimeAmount.milliseconds(250)
     /// How long sentinels may be silent before one goes where the primary was.
     private static let silence = TimeAmount.milliseconds(500)
     /// How long one waits for the primary before being told that there is none.
     private static let patience = TimeAmount.milliseconds(1500)
-    /// How often a sentinel may be wrong before another is asked: mostly it is about to learn better.
-    private static let mostDoubts = 4
 }
 
 // MARK: Those who wait
 
 extension PrimarySearch {
     /// Asks for the primary anew, for whoever has lost the one that there was.
-    func find(_ promise: EventLoopPromise<RedisLocation.Address>) {
+    func find(_ promise: EventLoopPromise<Address>) {
         waiting.append(promise)
         guard waiting.count == 1 else { return }
-        (wasHeard, misses, lastError) = (false, 0, nil)
-        deadlines = [after(Self.silence) { $0.goBack() }, after(Self.patience) { $0.giveUp() }]
-        ask()
+        // Who is known to be away is heard when they are back.
+        unheard = Set(watches.filter { $0.value.lastError == nil }.keys)
+        (isHearing, wasHeard, lastError) = (true, false, nil)
+        deadlines = [
+            after(Self.hearing) { $0.endHearing() }, after(Self.silence) { $0.goBack() },
+            after(Self.patience) { $0.giveUp() },
+        ]
+        for watch in watches.values { watch.ask() }
     }
 
     private func after(_ time: TimeAmount, _ body: @escaping (PrimarySearch) -> Void) -> Scheduled<Void> {
@@ -107,17 +101,15 @@ extension PrimarySearch {
         }
     }
 
-    /// While all sentinels are away the primary may well stand, and it says itself whether it is one.
-    private func goBack() {
-        if !wasHeard, visit == nil, let primary { consider(primary) }
+    /// Who has not answered yet is not waited for; if that is everybody, whoever answers first is believed.
+    private func endHearing() {
+        isHearing = false
+        decide()
     }
 
-    /// A sentinel was of no use. When all were, nobody need wait any longer.
-    private func missed() {
-        misses += 1
-        guard misses >= ring.sentinels.count, !waiting.isEmpty else { return }
-        misses = 0
-        if primary == nil || wasHeard { giveUp() } else { goBack() }
+    /// While all sentinels are away the primary may well stand, and it says itself whether it is one.
+    private func goBack() {
+        if !wasHeard, visit == nil, let believed = choice.believed { look(believed) }
     }
 
     private func giveUp() {
@@ -129,9 +121,13 @@ extension PrimarySearch {
     }
 
     private var silentSentinels: RedisError {
-        let asked = ring.sentinels.map { "\($0)" }.joined(separator: ", ")
-        guard let error = asks.lastError else { return RedisError(.connectFailed, "no sentinel answers, of \(asked)") }
-        guard error.code != .authentication else {
+        let asked = list.all.map { "\($0)" }.joined(separator: ", ")
+        let errors = list.all.compactMap { watches[$0]?.lastError }
+        let refusal = errors.first { $0.code == .authentication }
+        guard let error = refusal ?? errors.first else {
+            return RedisError(.connectFailed, "no sentinel answers, of \(asked)")
+        }
+        guard refusal == nil else {
             return RedisError(
                 .authentication, command: "AUTH",
                 "the sentinels \(asked) refuse redis.sentinel_user or what is in redis.sentinel_password_file",
@@ -141,7 +137,7 @@ extension PrimarySearch {
             .connectFailed, "no sentinel answers, of \(asked): \(error)", underlying: error.underlying)
     }
 
-    private func settle(_ result: Result<RedisLocation.Address, any Error>) {
+    private func settle(_ result: Result<Address, any Error>) {
         for deadline in deadlines { deadline.cancel() }
         let settled = waiting
         (deadlines, waiting) = ([], [])
@@ -152,85 +148,111 @@ extension PrimarySearch {
 // MARK: What sentinels say
 
 extension PrimarySearch {
-    private func connected() {
-        doubts = 0
-        asks.send(RedisCommand("SENTINEL", "SENTINELS", .string(name))) { [weak self] in
-            // Who may not be asked for the others is no worse for it.
-            if case .success(let others) = $0 { self?.ring.learn(SentinelReply.others(others)) }
-        }
-        ask()
-    }
-
-    private func ask() {
-        guard asks.isConnected else { return }
-        asks.send(RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", .string(name))) { [weak self] in
-            self?.answered($0)
+    private func poll() {
+        pollCount += 1
+        for watch in watches.values {
+            if pollCount % Self.introductions == 0 { watch.introduce() }
+            watch.ask()
         }
     }
 
-    private func answered(_ answer: Result<RedisValue, RedisError>) {
-        switch answer {
-        case .success(let value):
-            if let address = SentinelReply.address(value) {
-                wasHeard = true
-                consider(address)
-            } else {
-                goOn(RedisError(.connectFailed, "a sentinel knows no primary of the name \(name)"))
+    /// Goes to those of the list, and leaves those that are on it no more.
+    private func watchAll() {
+        let all = Set(list.all)
+        for (sentinel, watch) in watches where !all.contains(sentinel) {
+            watches[sentinel] = nil
+            forget(sentinel)
+            _ = watch.close()
+        }
+        for sentinel in list.all where watches[sentinel] == nil {
+            let way = SentinelWay(sentinel, isEncrypted: deployment.isEncrypted, credentials: credentials)
+            let watch = SentinelWatch(way, of: name, on: eventLoop, logger: logger) { [weak self] in
+                self?.told($0, by: sentinel)
             }
-        case .failure(let error):
-            // What else there is comes as the end of the connection.
-            guard case .server = error.code else { return }
-            goOn(
-                RedisError(.connectFailed, "a sentinel does not say where the primary is: \(error)", underlying: error))
+            watches[sentinel] = watch
+            if !waiting.isEmpty { unheard.insert(sentinel) }
+            watch.start()
         }
     }
 
-    private func heard(_ message: String) {
-        guard let address = SentinelReply.switched(message, of: name) else { return ask() }
-        wasHeard = true
-        consider(address)
+    private func told(_ news: SentinelWatch.News, by sentinel: Address) {
+        guard watches[sentinel] != nil else { return }
+        switch news {
+        case .id(let id):
+            ids[sentinel] = id
+            list.identified(sentinel, as: id)
+            watchAll()
+        case .others(let others):
+            let present = watches.filter { $0.value.lastError == nil }.keys
+            list.learn(others, from: sentinel, present: Set(present))
+            watchAll()
+        case .word(let word):
+            wasHeard = true
+            choice.heard(word, from: id(of: sentinel), at: .now())
+            unheard.remove(sentinel)
+            decide()
+        case .useless(let error):
+            if watches[sentinel]?.lastError == nil { lastError = error }
+            forget(sentinel)
+            decide()
+        }
     }
 
-    /// This sentinel is of no use; the next may be.
-    private func goOn(_ error: RedisError) {
-        lastError = error
-        asks.reconnect(error)
-        missed()
+    private func id(of sentinel: Address) -> String { ids[sentinel] ?? "\(sentinel)" }
+
+    private func forget(_ sentinel: Address) {
+        choice.lost(id(of: sentinel), at: .now())
+        unheard.remove(sentinel)
+    }
+
+    private func decide() {
+        guard waiting.isEmpty || unheard.isEmpty || (wasHeard && !isHearing) else { return }
+        if waiting.isEmpty || wasHeard {
+            if let word = choice.choice(at: .now()) { consider(word) }
+        } else if choice.believed == nil {
+            giveUp()
+        } else {
+            goBack()
+        }
     }
 }
 
 // MARK: What the primary says
 
 extension PrimarySearch {
-    /// A sentinel names this one.
-    private func consider(_ address: RedisLocation.Address) {
-        guard address != primary || !waiting.isEmpty, visit?.address != address else { return }
-        visit?.leave()
-        visit = PrimaryVisit(
-            to: deployment.location(at: address), credentials: credentials, on: eventLoop, logger: logger
-        ) { [weak self] in self?.looked(at: address, $0) }
+    private func consider(_ word: SentinelWord) {
+        if waiting.isEmpty, word.primary == choice.believed?.primary {
+            choice.believe(word)
+        } else {
+            look(word)
+        }
     }
 
-    private func looked(at address: RedisLocation.Address, _ error: RedisError?) {
+    private func look(_ word: SentinelWord) {
+        if let visit, visit.by.primary == word.primary { return self.visit = (visit.at, word) }
+        visit?.at.leave()
+        let visit = PrimaryVisit(
+            to: deployment.location(at: word.primary), credentials: credentials, on: eventLoop, logger: logger
+        ) { [weak self] in self?.looked($0) }
+        self.visit = (visit, word)
+    }
+
+    private func looked(_ error: RedisError?) {
+        guard let word = visit?.by else { return }
         visit = nil
-        guard let error else { return adopt(address) }
+        guard let error else { return adopt(word) }
         lastError = error
-        doubts += 1
-        if doubts >= Self.mostDoubts {
-            doubts = 0
-            goOn(error)
-        }
         settle(.failure(error))
     }
 
-    private func adopt(_ address: RedisLocation.Address) {
-        doubts = 0
-        if primary != address {
-            logger.info("primary found", metadata: ["name": "\(name)", "address": "\(address)"])
+    private func adopt(_ word: SentinelWord) {
+        if choice.believed?.primary != word.primary {
+            logger.info(
+                "primary found",
+                metadata: ["name": "\(name)", "address": "\(word.primary)", "epoch": "\(word.epoch)"])
         }
-        primary = address
-        ring.proved()
-        found(address)
-        settle(.success(address))
+        choice.believe(word)
+        found(word.primary)
+        settle(.success(word.primary))
     }
 }

@@ -1,52 +1,53 @@
-// Which sentinels there are, and whose turn it is. Those of the URL are where one begins, each time; the others are learnt
-// from them, so that a deployment that has replaced all of its sentinels, one by one, is still found. They come last, for
-// somebody else has named them, and they are shown our password.
+// Which sentinels there are. Those of the URL are asked, and those that they know of, so that a deployment that has
+// replaced all of its sentinels, one by one, is still found. A URL may name a host where sentinels tell addresses: by their
+// ids it is seen that they are the same.
 
-/// The sentinels of a deployment, in a ring.
+/// A sentinel as another knows it.
+struct SentinelPeer: Hashable, Sendable {
+    var id: String
+    var address: RedisLocation.Address
+}
+
+/// The sentinels of a deployment.
 struct SentinelList: Hashable, Sendable {
     typealias Address = RedisLocation.Address
 
-    /// More than anybody has: so much is remembered of what sentinels tell.
+    /// More than anybody has: so much is remembered of what sentinels tell. They are shown our password.
     static let most = 32
 
     private let given: [Address]
-    private var learnt: [Address] = []
-    private var index: Int?
-    /// Whether the search for one that is of use begins anew with the next turn.
-    private var beginsAnew = false
+    /// What those of the URL call themselves.
+    private var ids: [Address: String] = [:]
+    /// Who told of whom.
+    private var told: [Address: [SentinelPeer]] = [:]
+    /// Of whom was told.
+    private var learnt: [SentinelPeer] = []
 
     init(_ given: [Address]) {
         precondition(!given.isEmpty, "somebody can be asked")
         self.given = given
     }
 
-    var all: [Address] { given + learnt }
+    /// Those that are asked, each once, those of the URL first.
+    var all: [Address] {
+        let same = Set(ids.values)
+        return given + learnt.filter { !same.contains($0.id) }.map(\.address)
+    }
 
-    /// Whose turn it is; `nil` before the first.
-    var current: Address? { index.map { all[$0] } }
+    /// A sentinel calls itself so.
+    mutating func identified(_ sentinel: Address, as id: String) {
+        if given.contains(sentinel) { ids[sentinel] = id }
+    }
 
-    /// The turn goes on, to the first again after the last.
+    /// A sentinel knows these others.
     ///
-    /// - Returns: whose it is now.
-    mutating func advance() -> Address {
-        let last = index ?? -1
-        let next = beginsAnew && last != 0 ? 0 : (last + 1) % all.count
-        (index, beginsAnew) = (next, false)
-        return all[next]
-    }
-
-    /// The one whose turn it is was of use. After it one begins at the first again, unless it was the first.
-    mutating func proved() {
-        beginsAnew = true
-    }
-
-    /// The one whose turn it is knows these others. What was learnt before is forgotten, but for whose turn it is.
-    mutating func learn(_ others: [Address]) {
-        let current = current
-        var known: [Address] = []
-        for other in [current].compactMap({ $0 }) + others
-        where !given.contains(other) && !known.contains(other) && known.count < Self.most { known.append(other) }
-        learnt = known
-        index = current.flatMap(all.firstIndex)
+    /// - Parameter present: those that answer. Who is away and told of by nobody who answers is forgotten now, and not
+    ///   when they fell silent: all may be away for a moment.
+    mutating func learn(_ others: [SentinelPeer], from teacher: Address, present: Set<Address>) {
+        told[teacher] = others
+        told = told.filter { $0.key == teacher || present.contains($0.key) }
+        var seen = Set(given)
+        let known = learnt.filter { present.contains($0.address) } + all.compactMap { told[$0] }.joined()
+        learnt = Array(known.filter { seen.insert($0.address).inserted }.prefix(Self.most))
     }
 }

@@ -10,31 +10,39 @@ enum SentinelReply {
         return address(host: parts[0].string, port: parts[1].string)
     }
 
-    /// `SENTINEL SENTINELS`: of each of the others, names and values in turn. Of those that are away it may be the last
-    /// that anybody heard.
-    static func others(_ value: RedisValue) -> [Address] {
-        (value.array ?? []).compactMap { entry in
-            let texts = (entry.array ?? []).map { $0.string ?? "" }
-            let pairs = stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }
-            let facts = Dictionary(pairs) { first, _ in first }
-            let flags = facts["flags"]?.split(separator: ",") ?? []
-            guard !flags.contains("s_down"), !flags.contains("disconnected") else { return nil }
-            return address(host: facts["ip"], port: facts["port"])
-        }
+    /// `SENTINEL MASTER`: what it knows of the primary, names and values in turn.
+    static func facts(_ value: RedisValue) -> [String: String] {
+        let texts = (value.array ?? []).map { $0.string ?? "" }
+        let pairs = stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }
+        return Dictionary(pairs) { first, _ in first }
     }
 
-    /// A message on `+switch-master`: the name, where the primary was, and where it is.
-    ///
-    /// - Returns: where the primary of this name is now; `nil` if the message is about another.
-    static func switched(_ message: String, of name: String) -> Address? {
-        let words = message.split(separator: " ").map(String.init)
-        guard words.count == 5, words[0] == name else { return nil }
-        return address(host: words[3], port: words[4])
+    /// Who the primary is, and what else is known of it. The address among the facts is that of the old one until a failover
+    /// is over, so it is not looked at.
+    static func word(_ primary: Address, _ facts: [String: String]) -> SentinelWord {
+        SentinelWord(
+            primary: primary, epoch: number("config-epoch", in: facts), others: number("num-other-sentinels", in: facts)
+        )
+    }
+
+    /// `SENTINEL SENTINELS`: the same of each of the others. Of those that are away it may be the last that anybody heard.
+    static func others(_ value: RedisValue) -> [SentinelPeer] {
+        (value.array ?? []).compactMap { entry in
+            let facts = facts(entry)
+            let flags = facts["flags"]?.split(separator: ",") ?? []
+            guard !flags.contains("s_down"), !flags.contains("disconnected") else { return nil }
+            guard let address = address(host: facts["ip"], port: facts["port"]) else { return nil }
+            return SentinelPeer(id: facts["runid"] ?? "", address: address)
+        }
     }
 
     /// `ROLE`: whether the server is a primary.
     static func isPrimary(_ value: RedisValue) -> Bool {
         value.array?.first?.string == "master"
+    }
+
+    private static func number(_ name: String, in facts: [String: String]) -> Int {
+        facts[name].flatMap { Int($0) } ?? 0
     }
 
     private static func address(host: String?, port: String?) -> Address? {
