@@ -22,8 +22,10 @@ protocol LinkUser: AnyObject {
 final class Link {
     private enum State {
         case idle
-        /// Asking the route, or on the way to where it leads.
-        case connecting
+        /// Asking the route.
+        case asking
+        /// On the way to where it leads.
+        case dialling(Dial)
         case open(LinkHandler, ticks: RepeatedTask, since: Int)
         case pausing(Scheduled<Void>)
         case closed
@@ -106,7 +108,8 @@ extension Link {
         flushLater = {}
         user?.linkLost(RedisError(.closed, "the connection was closed"))
         switch last {
-        case .idle, .connecting, .closed: break
+        case .idle, .asking, .closed: break
+        case .dialling(let dial): dial.giveUp()
         case .pausing(let pause): pause.cancel()
         case .open(let handler, let ticks, _):
             ticks.cancel()
@@ -126,7 +129,7 @@ extension Link {
 
     private func connect() {
         guard user != nil else { return _ = close() }
-        state = .connecting
+        state = .asking
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         route.next(on: eventLoop).whenComplete { result in
             switch result {
@@ -137,34 +140,56 @@ extension Link {
     }
 
     private func dial(_ destination: Destination) {
-        guard case .connecting = state else { return }
+        guard case .asking = state else { return }
         self.destination = destination
+        // It may have moved while it answered.
+        guard route.leads(to: destination) else { return attemptFailed(RedisError.primaryChanged) }
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        destination.dial(on: eventLoop, timeout: TimeAmount(settings.connectTimeout)) { LinkHandler(bound.value) }
-            .whenFailure { bound.value.attemptFailed($0) }
+        let dial = Dial(to: destination, within: TimeAmount(settings.connectTimeout), on: eventLoop) {
+            LinkHandler(bound.value)
+        }
+        state = .dialling(dial)
+        let boundDial = NIOLoopBound(dial, eventLoop: eventLoop)
+        dial.begin().whenFailure { bound.value.failed(boundDial.value, $0) }
+    }
+
+    private func failed(_ dial: Dial, _ error: any Error) {
+        // One that was given up has failed, too.
+        guard case .dialling(let current) = state, current === dial else { return }
+        attemptFailed(error)
     }
 
     private func attemptFailed(_ error: any Error) {
-        guard case .connecting = state else { return }
+        guard !isClosed else { return }
         pause(after: error as? RedisError ?? .noConnection(to: destination, error))
     }
 
-    /// The primary is another now. Whoever is with the former leaves it, though it may live and take writes.
+    private var isClosed: Bool {
+        if case .closed = state { true } else { false }
+    }
+
+    /// The primary is another now. Whoever is with the former leaves it, though it may live and take writes, and whoever is
+    /// on the way there turns round: a server that stalls would let them wait.
     private func routeMoved() {
         switch state {
         case .open:
             guard let destination, !route.leads(to: destination) else { return }
-            drop(RedisError(.primaryChanged, "the primary is another server now"))
+            drop(RedisError.primaryChanged)
+        case .dialling(let dial):
+            guard let destination, !route.leads(to: destination) else { return }
+            // First of all, for an attempt that is given up fails before that returns.
+            connect()
+            dial.giveUp()
         case .pausing(let pause):
             pause.cancel()
             connect()
-        case .idle, .connecting, .closed: break
+        case .idle, .asking, .closed: break
         }
     }
 
     func opened(_ handler: LinkHandler) {
         // Closed meanwhile; or, of several addresses tried at once, another was faster.
-        guard case .connecting = state, let destination else { return _ = handler.close() }
+        guard case .dialling = state, let destination else { return _ = handler.close() }
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let ticks = eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in bound.value.ticked() }
         state = .open(handler, ticks: ticks, since: now)

@@ -2,6 +2,8 @@
 // do not speak the same language; so what is likely is said as well.
 
 extension RedisError {
+    static let primaryChanged = RedisError(.primaryChanged, "the primary is another server now")
+
     /// No connection came to be.
     static func noConnection(to destination: Destination?, _ error: any Error) -> RedisError {
         let place = destination.map { "\($0.location)" } ?? "where it was looked for"

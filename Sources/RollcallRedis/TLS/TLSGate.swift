@@ -9,13 +9,14 @@ import NIOTLS
 final class TLSGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let timeout: TimeAmount
+    private let deadline: NIODeadline
     private var late: Scheduled<Void>?
     /// `nil` once it has been kept.
     private var promise: EventLoopPromise<Void>?
 
-    init(timeout: TimeAmount) {
-        self.timeout = timeout
+    /// - Parameter deadline: when the handshake has to be over, whenever it begins.
+    init(deadline: NIODeadline) {
+        self.deadline = deadline
     }
 
     /// When the channel is open; fails with a ``TLSFailure``.
@@ -32,7 +33,7 @@ final class TLSGate: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        late = context.eventLoop.scheduleTask(in: timeout) {
+        late = context.eventLoop.scheduleTask(deadline: deadline) {
             let (gate, context) = bound.value
             gate.failed(TLSFailure(.silence), context)
         }

@@ -7,20 +7,24 @@ import Synchronization
 final class Listener: Sendable {
     private let channel: any Channel
     private let accepted: Counter
+    private let ended: Counter
 
     private final class Counter: Sendable {
         let value = Atomic(0)
+
+        func count() { value.add(1, ordering: .relaxed) }
     }
 
     /// - Parameters:
     ///   - answer: what to say whenever bytes come in; `nil` says nothing.
     ///   - pause: says it once for each command instead, one after the other, after a pause each.
     init(answer: String? = nil, pause: TimeAmount? = nil) async throws {
-        let accepted = Counter()
-        self.accepted = accepted
+        let (accepted, ended) = (Counter(), Counter())
+        (self.accepted, self.ended) = (accepted, ended)
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
-                accepted.value.add(1, ordering: .relaxed)
+                accepted.count()
+                channel.closeFuture.whenComplete { _ in ended.count() }
                 return channel.eventLoop.makeCompletedFuture {
                     let handler: any ChannelHandler =
                         if let answer, let pause { PatientAnswerer(answer, pause: pause) } else { Answerer(answer) }
@@ -32,6 +36,9 @@ final class Listener: Sendable {
 
     /// How many connections there have been.
     var acceptedCount: Int { accepted.value.load(ordering: .relaxed) }
+
+    /// How many of them there are now.
+    var openCount: Int { acceptedCount - ended.value.load(ordering: .relaxed) }
 
     var url: String { "redis://127.0.0.1:\(channel.localAddress!.port!)" }
 
