@@ -21,6 +21,11 @@ final class Eventual<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: value) }
     }
 
+    /// The value, if it has come.
+    var known: Value? {
+        state.withLock { if case .known(let value) = $0 { value } else { nil } }
+    }
+
     /// Waits for the value, under cancellation too: what is awaited is sure to come.
     var value: Value {
         get async {

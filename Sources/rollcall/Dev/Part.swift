@@ -1,5 +1,5 @@
 // A part of `rollcall dev` that the demo page may crash and start again, so that one sees what the others notice of it.
-// Only an end that nobody asked for still ends everything.
+// Only an end that nobody asked for still ends everything, unless the part is one that others stand in for.
 
 /// What can be crashed and started again.
 protocol Crashable: Sendable {
@@ -28,12 +28,16 @@ actor Part<Running: Sendable>: Crashable {
 
     private var state = State.down
     private var last: Running?
+    private let comesBack: Bool
     private let begin: @Sendable (_ last: Running?) async throws -> Life
     private nonisolated let lives = AsyncStream<Child>.makeStream()
 
-    /// - Parameter begin: starts a process and waits until it is ready; is told what ran here before, whose ports the
-    ///   new one is to take.
-    init(_ begin: @escaping @Sendable (_ last: Running?) async throws -> Life) {
+    /// - Parameters:
+    ///   - comesBack: whether a process that ends without having been asked to is followed by another.
+    ///   - begin: starts a process and waits until it is ready; is told what ran here before, whose ports the new one is to
+    ///     take.
+    init(comesBack: Bool = false, _ begin: @escaping @Sendable (_ last: Running?) async throws -> Life) {
+        self.comesBack = comesBack
         self.begin = begin
     }
 
@@ -49,7 +53,7 @@ actor Part<Running: Sendable>: Crashable {
         return try await supervised {
             try await work(first.running, self)
         } by: {
-            for await child in self.lives.stream { try await child.endingAsWanted() }
+            for await child in self.lives.stream { try await self.outlive(child) }
         } end: {
             await self.stop()
         }
@@ -79,6 +83,16 @@ actor Part<Running: Sendable>: Crashable {
         } catch {
             state = .down
             throw error
+        }
+    }
+
+    private func outlive(_ child: Child) async throws {
+        do {
+            try await child.endingAsWanted()
+        } catch let ended as PartEnded where comesBack {
+            Output.log("rollcall dev: \(ended), and comes back")
+            state = .down
+            try await start()
         }
     }
 

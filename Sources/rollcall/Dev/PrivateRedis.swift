@@ -11,9 +11,13 @@ struct PrivateRedis: Sendable, Encodable {
 
     /// Starts a server, does `work` with it, and takes it down with its folder.
     ///
-    /// - Parameter isAtHome: whether the usual port is tried first.
+    /// - Parameters:
+    ///   - later: as what it comes back where others stand in for it, asked whenever it is started again; `nil` for one that
+    ///     nobody stands in for.
+    ///   - isAtHome: whether the usual port is tried first.
     static func during<Result: Sendable>(
-        _ role: PrivateRole = .primary, atHome isAtHome: Bool,
+        _ role: PrivateRole = .primary, later: (@Sendable (PrivateRedis) async throws -> PrivateRole)? = nil,
+        atHome isAtHome: Bool,
         _ work: @escaping @Sendable (PrivateRedis, Part<PrivateRedis>) async throws -> Result
     ) async throws -> Result {
         let program = try Program.find("redis-server")
@@ -21,8 +25,11 @@ struct PrivateRedis: Sendable, Encodable {
         let watcher = try await watch(folder)
         do {
             let first = isAtHome ? role.usualPort : nil
-            let result = try await Part { last in
-                try await start(program, as: role, on: ports(like: last, first: first), in: folder, watchedBy: watcher)
+            let result = try await Part(comesBack: later != nil) { last in
+                var role = role
+                if let last, let later { role = try await later(last) }
+                return try await start(
+                    program, as: role, on: ports(like: last, first: first), in: folder, watchedBy: watcher)
             }.during(work)
             await dismiss(watcher)
             return result

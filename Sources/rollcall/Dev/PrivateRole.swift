@@ -14,19 +14,22 @@ struct PrivateRole: Sendable {
     /// Stands alone, until somebody follows it.
     static let primary = server(usualPort: 6399)
 
-    /// Follows a primary on this port.
+    /// Follows a primary on this port, and is ready when it has what that has.
     ///
-    /// - Parameter number: told apart by it from other replicas; from 1.
+    /// - Parameter number: told apart by it from other servers; 0 for what was the primary once.
     static func replica(_ number: Int, of primary: Int) -> PrivateRole {
         server(
-            usualPort: 6399 + number,
-            ["--replicaof", "127.0.0.1 \(primary)", "--repl-diskless-sync-delay", "0"])
+            usualPort: 6399 + number, readyWords: "REPLICA sync: Finished with success",
+            ["--replicaof", "127.0.0.1 \(primary)"])
     }
 
-    private static func server(usualPort: Int, _ more: [String] = []) -> PrivateRole {
-        PrivateRole(usualPort: usualPort, readyWords: "Ready to accept connections") { port, folder in
+    private static func server(
+        usualPort: Int, readyWords: String = "Ready to accept connections", _ more: [String] = []
+    ) -> PrivateRole {
+        PrivateRole(usualPort: usualPort, readyWords: readyWords) { port, folder in
             [
                 "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder.path,
+                "--repl-diskless-sync-delay", "0",
             ] + more
         }
     }

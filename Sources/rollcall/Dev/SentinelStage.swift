@@ -1,5 +1,6 @@
 // A primary, two replicas and three sentinels, so that anyone can see a failover: the page kills whichever is the primary,
-// and starts it again as whatever the others make of it.
+// or anybody does by hand. None of the servers keeps anything, so whichever comes back follows another: one that came back
+// as the primary would be empty, and all replicas with it.
 
 /// A Redis under sentinels.
 actor SentinelStage: DevRedis {
@@ -17,11 +18,18 @@ actor SentinelStage: DevRedis {
     static func during<Result: Sendable>(
         atHome isAtHome: Bool, _ work: @escaping @Sendable (DevDeployment, any DevRedis) async throws -> Result
     ) async throws -> Result {
-        try await PrivateRedis.during(atHome: isAtHome) { primary, first in
-            try await PrivateRedis.during(.replica(1, of: primary.port), atHome: isAtHome) { _, second in
-                try await PrivateRedis.during(.replica(2, of: primary.port), atHome: isAtHome) { _, third in
+        let present = Eventual<SentinelStage>()
+        @Sendable func later(_ last: PrivateRedis) async throws -> PrivateRole {
+            guard let stage = present.known else { throw CannotStart("a server ended before all had started") }
+            return .replica(0, of: try await stage.primary(besides: last.port))
+        }
+        return try await PrivateRedis.during(later: later, atHome: isAtHome) { primary, first in
+            let port = primary.port
+            return try await PrivateRedis.during(.replica(1, of: port), later: later, atHome: isAtHome) { _, second in
+                try await PrivateRedis.during(.replica(2, of: port), later: later, atHome: isAtHome) { _, third in
                     try await watched(primary.port, atHome: isAtHome, [], needed: 3) { sentinels in
                         let stage = SentinelStage([first, second, third], sentinels)
+                        present.settle(stage)
                         try await stage.settled()
                         let hosts = sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
                         return try await work(
@@ -70,6 +78,17 @@ actor SentinelStage: DevRedis {
                 if let running = await server.life?.running, running.port == port { return running }
             }
             return nil
+        }
+    }
+
+    /// Where the primary is once it is not on this port: until then whoever comes back there would be taken for it.
+    private func primary(besides port: Int) async throws -> Int {
+        while true {
+            let primary = await primaryPort
+            try Task.checkCancellation()
+            guard let primary else { throw CannotStart("the sentinels are gone") }
+            if primary != port { return primary }
+            try await Task.sleep(for: .milliseconds(100))
         }
     }
 
