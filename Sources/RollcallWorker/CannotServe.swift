@@ -31,6 +31,21 @@ public struct CannotServe: Error, CustomStringConvertible {
                 + "from other users by ACLs instead")
     }
 
+    /// - Parameter refusal: Redis's own words, of which the first says what kind it is.
+    static func refused(_ refusal: String, at location: RedisDeployment) -> CannotServe {
+        let advice =
+            switch refusal.prefix(while: { $0 != " " }) {
+            case "NOREPLICAS":
+                "it wants more replicas than follow it (min-replicas-to-write, min-replicas-max-lag). See that they "
+                    + "run and follow (INFO replication), or set min-replicas-to-write lower"
+            case "MISCONF":
+                "it cannot save (stop-writes-on-bgsave-error). See that its disk has room and can be written to"
+            case "OOM": "it is full (maxmemory). Give it more memory"
+            default: "see its log"
+            }
+        return CannotServe(description: "the Redis at \(location) takes no writes (\(refusal)): \(advice)")
+    }
+
     static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
         let reason = reason.map { "\($0)" } ?? "no answer"
         return CannotServe(

@@ -23,6 +23,24 @@ struct MissingRightsTests {
         _ = try await WorkerProcess("again", redis: redis.url)
     }
 
+    @Test("nor does it start where Redis takes no writes: it waits for a while, and says which setting it is")
+    func noWrites() async throws {
+        let redis = try await RedisServer(options: ["--min-replicas-to-write", "1"])
+        let settings = ["redis.url": redis.url, "redis.connect_timeout": "500ms"]
+        let worker = try WorkerProcess.start(settings)
+        #expect(try await worker.exitCode(within: .seconds(10)) == 69)
+        try await eventually("it has said why") { worker.errors.contains("\n") }
+        #expect(worker.errors.contains("takes no writes (NOREPLICAS "), "\(worker.errors)")
+        #expect(worker.errors.contains("or set min-replicas-to-write lower"), "\(worker.errors)")
+        #expect(worker.output.isEmpty)
+        async let patient = WorkerProcess("patient", redis: redis.url, settings: ["redis.connect_timeout": "60s"])
+        try await eventually("it looks again and again") {
+            try await redis.cli("INFO", "commandstats").contains(#/cmdstat_multi:calls=([5-9]|\d\d)/#)
+        }
+        try await redis.cli("CONFIG", "SET", "min-replicas-to-write", "0")
+        _ = try await patient
+    }
+
     @Test("one that is taken away later is told of in the log")
     func later() async throws {
         let redis = try await RedisServer()

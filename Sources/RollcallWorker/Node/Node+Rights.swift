@@ -1,14 +1,24 @@
-// What a node looks at before it begins: whether Redis lets it do all that it will do. A right that is missing would
-// show much later, in one corner, as something that never happens.
+// What a node looks at before it begins: whether Redis lets it do all that it will do, and takes writes. A right that is
+// missing would show much later, in one corner, as something that never happens.
 
 internal import NIOCore
 internal import RollcallRedis
 internal import ServiceLifecycle
 
 extension Node {
-    /// - Throws: ``CannotServe`` if no Redis answers in time or rights are missing; `CancellationError` if the worker is
-    ///   to stop before.
+    /// - Throws: ``CannotServe`` if no Redis answers or takes writes in time, or rights are missing; `CancellationError` if
+    ///   the worker is to stop before.
     func checkRights() async throws {
+        let end = ContinuousClock.now + settings.connectTimeout
+        // A primary that has just become one waits for its replicas.
+        while let refusal = try await self.refusal() {
+            guard ContinuousClock.now < end else { throw CannotServe.refused(refusal, at: settings.redis) }
+            try await orCancelled(loops[0].scheduleTask(in: .milliseconds(200)) {}.futureResult)
+        }
+    }
+
+    /// Why Redis takes no writes, if it does not and there is nothing else that is missing.
+    private func refusal() async throws -> String? {
         let check = RightsCheck.shortfall(
             at: route, names: settings.store.names, on: loops[0], within: settings.connectTimeout,
             logger: logger)
@@ -22,6 +32,7 @@ extension Node {
         }
         guard shortfall.commands.isEmpty else { throw CannotServe.unknown(shortfall.commands, at: settings.redis) }
         guard shortfall.rights.isEmpty else { throw CannotServe.denied(shortfall.rights, at: settings.redis) }
+        return shortfall.refusal
     }
 
     private func orCancelled<Value: Sendable>(_ future: EventLoopFuture<Value>) async throws -> Value {
