@@ -40,6 +40,7 @@ GIVEN = {
     "docs/operating.md: A first worker": [ON_PATH, REDIS],
     "docs/redis.md: TLS": [ON_PATH],
     "docs/redis.md: Sentinel": [ON_PATH],
+    "docs/redis.md: Cluster": [ON_PATH],
     "docs/operating.md: Looking inside": [ON_PATH, REDIS, SECRETS, SIGNED, READY],
 }
 

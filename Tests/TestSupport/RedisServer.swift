@@ -15,12 +15,15 @@ public final class RedisServer: Sendable {
     ///   - port: where to listen; `nil` picks a free one.
     ///   - options: further configuration, such as `["--requirepass", "secret"]`.
     ///   - hasUsers: whether there is the user of `Config/redis.acl`, beside one who may do everything.
-    public init(port: Int? = nil, options: [String] = [], hasUsers: Bool = true) async throws {
+    ///   - users: another file instead of that.
+    public init(
+        port: Int? = nil, options: [String] = [], hasUsers: Bool = true, users: String = "redis.acl"
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-redis-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
-        let options = hasUsers ? options + ["--aclfile", try Self.users(in: folder).path] : options
+        let options = hasUsers ? options + ["--aclfile", try Self.users(of: users, in: folder).path] : options
         // A free port may be taken by somebody else, be it the near end of a connection, before Redis listens there.
         for _ in 0..<5 where port == nil {
             let free = try freePort()
@@ -61,8 +64,8 @@ public final class RedisServer: Sendable {
     public static func workerURL(port: Int) -> String { "redis://rollcall:a-password@127.0.0.1:\(port)" }
 
     /// The file that operators are given, with a password.
-    private static func users(in folder: URL) throws -> URL {
-        let given = URL(filePath: #filePath).appending(path: "../../../Config/redis.acl").standardized
+    private static func users(of name: String, in folder: URL) throws -> URL {
+        let given = URL(filePath: #filePath).appending(path: "../../../Config/\(name)").standardized
         let line = try String(contentsOf: given, encoding: .utf8).split(separator: "\n").joined()
         let file = folder.appending(path: "users.acl")
         try Data("user default on nopass ~* &* +@all\n\(line) >a-password\n".utf8).write(to: file)

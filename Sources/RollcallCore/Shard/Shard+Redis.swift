@@ -79,6 +79,22 @@ extension Shard {
         for key in watches.keys { watches[key]?.phase = .subscribing }
     }
 
+    /// One of several servers that hear changes was lost, or a channel is on its way from one to another: as
+    /// ``subscriptionsLost()``, for this channel alone.
+    public mutating func subscriptionLost(_ topic: Topic) {
+        switch topic {
+        case .presence(let user):
+            if let key = watchKeys[user] { watches[key]?.phase = .subscribing }
+        case .typing(let conversation), .members(let conversation):
+            guard let key = roomKeys[conversation] else { break }
+            var missing: Set<Topic> = [topic]
+            if case .subscribing(let others) = rooms[key]?.phase { missing.formUnion(others) }
+            rooms[key]?.phase = .subscribing(missing: missing)
+        case .worker:
+            break
+        }
+    }
+
     /// A channel is confirmed: a read that begins now misses nothing.
     public mutating func subscribed(_ topic: Topic, at now: Instant) -> [ShardAction] {
         switch topic {

@@ -26,7 +26,7 @@ extension CommandConnection {
         }
     }
 
-    private static func call(
+    static func call(
         _ name: String, _ script: String, _ keys: [String], _ arguments: [RedisCommand.Argument]
     ) -> RedisCommand {
         var all: [RedisCommand.Argument] = []

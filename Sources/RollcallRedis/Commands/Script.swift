@@ -13,4 +13,7 @@ public struct Script: Hashable, Sendable {
         self.source = source
         label = "EVALSHA \(name)"
     }
+
+    /// The same for a cluster, in which a message goes to the slot of its channel and not to every node.
+    var sharded: Script { Script(name: name, source: source.replacing("'PUBLISH'", with: "'SPUBLISH'")) }
 }

@@ -27,6 +27,19 @@ package struct ConnectionTally: Hashable, Sendable {
         if let kind = RedisErrorKind(error.code) { errors.count(kind) }
     }
 
+    /// What several have done.
+    static func + (left: Self, right: Self) -> Self {
+        var sum = left
+        sum.connects += right.connects
+        sum.commands += right.commands
+        sum.messages += right.messages
+        sum.sentBytes += right.sentBytes
+        sum.receivedBytes += right.receivedBytes
+        for (kind, times) in right.errors.occurred { sum.errors.count(kind, times: times) }
+        sum.roundTrips = left.roundTrips + right.roundTrips
+        return sum
+    }
+
     /// The connection ended. Where an answer ended it, that is counted.
     mutating func lost(by error: RedisError) {
         if case .server = error.code { return }
@@ -43,15 +56,18 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
     case protocolError = "protocol"
     case authentication
     case tooManyWaiting = "too_many_waiting"
+    case ask
     case busy
     case clusterDown = "clusterdown"
     case loading
     case masterDown = "masterdown"
     case misconfigured = "misconf"
+    case moved
     case noPermission = "noperm"
     case noScript = "noscript"
     case outOfMemory = "oom"
     case readOnly = "readonly"
+    case tryAgain = "tryagain"
     case wrongType = "wrongtype"
     /// Whatever else Redis may answer.
     case other

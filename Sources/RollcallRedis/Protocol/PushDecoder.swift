@@ -5,7 +5,7 @@ import CHiredis
 import NIOCore
 import RollcallModel
 
-/// What Redis sends to a subscriber.
+/// What Redis sends to a subscriber, of channels that all its nodes share or of those that lie in slots.
 enum Push: Hashable {
     case message(channel: ByteBuffer, payload: ByteBuffer)
     case subscribed(channel: ByteBuffer)
@@ -96,11 +96,11 @@ struct PushDecoder: ReplyDecoder {
     }
 
     private mutating func begin(_ word: UnsafeRawBufferPointer) -> Bool {
-        if word.spells("message") {
+        if word.spells("message") || word.spells("smessage") {
             kind = .message
-        } else if word.spells("subscribe") {
+        } else if word.spells("subscribe") || word.spells("ssubscribe") {
             kind = .subscribe
-        } else if word.spells("unsubscribe") {
+        } else if word.spells("unsubscribe") || word.spells("sunsubscribe") {
             kind = .unsubscribe
         } else if word.spells("pong") {
             kind = .pong

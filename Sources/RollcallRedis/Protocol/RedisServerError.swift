@@ -30,7 +30,9 @@ public struct RedisServerError: Error, Hashable, Sendable {
     /// Whether the same command may succeed later, or at another server.
     public var retry: Bool {
         switch kind {
-        case "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN": true
+        case "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOREPLICAS", "OOM", "READONLY",
+            "TRYAGAIN":
+            true
         default: false
         }
     }

@@ -9,15 +9,17 @@ public import NIOCore
 public enum RightsCheck {
     /// - Parameters:
     ///   - names: whose prefix the keys and channels have.
+    ///   - isOfCluster: whether a node of a cluster is asked.
     ///   - timeout: how long Redis may take to be there.
     /// - Returns: what is missing; fails with a ``RedisError`` if there is no Redis in time, or none that lets us in.
     public static func shortfall(
-        at route: any RedisRoute, names: KeyNames, on eventLoop: any EventLoop, within timeout: Duration,
-        logger: Logger
+        at route: any RedisRoute, names: KeyNames, ofCluster isOfCluster: Bool = false, on eventLoop: any EventLoop,
+        within timeout: Duration, logger: Logger
     ) -> EventLoopFuture<Shortfall> {
         let promise = eventLoop.makePromise(of: Shortfall.self)
         eventLoop.execute {
-            let check = Check(at: route, WorkerRights(names: names), on: eventLoop, logger: logger, promise)
+            let rights = WorkerRights(names: names, ofCluster: isOfCluster)
+            let check = Check(at: route, rights, on: eventLoop, logger: logger, promise)
             check.start(within: timeout)
         }
         return promise.futureResult

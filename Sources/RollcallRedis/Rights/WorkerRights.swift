@@ -8,16 +8,19 @@ public struct WorkerRights: Sendable {
     private let names: KeyNames
     /// The same names with `*` for what differs, as patterns.
     private let patterns: KeyNames
+    private let isOfCluster: Bool
 
-    public init(names: KeyNames) {
+    /// - Parameter isOfCluster: whether the user is one of the nodes of a Redis Cluster.
+    public init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
         self.names = names
+        self.isOfCluster = isOfCluster
         patterns = KeyNames(prefix: Self.literally(names.prefix))
     }
 
-    /// All of them, in the order in which `Config/redis.acl` has them.
+    /// All of them, in the order in which `Config/redis.acl` has them, or `Config/redis-cluster.acl`.
     public var all: [RedisRight] {
         keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
-            + (Self.others.map(\.name) + Self.underSentinels + Self.onKeys.map(\.name) + Self.onChannels)
+            + (others.map(\.name) + (isOfCluster ? [] : Self.underSentinels) + Self.onKeys.map(\.name) + onChannels)
             .map { .command($0) }
     }
 
@@ -36,11 +39,11 @@ public struct WorkerRights: Sendable {
             ["exists", "del"].map { RightProbe($0, arguments: [key], of: pattern) }
         }
         let everyChannel = zip(channels, channelPatterns).flatMap { channel, pattern in
-            Self.onChannels.map { name in
-                RightProbe(name, arguments: name == "publish" ? [channel, ""] : [channel], of: pattern)
+            onChannels.map { name in
+                RightProbe(name, arguments: name.hasSuffix("publish") ? [channel, ""] : [channel], of: pattern)
             }
         }
-        return Self.others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
+        return others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
     }
 
     private func keys(_ names: KeyNames) -> [String] {
@@ -77,12 +80,19 @@ public struct WorkerRights: Sendable {
 extension WorkerRights {
     private typealias Form = (name: String, rest: [String])
 
-    private static let onChannels = ["publish", "subscribe", "unsubscribe"]
+    private var onChannels: [String] {
+        ["publish", "subscribe", "unsubscribe"].map { isOfCluster ? "s\($0)" : $0 }
+    }
 
-    /// `multi` and `discard` let a worker ask for its rights without doing anything; `select` is for a database other
-    /// than 0.
-    private static let others: [Form] = [
-        ("ping", []), ("select", ["0"]), ("client|setname", ["rights"]), ("multi", []), ("discard", []), ("time", []),
+    /// `select` is for a database other than 0, of which a cluster has none; there one asks where everything is.
+    private var others: [Form] {
+        Self.everywhere
+            + (isOfCluster ? [("cluster|info", []), ("cluster|slots", []), ("asking", [])] : [("select", ["0"])])
+    }
+
+    /// `multi` and `discard` let a worker ask for its rights without doing anything.
+    private static let everywhere: [Form] = [
+        ("ping", []), ("client|setname", ["rights"]), ("multi", []), ("discard", []), ("time", []),
         ("script|load", ["return 1"]), ("eval", ["return 1", "0"]), ("evalsha", ["0", "0"]),
     ]
 

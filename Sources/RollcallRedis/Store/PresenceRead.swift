@@ -1,4 +1,5 @@
-// A read of many users: one pipeline, each reply made a record as it comes, one answer when the last has come.
+// A read of many users: one pipeline to each server that has some of them, each reply made a record as it comes, one answer
+// when the last has come.
 
 import NIOCore
 import RollcallModel
@@ -11,11 +12,12 @@ final class PresenceRead {
     private let store: Store
     private let reply: Store.Reply<PresenceSnapshot>
 
-    private var time: Timestamp?
     private var records: [PresenceRecord] = []
     private var unread: [UserID] = []
     /// The first of what failed.
     private var failure: RedisError?
+    /// How many pipelines are under way.
+    private var missing = 0
 
     init(of users: [UserID], known: KnownWorkers, from store: Store, reply: @escaping Store.Reply<PresenceSnapshot>) {
         self.users = users
@@ -28,32 +30,74 @@ final class PresenceRead {
 
     /// Sends everything at once.
     func begin() {
-        // First the time: what is written after it has a version of this time at least.
-        store.connection.send(RedisCommand("TIME")) { [self] in
-            switch $0.flatMap({ Store.understood($0, command: "TIME", Timestamp.init(redisTime:)) }) {
-            case .success(let time): self.time = time
-            case .failure(let error): failure = error
-            }
-            if users.isEmpty { end() }
-        }
-        let names = store.names
-        store.connection.send("HGETALL", count: users.count) { place, output in
-            output.write("HGETALL", key: names.presenceKey(users[place]))
-        } reply: { [self] place, hash in
-            take(hash, of: users[place])
-            if place == users.count - 1 { end() }
+        switch store.commands {
+        case .server(let connection):
+            missing = 1
+            read(users, at: connection)
+        case .cluster(let cluster):
+            let shares = cluster.shares(of: users.lazy.map { self.store.names.presenceKey($0) }).values
+            guard !shares.isEmpty else { return nobodyToAsk(cluster) }
+            missing = shares.count
+            for share in shares { read(share.places.map { users[$0] }, at: share.connection) }
         }
     }
 
-    private func take(_ hash: Result<FlatReply, RedisError>, of user: UserID) {
+    private func nobodyToAsk(_ cluster: ClusterCommands) {
+        if !users.isEmpty { failure = .notSent("HGETALL", because: cluster.lastError) }
+        unread = users
+        end()
+    }
+
+    private func read(_ users: [UserID], at connection: CommandConnection) {
+        // First the time, of the same server: what is written there after it has a version of this time at least.
+        var time: Timestamp?
+        connection.send(RedisCommand("TIME")) { [self] in
+            switch $0.flatMap({ Store.understood($0, command: "TIME", Timestamp.init(redisTime:)) }) {
+            case .success(let now): time = now
+            case .failure(let error): failure = failure ?? error
+            }
+            if users.isEmpty { pipelineEnded() }
+        }
+        let names = store.names
+        connection.send("HGETALL", count: users.count) { place, output in
+            output.write("HGETALL", key: names.presenceKey(users[place]))
+        } reply: { [self] place, hash in
+            take(hash, of: users[place], readAfter: time)
+            if place == users.count - 1 { pipelineEnded() }
+        }
+    }
+
+    private func take(_ hash: Result<FlatReply, RedisError>, of user: UserID, readAfter time: Timestamp?) {
         switch hash.orForeign(FlatReply()) {
         case .success(let hash):
             guard let time else { return unread.append(user) }
             records.append(PresenceRecord(user: user, hash: hash, readAfter: time, counting: living))
         case .failure(let error):
+            if let time, error.isElsewhere { return readElsewhere(user, after: time) }
             failure = failure ?? error
             unread.append(user)
         }
+    }
+
+    /// A slot is on its way to another node: this user alone is read there.
+    private func readElsewhere(_ user: UserID, after time: Timestamp) {
+        missing += 1
+        store.commands.send(RedisCommand("HGETALL", .string(store.names.presence(user)))) { [self] result in
+            switch result.orForeign(.array([])) {
+            case .success(let hash):
+                records.append(
+                    PresenceRecord(user: user, hash: hash.array ?? [], readAfter: time, counting: living))
+            case .failure(let error):
+                failure = failure ?? error
+                unread.append(user)
+            }
+            pipelineEnded()
+        }
+    }
+
+    private func pipelineEnded() {
+        missing -= 1
+        if missing == 0 { end() }
     }
 
     /// Looks up, after the records, who is not known: an incarnation claims its lease before it writes any.
@@ -69,4 +113,9 @@ final class PresenceRead {
         }
         for (index, stranger) in strangers.enumerated() { store.standing(of: stranger, reply: gathering.part(index)) }
     }
+}
+
+extension RedisError {
+    /// Whether a node of a cluster said that another has the key.
+    fileprivate var isElsewhere: Bool { code == .server(kind: "MOVED") || code == .server(kind: "ASK") }
 }

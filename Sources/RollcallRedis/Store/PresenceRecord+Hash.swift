@@ -23,12 +23,12 @@ extension PresenceRecord {
         hash.forEachField { read($0, $1, counting: living) }
     }
 
-    /// The same from a tree, with every device listed.
-    init(user: UserID, hash: [RedisValue], readAfter time: Timestamp) {
+    /// The same from a tree; unless told otherwise, with every device listed.
+    init(user: UserID, hash: [RedisValue], readAfter time: Timestamp, counting living: Set<BytesKey> = []) {
         self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
         for index in stride(from: 0, to: hash.count - 1, by: 2) {
             guard case .bulk(let field) = hash[index], case .bulk(let value) = hash[index + 1] else { continue }
-            field.withUnsafeBytes { field in value.withUnsafeBytes { read(field, $0, counting: []) } }
+            field.withUnsafeBytes { field in value.withUnsafeBytes { read(field, $0, counting: living) } }
         }
     }
 

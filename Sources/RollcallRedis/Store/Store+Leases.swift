@@ -94,7 +94,7 @@ extension Store {
         for (index, incarnation) in incarnations.enumerated() {
             let command = RedisCommand("HMGET", .string(names.worker(incarnation)), "edge", "draining")
             let card = gathering.part(index)
-            connection.send(command) { card($0.orForeign(.null)) }
+            commands.send(command) { card($0.orForeign(.null)) }
         }
     }
 

@@ -7,7 +7,7 @@ extension Store {
     ///
     /// By a bare command: through a script, a hundred thousand members would hold Redis up for several times as long.
     public func members(of conversation: ConversationID, reply: @escaping Reply<[UserID: String]?>) {
-        connection.send(RedisCommand("HGETALL", .string(names.members(conversation)))) { result in
+        commands.send(RedisCommand("HGETALL", .string(names.members(conversation)))) { result in
             reply(result.flatMap { Self.understood($0, command: "HGETALL") { $0.array.map(Self.allMembers) } })
         }
     }

@@ -5,7 +5,7 @@ public import RollcallModel
 extension Store {
     /// Reads what all workers say of themselves, of those too that are dead and not swept yet.
     public func workers(reply: @escaping Reply<WorkersReport>) {
-        connection.send(RedisCommand("ZRANGE", .string(names.workers), 0, -1)) { result in
+        commands.send(RedisCommand("ZRANGE", .string(names.workers), 0, -1)) { result in
             switch result {
             case .success(let value):
                 let incarnations = (value.array ?? []).compactMap { $0.string.map(Incarnation.init(name:)) }
@@ -26,9 +26,9 @@ extension Store {
             }
         }
         let (time, record, revoked) = (gathering.part(0), gathering.part(1), gathering.part(2))
-        connection.send(RedisCommand("TIME"), reply: time)
-        connection.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
-        connection.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
+        commands.send(RedisCommand("TIME"), to: names.presence(user), reply: time)
+        commands.send(RedisCommand("HGETALL", .string(names.presence(user)))) { record($0.orForeign(.array([]))) }
+        commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
     /// From now on no token counts that was issued for the user before; this is known as long as a record is.
@@ -86,12 +86,12 @@ extension Store {
         }
         for (index, incarnation) in incarnations.enumerated() {
             let (lease, hash) = (gathering.part(2 * index), gathering.part(2 * index + 1))
-            connection.send(RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name)), reply: lease)
-            connection.send(RedisCommand("HGETALL", .string(names.worker(incarnation)))) {
+            commands.send(RedisCommand("ZSCORE", .string(names.workers), .string(incarnation.name)), reply: lease)
+            commands.send(RedisCommand("HGETALL", .string(names.worker(incarnation)))) {
                 hash($0.orForeign(.array([])))
             }
         }
-        connection.send(RedisCommand("TIME"), reply: gathering.part(2 * incarnations.count))
+        commands.send(RedisCommand("TIME"), to: names.workers, reply: gathering.part(2 * incarnations.count))
     }
 
     private static func reports(

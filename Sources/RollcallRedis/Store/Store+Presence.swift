@@ -37,13 +37,13 @@ extension Store {
             let (record, isListed) = (gathering.part(3 * index), gathering.part(3 * index + 1))
             let revoked = gathering.part(3 * index + 2)
             let field = RedisCommand.Argument.string("device:\(session.device)")
-            connection.send(RedisCommand("HGET", .string(names.presence(session.user)), field)) {
+            commands.send(RedisCommand("HGET", .string(names.presence(session.user)), field)) {
                 record($0.orForeign(.null))
             }
-            connection.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
+            commands.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
                 isListed($0.orForeign(.integer(0)))
             }
-            connection.send(RedisCommand("GET", .string(names.revoked(session.user)))) { revoked($0.orForeign(.null)) }
+            commands.send(RedisCommand("GET", .string(names.revoked(session.user)))) { revoked($0.orForeign(.null)) }
         }
     }
 
@@ -61,7 +61,7 @@ extension Store {
     /// - Parameter reply: whether somebody heard it.
     public func announce(_ notice: WorkerNotice, to incarnation: Incarnation, reply: @escaping Reply<Bool>) {
         let channel = names.channel(of: .worker(incarnation))
-        connection.send(RedisCommand("PUBLISH", .string(channel), .string(notice.payload))) {
+        commands.publish(notice.payload, on: channel) {
             reply($0.map { ($0.integer ?? 0) > 0 })
         }
     }

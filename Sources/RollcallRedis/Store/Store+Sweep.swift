@@ -128,7 +128,7 @@ extension Store {
     ) {
         let key = RedisCommand.Argument.string(names.sessions(incarnation))
         inBatches(members, reply: { reply($0.map { _ in }) }) { batch, done in
-            self.connection.send(RedisCommand("SREM", arguments: [key] + batch)) { done($0.orForeign(.integer(0))) }
+            self.commands.send(RedisCommand("SREM", arguments: [key] + batch)) { done($0.orForeign(.integer(0))) }
         }
     }
 

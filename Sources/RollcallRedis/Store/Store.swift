@@ -3,10 +3,10 @@
 
 import RollcallModel
 
-/// Rollcall's data in Redis, over one command connection.
+/// Rollcall's data in Redis, over one way of commands.
 ///
-/// It lives on the connection's event loop: call it there, and replies come there. Each call is one command, sent at
-/// once and in order with the others; none is repeated here.
+/// It lives on their event loop: call it there, and replies come there. Each call is one command, sent at once and in order
+/// with the others; none is repeated here.
 public final class Store {
     public typealias Reply<Value> = (Result<Value, RedisError>) -> Void
 
@@ -31,11 +31,11 @@ public final class Store {
         }
     }
 
-    let connection: CommandConnection
+    let commands: RedisCommands
     let settings: Settings
 
-    public init(on connection: CommandConnection, settings: Settings) {
-        self.connection = connection
+    public init(on commands: RedisCommands, settings: Settings) {
+        self.commands = commands
         self.settings = settings
     }
 
@@ -53,7 +53,7 @@ public final class Store {
         _ script: Script, keys: [String], arguments: [RedisCommand.Argument], reply: @escaping Reply<Value>,
         read: @escaping (RedisValue) -> Value?
     ) {
-        connection.call(script, keys: keys, arguments: arguments) { result in
+        commands.call(script, keys: keys, arguments: arguments) { result in
             reply(result.flatMap { Self.understood($0, command: script.name, read) })
         }
     }

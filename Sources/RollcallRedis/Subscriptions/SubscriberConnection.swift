@@ -23,6 +23,9 @@ public final class SubscriberConnection {
     /// together with those whose confirmations came together. A read of a topic's state that is begun after this misses
     /// no change.
     public var onSubscribed: (([Topic]) -> Void)?
+    /// Called with what a wanted channel is about when a cluster's node has ended its subscription, or refuses one, since
+    /// the slot is another's now, or soon; it is asked for again in a moment, unless it is given away.
+    var onAstray: ((Topic) -> Void)?
     /// Called for each message on a wanted channel. The payload's memory is used again for the next message, unless
     /// somebody keeps it.
     public var onMessage: ((Topic, _ payload: ByteBuffer) -> Void)?
@@ -33,6 +36,10 @@ public final class SubscriberConnection {
 
     private let link: Link
     private let name: String
+    /// Whether channels lie in slots. Then each is asked for by itself, as those of a command must lie in one.
+    private let isSharded: Bool
+    /// The channels asked about that were not answered yet, in their order; kept where answers may be refusals of one.
+    private var asked = CircularBuffer<(channel: BytesKey, isSubscription: Bool)>()
     private var handshake = Handshake(steps: [])
     private var reader: ReplyReader<PushDecoder>?
     private var table = SubscriptionTable<Topic>()
@@ -46,12 +53,21 @@ public final class SubscriberConnection {
     /// - Parameters:
     ///   - route: asked where to go at each attempt.
     ///   - name: what `CLIENT LIST` shows for the connection; without spaces.
-    public init(
+    public convenience init(
         to route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings()
     ) {
+        self.init(to: route, name: name, isSharded: false, on: eventLoop, logger: logger, settings: settings)
+    }
+
+    /// - Parameter isSharded: whether the other side is a node of a cluster, with the channels of its slots.
+    init(
+        to route: any RedisRoute, name: String, isSharded: Bool, on eventLoop: any EventLoop, logger: Logger,
+        settings: ConnectionSettings
+    ) {
         self.eventLoop = eventLoop
         self.name = name
+        self.isSharded = isSharded
         link = Link(along: route, on: eventLoop, logger: logger, settings: settings)
         link.user = self
     }
@@ -84,6 +100,17 @@ public final class SubscriberConnection {
         eventLoop.assertInEventLoop()
         table.unsubscribe(channel)
         if isConnected { link.outputGrew() }
+    }
+
+    /// What all wanted channels are about.
+    var topics: [Topic] { table.subjects }
+
+    /// Wants no more what lies elsewhere.
+    ///
+    /// - Returns: the channels, to be wanted there.
+    func give(where isElsewhere: (String) -> Bool) -> [(channel: String, topic: Topic)] {
+        defer { if isConnected { link.outputGrew() } }
+        return table.give(where: isElsewhere).map { ($0.channel, $0.subject) }
     }
 
     /// What it has done so far.
@@ -123,14 +150,23 @@ extension SubscriberConnection: LinkUser {
     package func linkWillFlush() {
         guard isConnected else { return }
         while let batch = table.nextBatch() {
-            send("UNSUBSCRIBE", batch.unsubscribe)
-            send("SUBSCRIBE", batch.subscribe)
+            if isSharded {
+                for channel in batch.unsubscribe { ask(about: channel, "SUNSUBSCRIBE", isSubscription: false) }
+                for channel in batch.subscribe { ask(about: channel, "SSUBSCRIBE", isSubscription: true) }
+            } else {
+                send("UNSUBSCRIBE", batch.unsubscribe)
+                send("SUBSCRIBE", batch.subscribe)
+            }
         }
     }
 
     func linkTicked() {
         if let awaitingSince, link.isOverdue(since: awaitingSince) {
             return link.drop(RedisError(.timedOut, command: "PING", "Redis did not answer in time"))
+        }
+        if table.hasAstray {
+            table.askAgain()
+            link.outputGrew()
         }
         guard link.now % Link.ticksPerPing == 0 else { return }
         // Messages are as good a sign of life as a pong.
@@ -146,12 +182,18 @@ extension SubscriberConnection: LinkUser {
         lastError = error
         link.tally.lost(by: error)
         table.connectionLost()
+        asked.removeAll()
         confirmed = []
         if wasConnected, error.code != .closed { onDisconnect?(error) }
     }
 
     private func send(_ verb: String, _ channels: [String]) {
         if !channels.isEmpty { send(RedisCommand(verb, arguments: channels.map { .string($0) })) }
+    }
+
+    private func ask(about channel: String, _ verb: String, isSubscription: Bool) {
+        asked.append((BytesKey(channel), isSubscription))
+        send(RedisCommand(verb, .string(channel)))
     }
 
     private func send(_ command: RedisCommand) {
@@ -178,6 +220,8 @@ extension SubscriberConnection {
             link.tally.failed(RedisError(error, command: "SUBSCRIBE"))
             if unansweredSteps > 0 {
                 shook(error)
+            } else if isSharded, error.kind != "NOPERM" {
+                refused()
             } else if table.unanswered > 0 {
                 // Not one answer per channel but one for all: the count would be wrong from here on.
                 let failure = RedisError(error, command: "SUBSCRIBE")
@@ -187,7 +231,32 @@ extension SubscriberConnection {
         }
     }
 
+    /// A node of a cluster does not answer about the channel whose turn it is, but that it has not its slot, or that it has
+    /// lost touch with the others.
+    private func refused() {
+        if let question = asked.popFirst() { astray(table.refused(question.channel)) }
+    }
+
+    /// What was confirmed just before is told first: it is so no longer.
+    private func astray(_ topic: Topic?) {
+        guard let topic else { return }
+        tellConfirmed()
+        onAstray?(topic)
+    }
+
+    /// - Returns: whether this is an answer, and not news.
+    private func isAnswer(_ channel: ByteBuffer, subscribed: Bool) -> Bool {
+        guard let question = asked.first, question.isSubscription == subscribed,
+            channel.withUnsafeReadableBytes({ BytesKey(borrowing: $0) == question.channel })
+        else { return false }
+        asked.removeFirst()
+        return true
+    }
+
     private func answered(_ channel: ByteBuffer, subscribed: Bool) {
+        if isSharded, !isAnswer(channel, subscribed: subscribed), !subscribed {
+            return astray(table.ended(channel))
+        }
         switch table.answered(channel, subscribed: subscribed) {
         case .noted: break
         case .confirmed(let topic): confirmed.append(topic)

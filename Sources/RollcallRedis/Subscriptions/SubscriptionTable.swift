@@ -51,6 +51,8 @@ struct SubscriptionTable<Subject> {
     private var entries: [BytesKey: Entry] = [:]
     /// Channels whose entry may differ from what was sent.
     private var changed = CircularBuffer<BytesKey>()
+    /// Channels that are wanted and whose subscription was refused, or ended by Redis.
+    private var astray: [BytesKey] = []
     /// The sum of what the entries say.
     private(set) var unanswered = 0
 
@@ -120,6 +122,7 @@ struct SubscriptionTable<Subject> {
     /// The connection is gone and its subscriptions with it: all that is wanted is to be sent again.
     mutating func connectionLost() {
         unanswered = 0
+        astray = []
         changed.removeAll()
         entries = entries.compactMapValues {
             $0.isWanted ? Entry(subject: $0.subject, isWanted: true, isQueued: true) : nil
@@ -129,10 +132,69 @@ struct SubscriptionTable<Subject> {
 
     private mutating func set(_ index: Dictionary<BytesKey, Entry>.Index, wanted: Bool) {
         if entries.values[index].want(wanted) { changed.append(entries.keys[index]) }
+        if entries.values[index].isDone { entries.remove(at: index) }
     }
 
     private func find(_ channel: ByteBuffer) -> Dictionary<BytesKey, Entry>.Index? {
         channel.withUnsafeReadableBytes { entries.index(forKey: BytesKey(borrowing: $0)) }
+    }
+}
+
+// In a cluster a channel lies in a slot, and who has the slot changes: a node answers about each channel alone, may refuse to,
+// and ends a subscription when the slot leaves it.
+extension SubscriptionTable {
+    /// What all wanted channels are about.
+    var subjects: [Subject] { entries.values.filter(\.isWanted).map(\.subject) }
+
+    /// Whether there are channels to be asked for again.
+    var hasAstray: Bool { !astray.isEmpty }
+
+    /// Redis answered with an error what was asked last about a channel, and not answered yet.
+    ///
+    /// - Returns: what it is about, if it is wanted; it is asked for no more before ``askAgain()``.
+    mutating func refused(_ channel: BytesKey) -> Subject? {
+        guard let index = entries.index(forKey: channel), entries.values[index].unanswered > 0 else { return nil }
+        unanswered -= 1
+        entries.values[index].unanswered -= 1
+        return subscriptionEnded(index)
+    }
+
+    /// Redis ended a subscription by itself.
+    ///
+    /// - Returns: what it is about, if it is wanted; it is asked for no more before ``askAgain()``.
+    mutating func ended(_ channel: ByteBuffer) -> Subject? {
+        find(channel).flatMap { subscriptionEnded($0) }
+    }
+
+    /// It is time to ask again for what was refused or ended.
+    mutating func askAgain() {
+        for channel in astray {
+            if let index = entries.index(forKey: channel), entries.values[index].isWanted { set(index, wanted: true) }
+        }
+        astray = []
+    }
+
+    /// Wants no more what lies elsewhere. What is subscribed is not left: the node ends it itself, or has, and an answer
+    /// that crossed with that news could not be told from it.
+    ///
+    /// - Returns: the channels, to be wanted there.
+    mutating func give(where isElsewhere: (String) -> Bool) -> [(channel: String, subject: Subject)] {
+        let leaving = entries.filter { $0.value.isWanted && isElsewhere($0.key.text) }
+        for (channel, entry) in leaving {
+            if entry.unanswered == 0 { entries[channel] = nil } else { unsubscribe(channel.text) }
+        }
+        return leaving.map { ($0.key.text, $0.value.subject) }
+    }
+
+    private mutating func subscriptionEnded(_ index: Dictionary<BytesKey, Entry>.Index) -> Subject? {
+        guard entries.values[index].unanswered == 0 else { return nil }
+        entries.values[index].isSent = false
+        guard entries.values[index].isWanted else {
+            if entries.values[index].isDone { entries.remove(at: index) }
+            return nil
+        }
+        astray.append(entries.keys[index])
+        return entries.values[index].subject
     }
 }
 

@@ -9,18 +9,19 @@
 extension RedisDeployment {
     /// What a right URL looks like.
     public static let forms =
-        "redis://[user[:password]@]host[:port][/db], redis+unix:///path, or "
-        + "redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/db]; with TLS, rediss:// and "
-        + "rediss+sentinel://"
+        "redis://[user[:password]@]host[:port][/db], redis+unix:///path, "
+        + "redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/db], or "
+        + "redis+cluster://[user[:password]@]host[:port],host[:port]…; with TLS, rediss://, rediss+sentinel:// and "
+        + "rediss+cluster://"
 
-    /// Reads `redis://[user[:password]@]host[:port][/database]`, `redis+unix:///path[?db=database]`, or
-    /// `redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/database]`, of which the first and the last may
-    /// begin with `rediss`, for TLS.
+    /// Reads `redis://[user[:password]@]host[:port][/database]`, `redis+unix:///path[?db=database]`,
+    /// `redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/database]`, or
+    /// `redis+cluster://[user[:password]@]host[:port],host[:port]…`, of which all but the second may begin with `rediss`,
+    /// for TLS.
     ///
     /// User and password are percent-decoded. `redis://:secret@host` is a password without a user.
     ///
-    /// - Throws: ``InvalidRedisURL``, with a sentence that never shows the password; also for `redis+cluster`, which is
-    ///   known but not supported yet.
+    /// - Throws: ``InvalidRedisURL``, with a sentence that never shows the password.
     public init(url: String) throws(InvalidRedisURL) {
         let list = HostList(of: url)
         guard let parts = URLComponents(string: list.url, encodingInvalidCharacters: false),
@@ -33,17 +34,18 @@ extension RedisDeployment {
         case "redis", "rediss": try self.init(server: parts, of: list, scheme: scheme)
         case "redis+unix": try self.init(unix: parts)
         case "redis+sentinel", "rediss+sentinel": try self.init(sentinel: parts, of: list, scheme: scheme)
-        case "redis+cluster": throw InvalidRedisURL("Redis Cluster (redis+cluster://) is not supported yet")
+        case "redis+cluster", "rediss+cluster": try self.init(cluster: parts, of: list, scheme: scheme)
         default:
             throw InvalidRedisURL(
-                "the scheme \(scheme):// is not one of redis://, rediss://, redis+unix://, redis+sentinel:// and "
-                    + "rediss+sentinel://")
+                "the scheme \(scheme):// is not one of redis://, rediss://, redis+unix://, redis+sentinel://, "
+                    + "rediss+sentinel://, redis+cluster:// and rediss+cluster://")
         }
     }
 
     private init(server parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
         guard list.others.isEmpty else {
-            throw InvalidRedisURL("\(scheme):// takes one host; for several sentinels, take \(scheme)+sentinel://")
+            throw InvalidRedisURL(
+                "\(scheme):// takes one host; for several, take \(scheme)+sentinel:// or \(scheme)+cluster://")
         }
         guard parts.query == nil else {
             throw InvalidRedisURL("\(scheme):// takes no query; the database is the path")
@@ -61,6 +63,14 @@ extension RedisDeployment {
         }
         let sentinels = try list.addresses(first: parts, port: 26_379)
         try self.init(.sentinel(sentinels, name: name), parts, database: path.count == 2 ? path[1] : "")
+        isEncrypted = scheme.hasPrefix("rediss")
+    }
+
+    private init(cluster parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
+        guard parts.query == nil else { throw InvalidRedisURL("\(scheme):// takes no query") }
+        let nodes = try list.addresses(first: parts, port: 6379)
+        try self.init(.cluster(nodes), parts, database: String(parts.path.drop { $0 == "/" }))
+        guard database == 0 else { throw InvalidRedisURL("a cluster has no database but 0: leave the path out") }
         isEncrypted = scheme.hasPrefix("rediss")
     }
 

@@ -3,13 +3,15 @@
 public import Logging
 public import NIOCore
 
-/// A Redis as one deploys it: a server that stands alone, or one that others may take the place of.
+/// A Redis as one deploys it: a server that stands alone, one that others may take the place of, or several.
 public struct RedisDeployment: Hashable, Sendable {
     public enum Topology: Hashable, Sendable {
         /// One server.
         case server(RedisLocation.Address)
         /// A primary and its replicas, watched by sentinels, which know it by a name.
         case sentinel([RedisLocation.Address], name: String)
+        /// Several primaries, each with a part of the keys; some of them are named.
+        case cluster([RedisLocation.Address])
     }
 
     public var topology: Topology
@@ -29,6 +31,10 @@ public struct RedisDeployment: Hashable, Sendable {
         self.password = password
         self.database = database
         self.isEncrypted = isEncrypted
+    }
+
+    package var isCluster: Bool {
+        if case .cluster = topology { true } else { false }
     }
 
     /// A server of this deployment.
@@ -52,6 +58,9 @@ public struct RedisDeployment: Hashable, Sendable {
         case .sentinel:
             return SentinelRoute(
                 to: self, credentials: credentials ?? { Credentials() }, on: eventLoop, logger: logger)
+        case .cluster:
+            return ClusterRoute(
+                to: self, credentials: credentials ?? { Credentials() }, on: eventLoop, logger: logger)
         }
     }
 }
@@ -61,11 +70,14 @@ extension RedisDeployment: CustomStringConvertible, CustomDebugStringConvertible
     public var description: String {
         switch topology {
         case .server(let address): return "\(location(at: address))"
-        case .sentinel(let sentinels, let name):
-            let (scheme, user) = (isEncrypted ? "rediss" : "redis", username.map { "\($0)@" } ?? "")
-            let hosts = sentinels.map { "\($0)" }.joined(separator: ",")
-            return "\(scheme)+sentinel://\(user)\(hosts)/\(name)/\(database)"
+        case .sentinel(let sentinels, let name): return shown("sentinel", sentinels) + "/\(name)/\(database)"
+        case .cluster(let nodes): return shown("cluster", nodes)
         }
+    }
+
+    private func shown(_ kind: String, _ addresses: [RedisLocation.Address]) -> String {
+        let (scheme, user) = (isEncrypted ? "rediss" : "redis", username.map { "\($0)@" } ?? "")
+        return "\(scheme)+\(kind)://\(user)" + addresses.map { "\($0)" }.joined(separator: ",")
     }
 
     public var debugDescription: String { description }

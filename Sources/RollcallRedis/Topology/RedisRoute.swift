@@ -15,10 +15,13 @@ public protocol RedisRoute: Sendable {
     func unwatch(_ watcher: ObjectIdentifier)
     /// Ends what the route keeps going for itself. It is of no use from then on.
     func close() async
+    /// Where there are several primaries, what says which of them has what.
+    var cluster: ClusterRoute? { get }
 }
 
 /// A route that never moves.
 extension RedisRoute {
+    public var cluster: ClusterRoute? { nil }
     public func leads(to destination: Destination) -> Bool { true }
     public func watch(_ watcher: ObjectIdentifier, moved: @escaping @Sendable () -> Void) {}
     public func unwatch(_ watcher: ObjectIdentifier) {}

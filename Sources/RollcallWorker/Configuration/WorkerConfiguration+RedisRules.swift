@@ -32,9 +32,10 @@ extension WorkerConfiguration {
                     ? "redis.sentinel_user is set: a user shows a password" : nil
             },
             Rule(.inconsistent, "redis.sentinel_password_file", "redis.url") {
-                guard $0.redis.sentinelPasswordFile != nil, case .server? = $0.redis.deployment?.topology else {
+                guard $0.redis.sentinelPasswordFile != nil, let topology = $0.redis.deployment?.topology else {
                     return nil
                 }
+                if case .sentinel = topology { return nil }
                 return "redis.url names no sentinels: that is what redis+sentinel:// does"
             },
             onlyUnderTLS("redis.authority", \.redis.authority), onlyUnderTLS("redis.certificate", \.redis.certificate),

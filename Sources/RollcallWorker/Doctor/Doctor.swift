@@ -53,6 +53,11 @@ package enum Doctor {
         let place = RedisPlace(
             deployment, credentials: credentials, on: MultiThreadedEventLoopGroup.singleton.next(),
             within: configuration.redis.connectTimeout, logger: logger)
+        if case .cluster = deployment.topology {
+            let (findings, readings) = await cluster(at: place, configuration)
+            await place.route.close()
+            return (findings, readings)
+        }
         let sentinels = await SentinelCheck(of: place)
         let (reach, readings) = await read(place, KeyNames(prefix: configuration.redis.prefix))
         await place.route.close()
@@ -60,6 +65,35 @@ package enum Doctor {
         guard let readings else { return (first, nil) }
         let checks = RedisChecks(readings: readings, needs: needs(of: configuration, deployment))
         return (first + checks.findings + WorkerChecks(readings: readings).findings, readings)
+    }
+
+    /// Each primary is looked at as a server would be; of the workers, the one knows that has their leases.
+    private static func cluster(
+        at place: RedisPlace, _ configuration: WorkerConfiguration
+    ) async -> ([Finding], RedisReadings?) {
+        let reach = ReachCheck(deployment: place.deployment)
+        let reading: Reading<ClusterReading>
+        do {
+            reading = try await place.cluster()
+        } catch {
+            return ([reach.failed(error)], nil)
+        }
+        let names = KeyNames(prefix: configuration.redis.prefix)
+        let needs = needs(of: configuration, place.deployment)
+        var (seen, workers): ([(String, [Finding])], RedisReadings?) = ([], nil)
+        for primary in reading.value?.primaries ?? [] {
+            let (reached, readings) = await read(place.server(at: primary, isOfCluster: true), names)
+            guard let readings else {
+                seen.append(("\(primary)", [reached]))
+                continue
+            }
+            seen.append(("\(primary)", RedisChecks(readings: readings, needs: needs).findings))
+            if readings.workers.value != nil { workers = readings }
+        }
+        let findings =
+            [reach.reached(), ClusterCheck(reading: reading).finding] + ClusterCheck.together(seen)
+            + (workers.map { WorkerChecks(readings: $0).findings } ?? [])
+        return (findings, workers)
     }
 
     private static func read(_ place: RedisPlace, _ names: KeyNames) async -> (Finding, RedisReadings?) {
@@ -78,7 +112,8 @@ package enum Doctor {
     {
         RedisChecks.Needs(
             connections: 2 * max(1, System.coreCount) + 1,
-            leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil, database: deployment.database)
+            leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil, database: deployment.database,
+            isCluster: deployment.isCluster)
     }
 
     private static func host(

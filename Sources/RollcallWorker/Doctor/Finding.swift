@@ -43,6 +43,7 @@ package enum Check: String, Codable, CaseIterable, Sendable {
     case files
     case redis
     case sentinels
+    case cluster
     case version
     case role
     case memory

@@ -28,8 +28,8 @@ struct ConnectionTapes {
         roundTrips = HistogramTape(.redisRoundTrip, in: factory)
     }
 
-    mutating func report(_ tally: ConnectionTally, isConnected: Bool) {
-        standing.stand(at: isConnected ? 1 : 0)
+    mutating func report(_ tally: ConnectionTally, standing count: Int) {
+        standing.stand(at: count)
         connects.reach(tally.connects)
         commands.reach(tally.commands)
         messages.reach(tally.messages)

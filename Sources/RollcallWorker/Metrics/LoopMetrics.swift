@@ -63,9 +63,9 @@ final class LoopMetrics {
     private func report() {
         lagTape.reach(lag)
         shard.report(driver)
-        commands.report(driver.commands.tally, isConnected: driver.commands.isConnected)
+        commands.report(driver.commands.tally, standing: driver.commands.connectionCount)
         commands.waiting(driver.commands.waitingCount)
-        subscriber.report(driver.subscriber.tally, isConnected: driver.subscriber.isConnected)
+        subscriber.report(driver.subscriber.tally, standing: driver.subscriber.connectionCount)
         subscriber.subscriptions(driver.subscriber.channelCount)
         guard let loop = driver.edge else { return }
         edge = edge ?? EdgeTapes(factory)

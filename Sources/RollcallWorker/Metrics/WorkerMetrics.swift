@@ -50,9 +50,9 @@ struct WorkerTapes {
         draining.stand(at: standing.isDraining ? 1 : 0)
     }
 
-    mutating func report(_ commands: CommandConnection) {
-        up.stand(at: commands.isConnected ? 1 : 0)
-        connection.report(commands.tally, isConnected: commands.isConnected)
+    mutating func report(_ commands: RedisCommands, isUp: Bool) {
+        up.stand(at: isUp ? 1 : 0)
+        connection.report(commands.tally, standing: commands.connectionCount)
         connection.waiting(commands.waitingCount)
     }
 

@@ -10,7 +10,7 @@ internal import RollcallRedis
 /// Carries out what the worker's steward decides. Lives on the first shard's event loop.
 final class LeaseDriver {
     private let driver: ShardDriver
-    private let commands: CommandConnection
+    private let commands: RedisCommands
     private let store: Store
     /// The shards that have not reached Redis yet, ever. A worker with a lease can serve.
     private var awaited: Set<Int>
@@ -27,11 +27,15 @@ final class LeaseDriver {
     private var nextReport: Scheduled<Void>?
     private var steward: Steward
     private var nextBeat: Scheduled<Void>?
+    /// When what may be lost is to be said again, though the lease stands.
+    private var nextRenewal: Scheduled<Void>?
     private var hearing: Incarnation?
     private var isDraining = false
 
     /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
     private static let handoverTime = TimeAmount.milliseconds(500)
+    /// How long shards may take, one after the other, to reach a primary.
+    private static let renewalPause = TimeAmount.milliseconds(200)
 
     /// - Parameters:
     ///   - shards: how many there are; ``shardConnected(_:)`` tells of each.
@@ -44,8 +48,8 @@ final class LeaseDriver {
         self.settings = settings
         self.driver = driver
         awaited = Set(0..<shards)
-        commands = CommandConnection(
-            to: route, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
+        commands = RedisCommands(
+            along: route, name: "rollcall-\(settings.worker)-beats", on: driver.eventLoop, logger: logger,
             scripts: Script.all)
         store = Store(on: commands, settings: settings.store)
         self.logger = logger
@@ -61,18 +65,20 @@ final class LeaseDriver {
 
     /// Connects, and beats at each interval from now on.
     func start() {
-        commands.onConnect = { [weak self] in self?.beat() }
-        commands.onDisconnect = { [weak self] error in self?.redisChanged(error) }
+        commands.whenConnected { [weak self] in self?.beat() }
+        commands.whenLost { [weak self] error in self?.connectionLost(error) }
         commands.start()
         beatLater()
         report()
     }
 
-    var isConnected: Bool { commands.isConnected }
+    /// Whether there is somebody to hear a heartbeat.
+    var isConnected: Bool { commands.isConnected(for: store.names.workers) }
 
     func stop() -> EventLoopFuture<Void> {
         nextBeat?.cancel()
         nextReport?.cancel()
+        nextRenewal?.cancel()
         metrics.withdraw()
         return commands.close()
     }
@@ -100,18 +106,44 @@ final class LeaseDriver {
         pulse.secondPassed(commands.tally.roundTrips)
         metrics.report(tally, holdsLease: steward.incarnation != nil, at: .now())
         metrics.report(standing())
-        metrics.report(commands)
+        metrics.report(commands, isUp: isConnected)
         nextReport = driver.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
     }
 
     /// A shard reaches Redis: what failed without is tried again with a heartbeat, and need not wait for the next.
     func shardConnected(_ index: Int) {
-        awaited.remove(index)
+        let isFirst = awaited.remove(index) != nil
+        if commands.isSpread, !isFirst { primaryReturned() }
         beat()
     }
 
+    /// A shard lost Redis. Where that is one primary of several, the lease stands if its own does: what cannot be said to the
+    /// one that is away is said when it, or who takes its place, is back.
+    func shardLost(_ error: RedisError) {
+        if !commands.isSpread { redisChanged(error) }
+    }
+
+    private func connectionLost(_ error: RedisError) {
+        guard commands.isSpread, isConnected else { return redisChanged(error) }
+        logger.warning("a primary of Redis lost", metadata: ["reason": "\(error)"])
+    }
+
+    /// A primary that was away is back, or another has its place: it may lack what was written last. All shards find it
+    /// within moments of each other, and one new incarnation does for all.
+    private func primaryReturned() {
+        guard nextRenewal == nil else { return }
+        nextRenewal = driver.eventLoop.assumeIsolated().scheduleTask(in: Self.renewalPause) { [weak self] in
+            guard let self else { return }
+            nextRenewal = nil
+            // Without one, the next begins anyway.
+            guard steward.incarnation != nil else { return }
+            carryOut(steward.redisChanged())
+            beat()
+        }
+    }
+
     /// What Redis holds may not be what was written to it.
-    func redisChanged(_ error: RedisError) {
+    private func redisChanged(_ error: RedisError) {
         // Every connection is told of; one line is enough for all.
         if steward.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
         carryOut(steward.redisChanged())
@@ -128,7 +160,7 @@ final class LeaseDriver {
     func handOver() -> EventLoopFuture<[String]> {
         isDraining = true
         let found = driver.eventLoop.makePromise(of: [String].self)
-        guard commands.isConnected, let incarnation = steward.incarnation else {
+        guard isConnected, let incarnation = steward.incarnation else {
             found.succeed([])
             return found.futureResult
         }
@@ -157,7 +189,7 @@ final class LeaseDriver {
     }
 
     private func beat() {
-        guard commands.isConnected, awaited.isEmpty else { return }
+        guard isConnected, awaited.isEmpty else { return }
         carryOut(steward.beatDue(at: driver.now))
     }
 

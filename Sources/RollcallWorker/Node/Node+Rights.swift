@@ -20,7 +20,8 @@ extension Node {
     /// Why Redis takes no writes, if it does not and there is nothing else that is missing.
     private func refusal() async throws -> String? {
         let check = RightsCheck.shortfall(
-            at: route, names: settings.store.names, on: loops[0], within: settings.connectTimeout,
+            at: route, names: settings.store.names, ofCluster: route.cluster != nil, on: loops[0],
+            within: settings.connectTimeout,
             logger: logger)
         let shortfall: Shortfall
         do {

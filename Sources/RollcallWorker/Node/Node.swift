@@ -154,7 +154,7 @@ package final class Node: Sendable {
     /// Any shard's loss is the worker's: what that shard wrote last may be gone.
     private func redisLost(_ error: RedisError) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
-        lease.eventLoop.execute { lease.value.redisChanged(error) }
+        lease.eventLoop.execute { lease.value.shardLost(error) }
     }
 
     private func met(_ devices: [DeadDevice]) {

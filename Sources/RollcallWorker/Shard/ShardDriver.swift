@@ -10,11 +10,11 @@ internal import RollcallRedis
 /// The sessions of one event loop, with connections to Redis of their own. Made and used on that loop only.
 final class ShardDriver {
     let eventLoop: any EventLoop
-    let commands: CommandConnection
-    let subscriber: SubscriberConnection
+    let commands: RedisCommands
+    let subscriber: RedisSubscriber
     let store: Store
     var shard: Shard
-    /// Told whenever the connection for commands was lost, and stands.
+    /// Told whenever a connection for commands was lost, and stands.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
     /// Told of devices of dead workers that reads have met.
@@ -45,24 +45,24 @@ final class ShardDriver {
         self.authenticator = authenticator
         self.seats = seats
         self.logger = logger
-        commands = CommandConnection(
-            to: route, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
+        commands = RedisCommands(
+            along: route, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
             scripts: Script.all)
-        subscriber = SubscriberConnection(
-            to: route, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
+        subscriber = RedisSubscriber(
+            along: route, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
         store = Store(on: commands, settings: settings.store)
         shard = Shard(settings: settings.shard, worker: settings.worker, random: SystemRandomNumberGenerator())
         metrics = LoopMetrics(of: self, in: factory)
     }
 
     func start() {
-        commands.onConnect = { [weak self] in self?.onRedisConnected?() }
-        commands.onDisconnect = { [weak self] error in self?.onRedisLost?(error) }
-        commands.onDenied = { [weak self] in self?.denied($0) }
-        subscriber.onDenied = { [weak self] in self?.denied($0) }
-        subscriber.onDisconnect = { [weak self] _ in self?.shard.subscriptionsLost() }
-        subscriber.onSubscribed = { [weak self] topics in self?.subscribed(topics) }
-        subscriber.onMessage = { [weak self] topic, payload in self?.heard(payload, on: topic) }
+        commands.whenConnected { [weak self] in self?.onRedisConnected?() }
+        commands.whenLost { [weak self] error in self?.onRedisLost?(error) }
+        commands.whenDenied { [weak self] in self?.denied($0) }
+        subscriber.whenDenied { [weak self] in self?.denied($0) }
+        subscriber.whenLost { [weak self] in self?.deafened($0) }
+        subscriber.whenSubscribed { [weak self] topics in self?.subscribed(topics) }
+        subscriber.whenHeard { [weak self] topic, payload in self?.heard(payload, on: topic) }
         commands.start()
         subscriber.start()
         metrics?.start()
@@ -141,6 +141,13 @@ final class ShardDriver {
     }
 
     // MARK: What is heard from Redis
+
+    private func deafened(_ lost: RedisSubscriber.Lost) {
+        switch lost {
+        case .everything: shard.subscriptionsLost()
+        case .topics(let topics): for topic in topics { shard.subscriptionLost(topic) }
+        }
+    }
 
     private func subscribed(_ topics: [Topic]) {
         after { shard, now in topics.flatMap { shard.subscribed($0, at: now) } }

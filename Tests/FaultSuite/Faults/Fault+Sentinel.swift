@@ -8,7 +8,7 @@ internal import TestSupport
 extension Outage {
     /// The new primary may lack what was said last, and remember leases that have been given up: until these pass, reads
     /// believe it.
-    fileprivate static func failover(_ settings: Settings) -> Outage {
+    static func failover(_ settings: Settings) -> Outage {
         Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
     }
 }

@@ -29,8 +29,8 @@ public struct Fault: Sendable {
 
     /// All of them, in the order of the table.
     public static let all =
-        workerFaults + drainingFaults + deviceFaults + redisFaults + sentinelFaults + networkFaults + mixedFaults
-        + crowdFaults
+        workerFaults + drainingFaults + deviceFaults + redisFaults + sentinelFaults + clusterFaults + networkFaults
+        + mixedFaults + crowdFaults
 
     /// A handful that is over soon.
     public static let quick = [killed, restarted, goodbye, twice, killedSubscribers, killedCommands, flushed]

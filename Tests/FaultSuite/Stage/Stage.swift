@@ -17,6 +17,8 @@ public final class Stage: Sendable {
         var clocks: [Int: Duration] = [:]
         /// Whether Redis is a primary with two replicas and three sentinels, to which workers go by themselves.
         var hasSentinels = false
+        /// Whether Redis is a cluster of three primaries, each with a replica, to which workers go by themselves.
+        var hasCluster = false
         /// Whether devices go through proxies.
         var hasDoors = true
         /// Whether the workers have gone through a lease before the fault, or have only just begun.
@@ -34,6 +36,8 @@ public final class Stage: Sendable {
     let redis: RedisControl
     /// Redis and those beside it, where it has sentinels.
     let sentinels: SentinelSet?
+    /// The nodes, where it is a cluster; Redis is one of them.
+    let cluster: RedisClusterSet?
     let hosts: [Host]
     let doors: Hosts
     let observers: [Roamer]
@@ -50,8 +54,10 @@ public final class Stage: Sendable {
         let settings = settings.with(lease: equipment.lease, ping: equipment.ping)
         self.settings = settings
         let sentinels = equipment.hasSentinels ? try await SentinelSet() : nil
-        let redis = try await RedisControl(sentinels?.servers[0])
-        let hosts = try await Self.hosts(settings, equipment, redis: redis.port, url: sentinels?.url)
+        let cluster = equipment.hasCluster ? try await RedisClusterSet(hasReplicas: true) : nil
+        let redis = try await RedisControl(sentinels?.servers[0] ?? cluster?.servers[0])
+        let hosts = try await Self.hosts(
+            settings, equipment, redis: redis.port, url: sentinels?.url ?? cluster?.url)
         let doors = Hosts(count: hosts.count) { hosts[$0].port }
         let room: ConversationID = "c1"
         let observers = try await Self.observers(of: hosts, doors, in: room)
@@ -59,7 +65,8 @@ public final class Stage: Sendable {
         let readers = zip(hosts, observers).map { host, observer in
             Reader(host: host, observer: observer) { state.withLockedValue { $0.users } }
         }
-        (self.redis, self.sentinels, self.hosts, self.doors) = (redis, sentinels, hosts, doors)
+        (self.redis, self.sentinels, self.cluster) = (redis, sentinels, cluster)
+        (self.hosts, self.doors) = (hosts, doors)
         self.room = room
         (self.observers, self.state, self.readers) = (observers, state, readers)
         reading = Task {

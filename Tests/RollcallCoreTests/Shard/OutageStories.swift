@@ -57,6 +57,31 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
     }
 
+    @Test("of channels that are lost alone, only what they tell of waits, and is read again when it is confirmed")
+    func channelsLostAlone() {
+        var stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.say(.watch(["carol", "dave"]), on: bob)
+        stage.settle()
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.heartbeat()
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for topic in [Topic.presence("carol"), .typing("c"), .members("c")] { stage.channelGoes(topic) }
+        for name in ["carol", "dave"] as [UserID] {
+            let here = elsewhere(name, stage.redis.time)
+            stage.redis.records[name] = here
+            stage.redis.published.append(.presence(here.presence(past: [:]), devices: 1))
+        }
+        while !stage.redis.published.isEmpty { stage.hear() }
+        stage.settle()
+        #expect(Set(stage.heard(by: bob).statuses) == ["carol online", "dave online"])
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).contains { if case .typing = $0 { true } else { false } })
+    }
+
     @Test("a change that overtakes an authoritative read is not undone by it")
     func overtakenRead() {
         var stage = Stage()

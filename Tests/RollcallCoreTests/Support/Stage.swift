@@ -144,6 +144,14 @@ struct Stage {
         redis.published = []
     }
 
+    /// One channel is lost, with what was on its way there: its slot goes elsewhere.
+    mutating func channelGoes(_ topic: Topic) {
+        shard.subscriptionLost(topic)
+        guard confirmed.remove(topic) != nil else { return }
+        unconfirmed.append(topic)
+        redis.published.removeAll { $0.topic == topic }
+    }
+
     mutating func heartbeat(afterGap: Bool = false) {
         guard incarnation != nil else { return }
         let snapshot = leases

@@ -24,10 +24,12 @@ struct WorkerRightsTests {
         ).get()
     }
 
-    @Test("Config/redis.acl gives them, in one line and without a password")
-    func file() throws {
-        let file = try String(contentsOf: Self.package.appending(path: "Config/redis.acl"), encoding: .utf8)
-        #expect(file == WorkerRights(names: KeyNames()).line(user: "rollcall") + "\n")
+    @Test("the files in Config give them, in one line and without a password")
+    func files() throws {
+        for (name, isOfCluster) in [("redis.acl", false), ("redis-cluster.acl", true)] {
+            let file = try String(contentsOf: Self.package.appending(path: "Config/\(name)"), encoding: .utf8)
+            #expect(file == WorkerRights(names: KeyNames(), ofCluster: isOfCluster).line(user: "rollcall") + "\n")
+        }
     }
 
     @Test("every command in a script is among them")

@@ -29,7 +29,7 @@ final class StoreUnderTest: Sendable {
             let open = CommandConnection(to: openLocation, name: "open", on: loop, logger: Logger(label: "test"))
             connection.start()
             open.start()
-            let store = Store(on: connection, settings: settings)
+            let store = Store(on: .server(connection), settings: settings)
             return (
                 NIOLoopBound(connection, eventLoop: loop), NIOLoopBound(open, eventLoop: loop),
                 NIOLoopBound(store, eventLoop: loop)

@@ -16,6 +16,8 @@ import Testing
         RedisLocation.Address.host($0.0, port: $0.1)
     }
 
+    private static let nodes = [("h1", 6379), ("h2", 7001)].map { RedisLocation.Address.host($0.0, port: $0.1) }
+
     @Test(arguments: [
         ("redis://127.0.0.1", server("127.0.0.1")),
         ("redis://redis.example:7000/3", server("redis.example", 7000, database: 3)),
@@ -33,6 +35,12 @@ import Testing
             RedisDeployment(
                 .sentinel(three, name: "m"), username: "app", password: "p,w", database: 2, isEncrypted: true)
         ),
+        ("redis+cluster://h1,h2:7001", RedisDeployment(.cluster(nodes))),
+        ("redis+cluster://h1,h2:7001,h1:6379/0", RedisDeployment(.cluster(nodes))),
+        (
+            "rediss+cluster://app:p%2Cw@h1,h2:7001/",
+            RedisDeployment(.cluster(nodes), username: "app", password: "p,w", isEncrypted: true)
+        ),
         ("redis+unix:///run/redis.sock", RedisDeployment(.server(.unix(path: "/run/redis.sock")))),
         (
             "redis+unix://:pw@/run/redis.sock?db=2",
@@ -46,7 +54,9 @@ import Testing
     @Test(arguments: [
         "", "127.0.0.1:6379", "redis:", "redis://", "redis://h:0", "redis://h:70000", "redis://h/x", "redis://h/-1",
         "redis://h?db=1", "http://h", "redis+unix://run/redis.sock", "redis+unix://", "redis+unix:///s?db=x",
-        "redis+unix:///s?timeout=1", "rediss+unix:///s", "rediss://h?db=1", "redis+cluster://h1,h2", "redis://:a b@h",
+        "redis+unix:///s?timeout=1", "rediss+unix:///s", "rediss://h?db=1", "redis+cluster://h1,h2/1",
+        "redis+cluster://", "redis+cluster://h1/x", "redis+cluster://h1?db=1",
+        "redis+cluster://h1,u:a b@h2", "redis://:a b@h",
         "redis://h1,h2", "rediss://h1,h2/0", "redis+sentinel://h1,h2", "redis+sentinel://h1/", "redis+sentinel:///m",
         "redis+sentinel://h1,/m", "redis+sentinel://h1,h2:0/m", "redis+sentinel://h1/m/x", "redis+sentinel://h1/m/1/2",
         "redis+sentinel://h1/m?db=1", "redis+sentinel://u:a b,c@h1/m", "redis+sentinel://h1,u:a b@h2/m",
@@ -61,6 +71,7 @@ import Testing
     @Test(arguments: [
         ("redis://app:secret@[::1]:6380/2", "redis://app@[::1]:6380/2"),
         ("rediss+sentinel://app:secret@h1,h2:1/m/2", "rediss+sentinel://app@h1:26379,h2:1/m/2"),
+        ("rediss+cluster://app:secret@h1,h2:1", "rediss+cluster://app@h1:6379,h2:1"),
         ("rediss://:secret@h", "rediss://h:6379/0"), ("redis+unix://:secret@/s", "redis+unix:///s?db=0"),
     ])
     func `a deployment shows its user and never its password`(url: String, shown: String) throws {

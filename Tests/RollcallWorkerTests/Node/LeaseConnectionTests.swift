@@ -1,10 +1,10 @@
 // A worker's heartbeats have a connection of their own: nothing that a shard says keeps them waiting.
 
 import NIOCore
-import RollcallRedis
 import TestSupport
 import Testing
 
+@testable import RollcallRedis
 @testable import RollcallWorker
 
 @Suite("The connection of the heartbeats", .serialized, .timeLimit(.minutes(2)))

@@ -104,7 +104,7 @@ struct ReachCheck {
 extension RedisDeployment {
     fileprivate var hasSentinels: Bool {
         switch topology {
-        case .server: false
+        case .server, .cluster: false
         case .sentinel: true
         }
     }
@@ -114,8 +114,8 @@ extension RedisDeployment {
         switch topology {
         case .server(.host(let host, _)): Loopback.contains(host)
         case .server(.unix): true
-        case .sentinel(let sentinels, _):
-            sentinels.allSatisfy { if case .host(let host, _) = $0 { Loopback.contains(host) } else { true } }
+        case .sentinel(let addresses, _), .cluster(let addresses):
+            addresses.allSatisfy { if case .host(let host, _) = $0 { Loopback.contains(host) } else { true } }
         }
     }
 }

@@ -17,6 +17,8 @@ struct RedisChecks {
         var leeway: Duration?
         /// Which database the workers use.
         var database = 0
+        /// Whether workers know that it is a cluster.
+        var isCluster = false
     }
 
     var findings: [Finding] {
@@ -52,10 +54,10 @@ extension RedisChecks {
                 advice: "see what it waits for: its replicas (min-replicas-to-write), its disk, or memory")
         }
         return readings.info.judged(.role) { info in
-            if info["cluster_enabled"] == "1" {
+            if info["cluster_enabled"] == "1", !needs.isCluster {
                 return Finding(
                     .role, .failure, "a node of a Redis Cluster, which has a part of the keys only",
-                    advice: "take a Redis that stands alone (cluster-enabled no)")
+                    advice: "set redis.url to redis+cluster://HOST:PORT, which finds the others")
             }
             if info["redis_mode"] == "sentinel" {
                 return Finding(

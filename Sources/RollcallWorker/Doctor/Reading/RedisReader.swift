@@ -63,7 +63,8 @@ struct RedisReader {
         if refusesWrites { return .failure(.failed("a replica does not say")) }
         do {
             let shortfall = RightsCheck.shortfall(
-                at: place.route, names: names, on: place.eventLoop, within: place.timeout, logger: place.logger)
+                at: place.route, names: names, ofCluster: place.isOfCluster, on: place.eventLoop,
+                within: place.timeout, logger: place.logger)
             return .success(try await shortfall.get())
         } catch {
             return .failure(.failed((error as? RedisError)?.sentence ?? "\(error)"))

@@ -1,0 +1,157 @@
+// Keeping the map of a cluster. One node is asked for it, twice a second and whenever somebody was sent elsewhere or lost
+// a connection; where it is of no use, the next is asked.
+
+import Logging
+import NIOCore
+
+/// Asks for the map for as long as it lives. Bound to its event loop.
+final class ClusterSearch {
+    private typealias Address = RedisLocation.Address
+
+    private let eventLoop: any EventLoop
+    private let logger: Logger
+    private let found: (ClusterMap) -> Void
+    private let ring: ClusterRing
+    private let asks: CommandConnection
+
+    private var map: ClusterMap?
+    /// Who gave the map, and has not been lost since.
+    private var giver: Address?
+    private var waiting: [EventLoopPromise<RedisLocation.Address>] = []
+    private var deadline: Scheduled<Void>?
+    private var polls: RepeatedTask?
+    private var isAsking = false
+    private var isToAskAgain = false
+    /// How many nodes were of no use since somebody began to wait.
+    private var misses = 0
+    private var lastError: RedisError?
+
+    /// - Parameter found: called with each map that differs from the one before.
+    init(
+        of deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
+        logger: Logger, found: @escaping (ClusterMap) -> Void
+    ) {
+        guard case .cluster(let seeds) = deployment.topology else {
+            preconditionFailure("the map of a cluster is asked for where there is one")
+        }
+        (self.eventLoop, self.logger, self.found) = (eventLoop, logger, found)
+        ring = ClusterRing(seeds, of: deployment, credentials: credentials)
+        let settings = ConnectionSettings(pingEvery: .milliseconds(500), deadAfter: .milliseconds(1500))
+        asks = CommandConnection(to: ring, name: "rollcall-asks", on: eventLoop, logger: logger, settings: settings)
+    }
+
+    func start() {
+        asks.onConnect = { [weak self] in self?.ask() }
+        asks.onFailedAttempt = { [weak self] in self?.missed($0) }
+        asks.onDisconnect = { [weak self] in self?.missed($0) }
+        asks.start()
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        polls = eventLoop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
+            bound.value.ask()
+        }
+    }
+
+    /// Ends the search; whoever waits is told so.
+    func close() -> EventLoopFuture<Void> {
+        polls?.cancel()
+        settle(.failure(RedisError(.closed, "the search for the cluster's nodes was ended")))
+        return asks.close()
+    }
+
+    /// A node that answers, for whoever wants no more than one of them.
+    func find(_ promise: EventLoopPromise<RedisLocation.Address>) {
+        if let giver { return promise.succeed(giver) }
+        waiting.append(promise)
+        guard waiting.count == 1 else { return }
+        (misses, lastError) = (0, nil)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        deadline = eventLoop.scheduleTask(in: Self.patience) { bound.value.giveUp() }
+    }
+
+    /// Somebody has reason to believe that the map is another by now.
+    func look() {
+        if isAsking { isToAskAgain = true } else { ask() }
+    }
+
+    private static let interval = TimeAmount.milliseconds(500)
+    /// How long one waits for a node before being told that there is none.
+    private static let patience = TimeAmount.milliseconds(1500)
+    /// Between two questions of which the second was asked for during the first.
+    private static let pause = TimeAmount.milliseconds(50)
+}
+
+extension ClusterSearch {
+    private func ask() {
+        guard asks.isConnected, !isAsking else { return }
+        isAsking = true
+        var isWell = false
+        asks.send(RedisCommand("CLUSTER", "INFO")) { answer in
+            isWell = (try? answer.get())?.string?.contains("cluster_state:ok") == true
+        }
+        asks.send(RedisCommand("CLUSTER", "SLOTS")) { [weak self] in self?.answered($0, isWell: isWell) }
+    }
+
+    private func answered(_ answer: Result<RedisValue, RedisError>, isWell: Bool) {
+        isAsking = false
+        switch answer {
+        case .success(let slots):
+            guard let next = ClusterMap(slots, from: ring.current, after: map) else {
+                return goOn(RedisError(.connectFailed, "the node \(ring.current) knows of no slots"))
+            }
+            // One that is cut off from the others may tell what was. Without any map that is better than nothing.
+            if isWell || map == nil { adopt(next) }
+            guard isWell else {
+                return goOn(RedisError(.server(kind: "CLUSTERDOWN"), "the cluster is down, says \(ring.current)"))
+            }
+            askAgain()
+        case .failure(let error):
+            // What else there is comes as the end of the connection.
+            guard case .server = error.code else { return }
+            goOn(
+                RedisError(
+                    .connectFailed, "\(ring.current) does not say which node has what: \(error)", underlying: error))
+        }
+    }
+
+    private func adopt(_ next: ClusterMap) {
+        giver = ring.current
+        ring.learn(next.primaries + next.replicas)
+        if map != next {
+            map = next
+            found(next)
+        }
+        settle(.success(ring.current))
+    }
+
+    private func askAgain() {
+        guard isToAskAgain else { return }
+        isToAskAgain = false
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.scheduleTask(in: Self.pause) { bound.value.ask() }
+    }
+
+    /// This node is of no use; the next may be.
+    private func goOn(_ error: RedisError) {
+        logger.debug("a node of the cluster is of no use", metadata: ["error": "\(error)"])
+        asks.reconnect(error)
+    }
+
+    private func missed(_ error: RedisError) {
+        (isAsking, giver, lastError) = (false, nil, error)
+        misses += 1
+        if misses >= ring.count { giveUp() }
+    }
+
+    private func giveUp() {
+        misses = 0
+        settle(.failure(lastError ?? RedisError(.connectFailed, "no node of the cluster answers")))
+    }
+
+    private func settle(_ result: Result<RedisLocation.Address, any Error>) {
+        deadline?.cancel()
+        deadline = nil
+        let settled = waiting
+        waiting = []
+        for promise in settled { promise.completeWith(result) }
+    }
+}

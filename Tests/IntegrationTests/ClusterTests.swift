@@ -1,0 +1,129 @@
+// Workers on a real Redis Cluster: what each user has lies with one of several primaries, and people see each other all the
+// same, also while slots move and when a primary dies.
+
+import Foundation
+import Harness
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("Workers on a cluster", .serialized, .timeLimit(.minutes(2)))
+struct ClusterTests {
+    private static let short = ["worker.lease": "1500ms", "worker.heartbeat": "500ms"]
+    /// Enough to lie with every primary.
+    private static let names = (0..<12).map { "user\($0)" }
+
+    /// Devices on one worker, and one on another that watches them all.
+    private struct Party {
+        let set: RedisClusterSet
+        let workers: [WorkerProcess]
+        let devices: [WireDevice]
+        let watcher: WireDevice
+
+        init(_ set: RedisClusterSet) async throws {
+            self.set = set
+            workers = [
+                try await WorkerProcess("w1", redis: set.url, settings: short),
+                try await WorkerProcess("w2", redis: set.url, settings: short),
+            ]
+            var devices: [WireDevice] = []
+            for name in names { devices.append(try await workers[0].device(name, "phone")) }
+            self.devices = devices
+            watcher = try await workers[1].device("watcher", "laptop")
+            for device in devices + [watcher] { try await device.ask(.join("c42", presence: false)) }
+            try await watcher.ask(.watch(names.map { try UserID($0) }))
+            try await sees(.online)
+        }
+
+        /// Waits until the watcher was last told that all are so.
+        func sees(_ status: PresenceStatus, within limit: Duration = .seconds(30)) async throws {
+            try await eventually("all are \(status)", within: limit) {
+                try await watcher.look()
+                return names.allSatisfy { statuses(of: $0).last == status }
+            }
+        }
+
+        func statuses(of name: String) -> [PresenceStatus] {
+            watcher.messages.flatMap { message -> [PresenceStatus] in
+                guard case .presence(let users, _) = message else { return [] }
+                return users.filter { $0.user.text == name }.map(\.status)
+            }
+        }
+
+        /// Whether anybody was shown as offline who was there all the time.
+        var hasFlapped: Bool { names.contains { statuses(of: $0).contains(.offline) } }
+
+        func typing(_ device: WireDevice, _ name: String) async throws {
+            try await eventually("\(name) types") { try await device.ask(.typing("c42", true)) == nil }
+            try await eventually("it is seen that \(name) types") {
+                try await watcher.typing(in: "c42")?.users.contains { $0.user.text == name } == true
+            }
+        }
+    }
+
+    @Test("see the presence and typing of people whose keys lie with different primaries")
+    func everybody() async throws {
+        let party = try await Party(RedisClusterSet())
+        try await party.typing(party.devices[0], "user0")
+        for device in party.devices { try await device.ask(.state(.idle)) }
+        try await party.sees(.away)
+        for server in party.set.servers { #expect(Int(try await server.cli("DBSIZE")) ?? 0 > 0) }
+        party.workers[0].crash()
+        try await party.sees(.offline, within: .seconds(10))
+        try await eventually("what it left is swept, wherever it lies") {
+            try await party.set.cli("ZCARD", "{workers}") == "1"
+        }
+        for name in Self.names {
+            #expect(try await party.set.cli("HGET", "presence:{\(name)}", "status") == "offline")
+        }
+    }
+
+    @Test("lose nothing while slots move, that of the leases too, and the channels go along")
+    func moving() async throws {
+        let party = try await Party(RedisClusterSet())
+        let keys = Self.names.prefix(4).map { "presence:{\($0)}" } + ["typing:{c42}", "{workers}"]
+        for key in keys {
+            let (slot, old) = (try await party.set.slot(of: key), try await party.set.primary(of: key))
+            let new = party.set.servers.first { $0 !== old }!
+            try await party.set.beginMoving(slot, from: old, to: new)
+            for device in party.devices.prefix(4) {
+                _ = try await device.send(.state(.idle))
+                _ = try await device.send(.state(.active))
+            }
+            try await party.set.finishMoving(slot, from: old, to: new)
+        }
+        try await party.typing(party.devices[0], "user0")
+        for device in party.devices { try await device.ask(.state(.idle)) }
+        try await party.sees(.away)
+        #expect(!party.hasFlapped && party.devices.allSatisfy { $0.close == nil })
+    }
+
+    @Test(
+        "go on when a primary dies, and say again what it may have lost", arguments: ["{workers}", "presence:{user0}"])
+    func failover(key: String) async throws {
+        let party = try await Party(RedisClusterSet(hasReplicas: true))
+        let old = try await party.set.primary(of: key)
+        let first = party.workers[0].incarnation
+        old.process.kill()
+        _ = try await party.set.primary(of: key, besides: old)
+        for device in party.devices { try await device.ask(.state(.idle)) }
+        try await party.sees(.away)
+        try await party.typing(party.devices[0], "user0")
+        try await eventually("all is said under another incarnation") {
+            for name in Self.names {
+                let record = try await party.set.cli("HGET", "presence:{\(name)}", "device:phone")
+                guard record.hasPrefix("idle"), !record.contains(first) else { return false }
+            }
+            return true
+        }
+        #expect(!party.hasFlapped && party.devices.allSatisfy { $0.close == nil })
+    }
+
+    @Test("do not start where no node answers, and say so")
+    func nobody() async throws {
+        let worker = try WorkerProcess.start([
+            "redis.url": "redis+cluster://127.0.0.1:\(try freePort())", "redis.connect_timeout": "1s",
+        ])
+        #expect(try await worker.exitCode(within: .seconds(10)) == 69)
+    }
+}

@@ -1,0 +1,116 @@
+// Both kinds of connection to a cluster, on one loop, driven from a test's task.
+
+import NIOCore
+import RollcallModel
+import Synchronization
+import TestSupport
+
+@testable import RollcallRedis
+
+/// What a shard of a worker has of a cluster.
+final class ClusterParty: Sendable {
+    /// What was told, in order: `connected`, `lost`, `+channel`, `-channel`, `channel: payload`.
+    var events: [String] { log.withLock { $0 } }
+    private let log = Mutex<[String]>([])
+    private let eventLoop: any EventLoop
+    private let route: any RedisRoute
+    private let parts: NIOLoopBound<(commands: RedisCommands, subscriber: RedisSubscriber)>
+
+    init(_ url: String, scripts: [Script] = Script.all) async throws {
+        let loop = Commands.loop
+        let route = try RedisDeployment(url: url).route(on: loop, logger: quiet)
+        (eventLoop, self.route) = (loop, route)
+        parts = try await loop.submit {
+            NIOLoopBound(
+                (
+                    commands: RedisCommands(
+                        along: route, name: "test", on: loop, logger: quiet, settings: .hasty, scripts: scripts),
+                    subscriber: RedisSubscriber(along: route, name: "hears", on: loop, logger: quiet, settings: .hasty)
+                ), eventLoop: loop)
+        }.get()
+        try await use { [self] commands, subscriber in
+            commands.whenConnected { [weak self] in self?.note("connected") }
+            commands.whenLost { [weak self] _ in self?.note("lost") }
+            subscriber.whenSubscribed { [weak self] in for topic in $0 { self?.note("+\(topic.channel)") } }
+            subscriber.whenLost { [weak self] lost in
+                if case .topics(let topics) = lost { for topic in topics { self?.note("-\(topic.channel)") } }
+            }
+            subscriber.whenHeard { [weak self] in self?.note("\($0.channel): \(String(buffer: $1))") }
+            commands.start()
+            subscriber.start()
+        }
+        try await eventually("the cluster is reached") { events.contains("connected") }
+    }
+
+    private func note(_ event: String) { log.withLock { $0.append(event) } }
+
+    func use<Result: Sendable>(
+        _ body: @escaping @Sendable (RedisCommands, RedisSubscriber) throws -> Result
+    ) async throws -> Result {
+        try await eventLoop.submit { try body(self.parts.value.commands, self.parts.value.subscriber) }.get()
+    }
+
+    /// Sends a command that begins with its key.
+    func send(_ name: String, _ arguments: String...) async throws -> RedisValue {
+        let promise = eventLoop.makePromise(of: RedisValue.self)
+        try await use { commands, _ in
+            commands.send(RedisCommand(name, arguments: arguments.map { .string($0) })) {
+                promise.completeWith($0.mapError { $0 as any Error })
+            }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// Publishes, and waits for how many heard it.
+    func publish(_ payload: String, on channel: String) async throws -> Int64? {
+        let promise = eventLoop.makePromise(of: RedisValue.self)
+        try await use { commands, _ in
+            commands.publish(payload, on: channel) { promise.completeWith($0.mapError { $0 as any Error }) }
+        }
+        return try await promise.futureResult.get().integer
+    }
+
+    /// Calls the store on the loop.
+    func call<Value: Sendable>(
+        _ body: @escaping @Sendable (Store, @escaping Store.Reply<Value>) -> Void
+    ) async throws -> Value {
+        let promise = eventLoop.makePromise(of: Value.self)
+        try await use { commands, _ in
+            body(Store(on: commands, settings: .patient)) { promise.completeWith($0.mapError { $0 as any Error }) }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// Wants channels and waits until all are confirmed.
+    func subscribe(_ channels: [String]) async throws {
+        try await use { _, subscriber in
+            for channel in channels { subscriber.subscribe(channel, as: .worker(Incarnation(name: channel))) }
+        }
+        try await confirmed(channels)
+    }
+
+    func confirmed(_ channels: [String]) async throws {
+        try await eventually("\(channels.count) channels are confirmed", within: .seconds(30)) {
+            try await use { _, subscriber in channels.allSatisfy(subscriber.isConfirmed) }
+        }
+    }
+
+    func heard(_ event: String) async throws {
+        try await eventually("\(event) is heard") { events.contains(event) }
+    }
+
+    func close() async throws {
+        try await eventLoop.flatSubmit { [self] in
+            parts.value.commands.close().and(parts.value.subscriber.close()).map { _ in }
+        }.get()
+        await route.close()
+    }
+}
+
+extension Topic {
+    /// The channel that was wanted so.
+    fileprivate var channel: String {
+        guard case .worker(let incarnation) = self else { return "\(self)" }
+        return incarnation.name
+    }
+}

@@ -1,0 +1,104 @@
+// What a cluster says of itself, as values.
+
+import Testing
+
+@testable import RollcallRedis
+
+@Suite struct ClusterMapTests {
+    private static let asked = host("10.0.0.1")
+
+    private static func host(_ name: String, _ port: Int = 6379) -> RedisLocation.Address { .host(name, port: port) }
+
+    private func node(_ host: RedisValue, _ port: Int64 = 6379) -> RedisValue {
+        .array([host, .integer(port), .text("id")])
+    }
+
+    private func range(_ first: Int64, _ last: Int64, _ nodes: RedisValue...) -> RedisValue {
+        .array([.integer(first), .integer(last)] + nodes)
+    }
+
+    @Test(arguments: [
+        ("123456789", 12_739), ("foo", 12_182), ("{user1000}.following", 3443), ("{user1000}.followers", 3443),
+        ("user1000", 3443), ("foo{}{bar}", 8363), ("foo{{bar}}zap", 4015), ("foo{bar}{zap}", 5061), ("bar", 5061),
+        ("", 0), ("{", 4092), ("}{", 12_793),
+    ])
+    func `a key's slot is that of its tag`(key: String, slot: Int) {
+        #expect(KeySlot.of(key) == slot)
+    }
+
+    @Test func `the tag of a name alone gives the same slot`() {
+        for tag in ["alice", "café", "w1.3f9a2c"] {
+            #expect(KeySlot.of(tag: tag) == KeySlot.of("presence:{\(tag)}"))
+        }
+    }
+
+    @Test func `each slot has a primary`() throws {
+        let map = try #require(
+            ClusterMap(
+                .array([
+                    range(0, 99, node(.text("10.0.0.1")), node(.text("10.0.0.9"))),
+                    range(100, 16_000, node(.text("10.0.0.2"), 7000)), range(16_001, 16_383, node(.text("10.0.0.1"))),
+                ]), from: Self.asked))
+        #expect(map.primaries == [Self.host("10.0.0.1"), Self.host("10.0.0.2", 7000)])
+        #expect(map.replicas == [Self.host("10.0.0.9")])
+        #expect(
+            [0, 99, 100, 16_000, 16_001].map { map[$0].description } == [
+                "10.0.0.1:6379", "10.0.0.1:6379", "10.0.0.2:7000", "10.0.0.2:7000", "10.0.0.1:6379",
+            ])
+    }
+
+    @Test(arguments: [RedisValue.text(""), .text("?"), .null])
+    func `a node without a name is where the one is that was asked`(name: RedisValue) throws {
+        let map = try #require(ClusterMap(.array([range(0, 16_383, node(name, 7001))]), from: Self.asked))
+        #expect(map[5] == Self.host("10.0.0.1", 7001))
+    }
+
+    @Test func `a slot that nobody has stays with whoever had it`() throws {
+        let before = try #require(ClusterMap(.array([range(0, 16_383, node(.text("a")))]), from: Self.asked))
+        let after = try #require(
+            ClusterMap(.array([range(0, 99, node(.text("b")))]), from: Self.asked, after: before))
+        #expect(after[99] == Self.host("b") && after[100] == Self.host("a"))
+        let first = try #require(ClusterMap(.array([range(0, 99, node(.text("b")))]), from: Self.asked))
+        #expect(first[100] == Self.host("b"))
+    }
+
+    @Test func `what is no map is none`() {
+        for other: RedisValue in [
+            .null, .array([]), .integer(1), .array([range(0, 99)]), .array([range(0, 16_384, node(.text("a")))]),
+            .array([range(5, 4, node(.text("a")))]), .array([range(-1, 4, node(.text("a")))]),
+            .array([range(0, 9, node(.text("a"), 0))]), .array([range(0, 9, .array([.text("a")]))]),
+        ] {
+            #expect(ClusterMap(other, from: Self.asked) == nil, "\(other)")
+        }
+        #expect(ClusterMap(.array([range(0, 9, node(.null))]), from: .unix(path: "/s")) == nil)
+    }
+
+    @Test func `a slot moves alone, to a node that need not be known`() throws {
+        var map = try #require(ClusterMap(.array([range(0, 16_383, node(.text("a")))]), from: Self.asked))
+        map.moved(7, to: Self.host("b"))
+        #expect([6, 7, 8].map { map[$0] } == [Self.host("a"), Self.host("b"), Self.host("a")])
+        #expect(map.primaries == [Self.host("a"), Self.host("b")])
+    }
+
+    @Test(arguments: [
+        ("MOVED 3999 10.0.0.2:6381", Redirection.moved(slot: 3999, to: host("10.0.0.2", 6381))),
+        ("ASK 3999 10.0.0.2:6381", .asked(slot: 3999, at: host("10.0.0.2", 6381))),
+        ("MOVED 1 fe80::1:7000", .moved(slot: 1, to: host("fe80::1", 7000))),
+        ("MOVED 1 :7000", .moved(slot: 1, to: host("10.0.0.1", 7000))),
+        ("MOVED 1 ?:7000", .moved(slot: 1, to: host("10.0.0.1", 7000))),
+        ("MOVED 16384 a:1", nil), ("MOVED 1 a", nil), ("MOVED a:1", nil), ("MOVED 1 a:0", nil), ("ASK", nil),
+        ("TRYAGAIN 1 a:1", nil), ("ERR MOVED 1 a:1", nil),
+    ])
+    func `an error may say where else`(line: String, redirection: Redirection?) {
+        let error = RedisError(RedisServerError(line), command: "GET")
+        #expect(Redirection(error, from: Self.asked) == redirection)
+    }
+
+    @Test func `a cluster's scripts publish to slots, and are the same besides`() {
+        for script in Script.all {
+            #expect(!script.sharded.source.contains("'PUBLISH'"))
+            #expect(script.sharded.source.replacing("'SPUBLISH'", with: "'PUBLISH'") == script.source)
+        }
+        #expect(Script.all.contains { $0.sharded.source.contains("redis.call('SPUBLISH', ") })
+    }
+}

@@ -1,0 +1,190 @@
+// What an operator runs with Redis Cluster: primaries, each with a part of the slots, and replicas that take their places.
+
+internal import Foundation
+
+/// A cluster of a test's own, on loopback.
+public final class RedisClusterSet: Sendable {
+    /// First the primaries, each with an equal part of the slots, then a replica of each, as far as there are any.
+    public let servers: [RedisServer]
+
+    private static let slots = 16_384
+
+    /// Starts all of them and waits until each knows of the others and the cluster is well.
+    ///
+    /// - Parameters:
+    ///   - hasReplicas: whether each primary has one.
+    ///   - hasSpare: whether there is one more primary, the last of all, without slots.
+    ///   - nodeTimeout: how long a node may be silent.
+    public init(
+        primaries: Int = 3, hasReplicas: Bool = false, hasSpare: Bool = false, nodeTimeout: Duration = .seconds(2)
+    ) async throws {
+        var servers: [RedisServer] = []
+        var busPorts: [Int] = []
+        for _ in 0..<(primaries * (hasReplicas ? 2 : 1) + (hasSpare ? 1 : 0)) {
+            let busPort = try freePort()
+            busPorts.append(busPort)
+            servers.append(
+                try await RedisServer(
+                    options: [
+                        "--cluster-enabled", "yes", "--cluster-port", "\(busPort)", "--repl-diskless-sync-delay", "0",
+                        "--cluster-node-timeout", "\(Int(nodeTimeout / .milliseconds(1)))",
+                        "--cluster-replica-validity-factor", "0",
+                    ], users: "redis-cluster.acl"))
+        }
+        self.servers = servers
+        for (place, server) in servers.enumerated() {
+            try await server.cli("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
+            if place < primaries {
+                let (first, next) = (place * Self.slots / primaries, (place + 1) * Self.slots / primaries)
+                try await server.cli("CLUSTER", "ADDSLOTSRANGE", "\(first)", "\(next - 1)")
+            }
+            if place > 0 {
+                try await servers[0].cli("CLUSTER", "MEET", "127.0.0.1", "\(server.port)", "\(busPorts[place])")
+            }
+        }
+        try await settled(servers.count)
+        if hasReplicas {
+            for place in 0..<primaries {
+                try await eventually("a node takes a replica's part", every: .milliseconds(50)) {
+                    let primary = try await servers[place].cli("CLUSTER", "MYID")
+                    return try await servers[primaries + place].cli("CLUSTER", "REPLICATE", primary) == "OK"
+                }
+            }
+            try await followed(servers[primaries..<2 * primaries])
+        }
+    }
+
+    /// For whoever does what a worker does, and nothing else.
+    public var url: String { "redis+cluster://rollcall:a-password@\(hosts)" }
+    /// For whoever may do everything.
+    public var openURL: String { "redis+cluster://\(hosts)" }
+    private var hosts: String { servers.prefix(2).map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
+
+    /// Waits until each of those that run knows so many, and all slots are served.
+    public func settled(_ count: Int) async throws {
+        for server in servers where server.process.isRunning {
+            try await eventually("a node knows the others", within: .seconds(30), every: .milliseconds(50)) {
+                let info = try await server.cli("CLUSTER", "INFO")
+                return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:\(count)\r")
+            }
+        }
+    }
+
+    /// Waits until these replicas have what their primaries have, and all know that they are replicas.
+    private func followed(_ replicas: some Sequence<RedisServer>) async throws {
+        for replica in replicas {
+            try await eventually("a replica follows", within: .seconds(30), every: .milliseconds(50)) {
+                guard try await replica.cli("INFO", "replication").contains("master_link_status:up") else {
+                    return false
+                }
+                for server in servers {
+                    let nodes = try await server.cli("CLUSTER", "NODES")
+                    let line = nodes.split(separator: "\n").first { $0.contains(":\(replica.port)@") }
+                    guard line?.contains("slave") == true else { return false }
+                }
+                return true
+            }
+        }
+    }
+
+    /// Runs `redis-cli` against whichever node has the key.
+    @discardableResult
+    public func cli(_ arguments: String...) async throws -> String {
+        guard let server = servers.first(where: \.process.isRunning) else { throw Timeout(description: "no node runs") }
+        return try await server.cli(["-c"] + arguments)
+    }
+
+    /// The slot of a key.
+    ///
+    /// - Parameter old: is not asked: it may be dead or asleep.
+    public func slot(of key: String, besides old: RedisServer? = nil) async throws -> Int {
+        let server = servers.first { $0 !== old && $0.process.isRunning }
+        return Int(try await server?.cli("CLUSTER", "KEYSLOT", key) ?? "") ?? -1
+    }
+
+    /// The primary that has a key, as the first node sees it that runs and is not `old`.
+    public func primary(of key: String, besides old: RedisServer? = nil) async throws -> RedisServer {
+        let slot = try await slot(of: key, besides: old)
+        var found: RedisServer?
+        try await eventually("the slot \(slot) has a primary", within: .seconds(30), every: .milliseconds(50)) {
+            for server in servers where server.process.isRunning && server !== old {
+                let owner = Self.owner(of: slot, in: try await server.cli("CLUSTER", "NODES"))
+                found = servers.first { $0.port == owner && $0 !== old }
+                if let found { return try await found.cli("ROLE").hasPrefix("master") }
+            }
+            return false
+        }
+        guard let found else { throw Timeout(description: "no primary") }
+        return found
+    }
+
+    private static func owner(of slot: Int, in nodes: String) -> Int? {
+        for line in nodes.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count > 8, words[2].contains("master"), !words[2].contains("fail") else { continue }
+            let hasIt = words[8...].contains { range in
+                let ends = range.split(separator: "-").compactMap { Int($0) }
+                return ends.first.map { $0 <= slot && slot <= ends[ends.count - 1] } ?? false
+            }
+            let port = words[1].split(separator: "@")[0].split(separator: ":").last
+            if hasIt { return port.flatMap { Int($0) } }
+        }
+        return nil
+    }
+}
+
+// MARK: Moving slots
+
+extension RedisClusterSet {
+    /// Begins to move a slot: from here on keys that the first does not have are asked for at the second.
+    public func beginMoving(_ slot: Int, from old: RedisServer, to new: RedisServer) async throws {
+        let (oldID, newID) = (try await old.cli("CLUSTER", "MYID"), try await new.cli("CLUSTER", "MYID"))
+        try await new.cli("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", oldID)
+        try await old.cli("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", newID)
+    }
+
+    /// Moves what is in a slot, and then the slot.
+    public func finishMoving(_ slot: Int, from old: RedisServer, to new: RedisServer) async throws {
+        while true {
+            let keys = try await old.cli("CLUSTER", "GETKEYSINSLOT", "\(slot)", "100").split(separator: "\n")
+                .map(String.init).filter { !$0.isEmpty }
+            guard !keys.isEmpty else { break }
+            try await old.cli(["MIGRATE", "127.0.0.1", "\(new.port)", "", "0", "5000", "KEYS"] + keys)
+        }
+        let newID = try await new.cli("CLUSTER", "MYID")
+        for server in [new, old] + servers.filter({ $0 !== new && $0 !== old }) where server.process.isRunning {
+            try await server.cli("CLUSTER", "SETSLOT", "\(slot)", "NODE", newID)
+        }
+    }
+
+    /// Moves so many slots as operators do.
+    public func reshard(_ count: Int, from old: RedisServer, to new: RedisServer) async throws {
+        let (oldID, newID) = (try await old.cli("CLUSTER", "MYID"), try await new.cli("CLUSTER", "MYID"))
+        let child = try ChildProcess([
+            "redis-cli", "--cluster", "reshard", "127.0.0.1:\(new.port)", "--cluster-from", oldID, "--cluster-to",
+            newID,
+            "--cluster-slots", "\(count)", "--cluster-yes",
+        ])
+        guard try await child.exitCode(within: .seconds(120)) == 0 else {
+            throw Timeout(description: "resharding failed: \(child.output.suffix(500))")
+        }
+    }
+
+    /// Has a primary's replica take its place, both being well.
+    public func failOver(_ old: RedisServer) async throws {
+        let id = try await old.cli("CLUSTER", "MYID")
+        for server in servers where server !== old && server.process.isRunning {
+            let own = try await server.cli("CLUSTER", "NODES").split(separator: "\n").first { $0.contains("myself") }
+            guard let own, own.contains("slave \(id)") else { continue }
+            try await server.cli("CLUSTER", "FAILOVER")
+            return
+        }
+        throw Timeout(description: "no replica")
+    }
+
+    /// Moves a slot with all that is in it.
+    public func move(_ slot: Int, from old: RedisServer, to new: RedisServer) async throws {
+        try await beginMoving(slot, from: old, to: new)
+        try await finishMoving(slot, from: old, to: new)
+    }
+}
