@@ -14,11 +14,7 @@ ALL = documentation.sections()
 RUN = [section for section in ALL if not all(choices.reason(each.text) for each in section.commands if each.text)]
 
 
-def has_worlds():
-    return subprocess.run([*world.BEGIN, "true"], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.skipif(not has_worlds(), reason="this system gives no network of its own to a process")
+@pytest.mark.skipif(not world.is_possible(), reason="this system gives no network of its own to a process")
 @pytest.mark.parametrize("section", RUN, ids=lambda section: section.name)
 def test_does_what_the_page_shows(section):
     played = subprocess.run(

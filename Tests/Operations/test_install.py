@@ -28,7 +28,9 @@ def test_everything_is_in_its_place(installed):
     wanted = {"usr/local/bin/rollcall", "etc/rollcall/worker.yaml", f"{SHARE}/man/man5/rollcall-worker.yaml.5"}
     wanted |= {f"{SHARE}/man/man1/rollcall{page}.1" for page in ["", *(f"-{command}" for command in COMMANDS)]}
     wanted |= set(COMPLETIONS.values())
-    wanted |= {f"{SHARE}/doc/rollcall/{file}" for file in ("worker.yaml", "redis.acl", "redis.conf", "haproxy.cfg")}
+    wanted |= {
+        f"{SHARE}/doc/rollcall/{file}"
+        for file in ("worker.yaml", "redis.acl", "redis-cluster.acl", "sentinel.acl", "redis.conf", "haproxy.cfg")}
     if platform.system() == "Linux":
         wanted.add("usr/local/lib/systemd/system/rollcall@.service")
     assert wanted <= installed.files

@@ -22,6 +22,10 @@ BEGIN = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]),
 MARK = "\x1e"
 
 
+def is_possible():
+    return subprocess.run([*BEGIN, "true"], capture_output=True, check=False).returncode == 0
+
+
 def raise_loopback():
     up, set_flags = 1, 0x8914
     with socket.socket() as any_socket:

@@ -1,0 +1,105 @@
+"""Compose files played without containers: each service's command as it stands there, with folders of its own in the place
+of a container's, and an address on loopback under its name. Wants a world of its own."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import yaml
+
+from deployment import PROGRAM, ROOT, eventually
+
+
+def merged(*files):
+    """The services of files of which each goes on from the one before, as far as ours do that."""
+    services = {}
+    for file in files:
+        for name, new in yaml.safe_load((ROOT / file).read_text(encoding="utf-8"))["services"].items():
+            old = services.get(name, {})
+            mounts = {mount.split(":")[1]: mount for mount in old.get("volumes", []) + new.get("volumes", [])}
+            environment = old.get("environment", {}) | new.get("environment", {})
+            services[name] = old | new | {"volumes": list(mounts.values()), "environment": environment}
+    return services
+
+
+class Composition:
+    def __init__(self, *files):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="rollcall-compose-"))
+        self.services = {}
+        hosts = "127.0.0.1 localhost\n"
+        for number, (name, service) in enumerate(merged(*files).items(), 11):
+            address = f"127.29.71.{number}"
+            hosts += f"{address} {name}\n"
+            self.services[name] = Service(name, service, address, self.root)
+        subprocess.run([ROOT / "scripts/make-secrets", self.root / "secrets"], check=True, capture_output=True)
+        (self.root / "hosts").write_text(hosts, encoding="utf-8")
+        subprocess.run(["mount", "--bind", self.root / "hosts", "/etc/hosts"], check=True)
+
+    def __getitem__(self, name):
+        return self.services[name]
+
+    def secret(self, name):
+        return (self.root / "secrets" / name).read_text(encoding="utf-8")
+
+
+class Service:
+    """What a container has of its service; its folder is its volume too, and outlives it."""
+
+    def __init__(self, name, service, address, root):
+        self.name, self.service, self.address = name, service, address
+        self.folder = root / name
+        self.places = {
+            "/run/secrets": root / "secrets", "/etc/redis": self.folder / "etc", "/tmp": self.folder / "tmp",
+            "/data": self.folder / "data"}
+        self.process = None
+        for place in ("etc", "tmp", "data"):
+            (self.folder / place).mkdir(parents=True)
+        for mount in service["volumes"]:
+            source, target, *_ = mount.split(":")
+            if source.startswith("./Config/redis"):
+                text = (ROOT / source).read_text(encoding="utf-8")
+                pathlib.Path(self.here(target)).write_text(self.here(text), encoding="utf-8")
+
+    def here(self, text):
+        """Words of a container, for a world in which all are beside each other."""
+        pattern = rf"(?<![\w.])({'|'.join(map(re.escape, self.places))})\b"
+        text = re.sub(pattern, lambda match: str(self.places[match[0]]), text)
+        return text.replace("bind * -::*", f"bind {self.address}\nbind-source-addr {self.address}")
+
+    def start(self):
+        # What compose writes as $$ is one.
+        told = [self.here(word.replace("$$", "$")) for word in self.service.get("command", [])]
+        environment = {key: self.here(str(value)) for key, value in self.service["environment"].items()}
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                told or [PROGRAM, "worker"], env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log)
+
+    @property
+    def log(self):
+        return self.folder / "log"
+
+    def is_healthy(self):
+        test = self.here(self.service["healthcheck"]["test"][1].replace("$$", "$"))
+        test = test.replace("redis-cli ", f"redis-cli -h {self.name} ")
+        return subprocess.run(["sh", "-c", test], check=False).returncode == 0
+
+    def until_healthy(self):
+        eventually(f"{self.name} is healthy", self.is_healthy, 30)
+
+    def until_completed(self):
+        assert self.process.wait(60) == 0, f"{self.name} failed:\n{self.log.read_text()}"
+
+    def stop(self):
+        """As compose does it."""
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(30)
