@@ -2,7 +2,8 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-browser test-client test-documents test-hiredis test-operations test-terminal
-.PHONY: simulate faults attacks fuzz bench bench-micro bench-crowd check-allocations memory leaks docs lint format clean
+.PHONY: simulate faults attacks fuzz bench bench-growth bench-stages bench-programs bench-micro bench-crowd check-allocations
+.PHONY: memory leaks docs lint format clean
 .PHONY: release install uninstall
 
 SWIFT ?= swift
@@ -70,13 +71,27 @@ faults: setup ## put every promise to the test on real processes; takes ONLY=pat
 	$(SWIFT) build $(RELEASE) --product faults
 	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
 
-bench: setup ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
+bench: bench-programs ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
+	$(MEASURE) --json .build/bench.json
+	@$(DRAW) .build/bench.json .build/bench.svg
+	@echo 'The figures are in .build/bench.json, and a picture of them in .build/bench.svg.'
+
+bench-growth: bench-programs ## measure how cost grows with devices, rooms, people, workers, signals; takes ROUNDS=n, ONLY=words
+	$(MEASURE) --growth --json .build/growth.json
+	@$(DRAW) .build/growth.json .build/growth.svg
+	@echo 'The figures are in .build/growth.json, and a picture of them in .build/growth.svg.'
+
+# Packets are looked at, which only root may.
+bench-stages: bench-programs ## tell where the time of a typing signal goes, as root; takes ROUNDS=n
+	$(if $(filter 0,$(shell id -u)),,sudo) python3 Benchmarks/stages.py .build/release/bench $(ROUNDS)
+
+MEASURE = .build/release/bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
+DRAW := sh Tests/venv.sh .build-venv-plots Benchmarks/requirements.txt Benchmarks/plot.py
+
+bench-programs: setup
 	$(SWIFT) build $(RELEASE) --product rollcall
 	$(SWIFT) build $(RELEASE) --product floor
 	$(SWIFT) build $(RELEASE) --product bench
-	.build/release/bench --json .build/bench.json $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
-	@sh Tests/venv.sh .build-venv-plots Benchmarks/requirements.txt Benchmarks/plot.py .build/bench.json .build/bench.svg
-	@echo 'The figures are in .build/bench.json, and a picture of them in .build/bench.svg.'
 
 bench-micro: setup ## measure what happens most often, in nanoseconds and allocations, built for release; takes ONLY=pattern
 	$(SWIFT) build $(RELEASE) --product micro-bench

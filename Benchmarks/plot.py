@@ -1,4 +1,5 @@
-"""Draws what `make bench` has measured: one picture of all ratios to the floors, with every round and the targets.
+"""Draws what `make bench` has measured: all ratios to the floors, with every round and the targets; and what
+`make bench-growth` has: how the cost of one grows with their number.
 
 Usage: plot.py BENCH-JSON PICTURE
 """
@@ -32,8 +33,7 @@ def ratios_of(row):
     return [value / floor for value, floor in zip(ours, floors)], target
 
 
-def draw(rows, picture):
-    plot.rcParams.update({"font.family": "sans-serif", "svg.fonttype": "none", "text.color": INK})
+def draw_ratios(rows):
     figure, axes = plot.subplots(figsize=(9, 0.5 * len(rows) + 1.3))
     for place, row in enumerate(reversed(rows)):
         ratios, target = ratios_of(row)
@@ -57,6 +57,40 @@ def draw(rows, picture):
     axes.tick_params(which="both", length=0, labelcolor=INK)
     axes.spines[:].set_visible(False)
     axes.margins(x=0.15)
+    return figure
+
+
+def draw_growth(rows):
+    """A small picture for each, all to the same scale: the cost of one among the fewest is 1."""
+    columns = 4
+    lines = -(-len(rows) // columns)
+    figure, panels = plot.subplots(lines, columns, figsize=(11, 2.6 * lines), sharey=True, squeeze=False)
+    for panel in panels.flat[len(rows):]:
+        panel.set_visible(False)
+    for row, axes in zip(rows, panels.flat):
+        sizes = [step["size"] for step in row["steps"]]
+        rounds = [[sample["value"] for sample in step["samples"]] for step in row["steps"]]
+        if row["unit"].startswith("%"):
+            rounds = [[value / size for value in values] for size, values in zip(sizes, rounds)]
+        least = statistics.median(rounds[0])
+        for size, values in zip(sizes, rounds):
+            axes.plot([size] * len(values), [value / least for value in values], "o", color=GOOD, markersize=3)
+        axes.plot(sizes, [statistics.median(values) / least for values in rounds], color=GOOD, alpha=0.5)
+        axes.axhline(1, color=QUIET, linewidth=1)
+        axes.set_xscale("log")
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.set_xticks([], minor=True)
+        axes.set_ylim(bottom=0)
+        axes.set_title(f"{row['of']}:\n{row['what']}", fontsize=9, color=INK)
+        axes.tick_params(which="both", length=0, labelcolor=INK, labelsize=8)
+        axes.spines[:].set_visible(False)
+    figure.tight_layout()
+    return figure
+
+
+def draw(rows, picture):
+    plot.rcParams.update({"font.family": "sans-serif", "svg.fonttype": "none", "text.color": INK})
+    figure = draw_growth(rows) if "steps" in rows[0] else draw_ratios(rows)
     figure.savefig(picture, bbox_inches="tight", metadata={"Date": None})
 
 

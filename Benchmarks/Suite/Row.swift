@@ -51,7 +51,7 @@ struct Row: Encodable {
         }.joined(separator: "; ")
     }
 
-    private static func text(_ value: Double) -> String {
+    static func text(_ value: Double) -> String {
         value.formatted(.number.precision(.significantDigits(3)).grouping(.never))
     }
 }

@@ -21,10 +21,14 @@ struct Suite: AsyncParsableCommand {
     @Flag(help: "Play each workload small and short, to see that it works; its figures mean nothing.")
     var trial = false
 
+    @Flag(help: "Measure how cost grows with what there is more of, instead of beside floors.")
+    var growth = false
+
+    private func size(_ usual: Int) -> Int { trial ? max(10, usual / 50) : usual }
+    private func seconds(_ usual: Double) -> Double { trial ? usual / 20 : usual }
+
     private var workloads: [any Workload] {
-        let size = { (usual: Int) in trial ? max(10, usual / 50) : usual }
-        let seconds = { (usual: Double) in trial ? usual / 20 : usual }
-        return [
+        [
             TypingLatency(people: 2, signals: size(200)), TypingLatency(people: size(50), signals: size(200)),
             FanOut(people: size(200), outstanding: 1, seconds: seconds(2)),
             FanOut(people: size(1_000), outstanding: 1, seconds: seconds(2)),
@@ -43,13 +47,42 @@ struct Suite: AsyncParsableCommand {
 
     func run() async throws {
         OpenFileLimit.raise()
-        var rows: [Row] = []
+        if growth {
+            try await write(growthRows())
+        } else {
+            try await write(rows())
+        }
+    }
+
+    private func rows() async throws -> [Row] {
         say(Row.head, on: .standardOutput)
-        for workload in workloads where try selects(workload) {
-            let row = try await measure(workload)
+        var rows: [Row] = []
+        for workload in workloads where try selects(workload.name) {
+            var row = Row(name: workload.name, unit: workload.unit, target: workload.target)
+            let samples = try await measure(workload, on: Stand.Side.allCases)
+            (row.floor, row.rollcall) = (samples[.floor] ?? [], samples[.rollcall] ?? [])
             say(row.line, on: .standardOutput)
             rows.append(row)
         }
+        return rows
+    }
+
+    private func growthRows() async throws -> [GrowthRow] {
+        say(GrowthRow.head, on: .standardOutput)
+        var rows: [GrowthRow] = []
+        for growth in Growth.all(size, seconds) where try selects("\(growth.of): \(growth.what)") {
+            var row = GrowthRow(of: growth.of, what: growth.what, unit: growth.steps[0].workload.unit)
+            for (size, workload) in growth.steps {
+                let samples = try await measure(workload, on: [.rollcall])
+                row.steps.append(.init(size: size, samples: samples[.rollcall] ?? []))
+            }
+            say(row.line, on: .standardOutput)
+            rows.append(row)
+        }
+        return rows
+    }
+
+    private func write(_ rows: some Encodable) throws {
         guard let json else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -61,21 +94,23 @@ struct Suite: AsyncParsableCommand {
         output.write(Data("\(line)\n".utf8))
     }
 
-    private func selects(_ workload: any Workload) throws -> Bool {
+    private func selects(_ name: String) throws -> Bool {
         guard let only else { return true }
-        return try workload.name.contains(Regex(only))
+        return try name.contains(Regex(only))
     }
 
-    private func measure(_ workload: any Workload) async throws -> Row {
-        var row = Row(name: workload.name, unit: workload.unit, target: workload.target)
-        let floor = try await workload.prepare(.floor)
-        let rollcall = try await workload.prepare(.rollcall)
+    /// In turns.
+    private func measure(_ workload: any Workload, on sides: [Stand.Side]) async throws -> [Stand.Side: [Sample]] {
+        var ready: [(side: Stand.Side, measurable: any Measurable)] = []
+        for side in sides {
+            if let measurable = try await workload.prepare(side) { ready.append((side, measurable)) }
+        }
+        var samples: [Stand.Side: [Sample]] = [:]
         for round in 1...rounds {
             say("\(workload.name): round \(round) of \(rounds)", on: .standardError)
-            if let sample = try await floor?.measure() { row.floor.append(sample) }
-            if let sample = try await rollcall?.measure() { row.rollcall.append(sample) }
+            for (side, measurable) in ready { samples[side, default: []].append(try await measurable.measure()) }
         }
-        return row
+        return samples
     }
 }
 

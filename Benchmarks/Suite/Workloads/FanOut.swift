@@ -1,5 +1,6 @@
 /// One room, every signal to everybody in it: processor time of all servers, Redis among them, for each delivery.
 struct FanOut: Workload {
+    var servers = 1
     let people: Int
     /// How many signals are on their way at a time.
     let outstanding: Int
@@ -9,7 +10,7 @@ struct FanOut: Workload {
     var target: Target { .ratio(outstanding == 1 ? 1.2 : 1.3) }
 
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
-        let stand = try await Stand(side, servers: 1, floor: outstanding == 1 ? [] : ["--join"])
+        let stand = try await Stand(side, servers: servers, floor: outstanding == 1 ? [] : ["--join"])
         return Hall(
             stand: stand, room: try Room(stand, people: people), people: people, outstanding: outstanding,
             seconds: seconds)

@@ -1,0 +1,67 @@
+// How cost grows with what a deployment has ever more of. A worker that is as good with many as with few has the same
+// figure in each column.
+
+/// One thing of which there may be few or many.
+struct Growth {
+    /// What there is more of.
+    let of: String
+    /// What is measured.
+    let what: String
+    let steps: [(size: Int, workload: any Workload)]
+
+    /// - Parameters:
+    ///   - size: what becomes of a usual size.
+    ///   - seconds: what becomes of a usual time.
+    static func all(_ size: (Int) -> Int, _ seconds: (Double) -> Double) -> [Growth] {
+        let (short, long) = (seconds(2), seconds(10))
+        func growth(
+            _ of: String, _ what: String, _ sizes: [Int], _ workload: (Int) -> any Workload
+        ) -> Growth {
+            Growth(of: of, what: what, steps: sizes.map { ($0, workload($0)) })
+        }
+        let crowds = [1_500, 5_000, 15_000].map(size)
+        return [
+            growth("idle devices", "memory each", crowds) { IdleMemory(devices: $0) },
+            growth("idle devices", "processor time of the worker", crowds) {
+                IdleProcessor(devices: $0, seconds: long)
+            },
+            growth("devices that connect at once", "CPU of the worker, each", crowds) { ConnectStorm(devices: $0) },
+            growth("people in a room", "CPU a delivery", [10, size(100), size(1_000)]) {
+                FanOut(people: $0, outstanding: 1, seconds: short)
+            },
+            growth("workers, two of a room's people on each", "CPU a delivery", [1, 2, 4, 8]) {
+                FanOut(servers: $0, people: 2 * $0, outstanding: 1, seconds: short)
+            },
+            growth("rooms in which somebody types", "time a signal", [20, 200, 2_000].map(size)) {
+                Signals(rooms: $0, count: size(50_000))
+            },
+            growth("signals a second", "CPU a signal", [200, 1_000, 5_000].map(size)) {
+                SteadySignals(rate: $0, seconds: long)
+            },
+        ]
+    }
+}
+
+/// What came of it.
+struct GrowthRow: Encodable {
+    struct Step: Encodable {
+        let size: Int
+        let samples: [Sample]
+    }
+
+    let of: String
+    let what: String
+    let unit: String
+    var steps: [Step] = []
+
+    /// Its line of a Markdown table.
+    var line: String {
+        let figures = steps.map { "\(Row.text(median($0.samples.map(\.value)))) (\($0.size))" }
+        return "| \(of) | \(what), \(unit) | \(figures.joined(separator: " · ")) |"
+    }
+
+    static let head = """
+        | the more | what | so much (of so many) |
+        |---|---|---|
+        """
+}

@@ -1,0 +1,30 @@
+/// Signals at a steady rate, through one worker: what each costs when there are few, and when there are many.
+struct SteadySignals: Workload {
+    private static let rooms = 200
+
+    /// Signals a second.
+    let rate: Int
+    let seconds: Double
+    var name: String { "\(rate) signals a second through one worker: CPU each" }
+    let unit = "µs"
+    let target = Target.ratio(1)
+
+    func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
+        guard side == .rollcall else { return nil }
+        let stand = try await Stand(side, servers: 1)
+        return Typists(stand: stand, typists: try Typing(stand, rooms: Self.rooms), rate: rate, seconds: seconds)
+    }
+
+    private struct Typists: Measurable {
+        let stand: Stand
+        let typists: Typing
+        let rate: Int
+        let seconds: Double
+
+        func measure() throws -> Sample {
+            let (before, count) = (stand.cost, Int(Double(rate) * seconds))
+            try typists.signal(count, aSecond: Double(rate))
+            return Sample(value: (stand.cost - before).seconds / Double(count) * 1e6)
+        }
+    }
+}
