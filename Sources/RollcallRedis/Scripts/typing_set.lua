@@ -15,23 +15,26 @@ local function still_typing(user, names)
   return devices
 end
 
--- The user's devices other than `device` that the string names.
-local function others(device)
+-- The devices other than `device` that the string named.
+local function others(string_before, device)
   local names = {}
-  for name in string.gmatch(redis.call('GET', KEYS[1]) or '', '[^ ]+') do
+  for name in string.gmatch(string_before, '[^ ]+') do
     if name ~= device then names[#names + 1] = name end
   end
   return names
 end
 
+local function tell_typing(user, ends, name)
+  redis.call('PUBLISH', KEYS[2], '{"user":' .. cjson.encode(user) .. ',"typing":true,"expires_in":' .. whole(ends - now)
+    .. ',"at":' .. whole(now) .. (name and ',"name":' .. cjson.encode(name) or '') .. '}')
+end
+
 -- Stores in the string what the sorted set says of the user, who types on one device at least, and tells the others.
-local function tell_typing(user, devices, name)
+local function store_typing(user, devices, name)
   local names = {}
   for i, device in ipairs(devices) do names[i] = device.name end
-  local expires_in = whole(devices[1].ends - now)
-  redis.call('SET', KEYS[1], table.concat(names, ' '), 'PX', expires_in)
-  redis.call('PUBLISH', KEYS[2], '{"user":' .. cjson.encode(user) .. ',"typing":true,"expires_in":' .. expires_in
-    .. ',"at":' .. whole(now) .. (name and ',"name":' .. cjson.encode(name) or '') .. '}')
+  redis.call('SET', KEYS[1], table.concat(names, ' '), 'PX', whole(devices[1].ends - now))
+  tell_typing(user, devices[1].ends, name)
 end
 
 -- Lets go of what is past, and the set end with its last member.

@@ -14,10 +14,10 @@ if ends and tonumber(ends) > expiry then return { 'late', now } end
 
 redis.call('ZREM', KEYS[2], member) -- permitted at maxmemory; after it, so is all that a script does
 tidy()
-local devices = still_typing(user, others(device))
+local devices = still_typing(user, others(redis.call('GET', KEYS[1]) or '', device))
 if #devices > 0 then
   local _, _, name = membership(KEYS[3], user)
-  tell_typing(user, devices, name)
+  store_typing(user, devices, name)
 else
   redis.call('DEL', KEYS[1])
   tell_stopped(user)
