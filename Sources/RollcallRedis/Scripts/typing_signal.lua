@@ -12,14 +12,16 @@ local _, member, name = membership(KEYS[3], user, ARGV[5])
 if not member then return { 'not_a_member', now } end
 if now >= expiry then return { 'late', now } end
 
-local ends = math.min(expiry, now + longest)
+local ends, typist = math.min(expiry, now + longest), user .. ' ' .. device
 -- GT: of two signals that overtook each other, the later ending counts.
-local stored = redis.call('ZADD', KEYS[2], 'GT', 'CH', whole(ends), user .. ' ' .. device) == 1
+if redis.call('ZADD', KEYS[2], 'GT', 'CH', whole(ends), typist) == 0 then
+  ends = tonumber(redis.call('ZSCORE', KEYS[2], typist))
+end
 local before = redis.call('SET', KEYS[1], device, 'PX', whole(ends - now), 'GET')
-if stored and (not before or before == device) then
+if not before or before == device then
   tell_typing(user, ends, name)
 else
-  local names = others(before or '', device)
+  local names = others(before, device)
   names[#names + 1] = device
   store_typing(user, still_typing(user, names), name)
 end
