@@ -46,8 +46,9 @@ def draw_ratios(rows):
     names = [f"{row['name']}{' *' if target_of(row)[0] == 'value' else ''}" for row in reversed(rows)]
     axes.set_yticks(range(len(rows)), names)
     axes.set_xscale("log")
-    for formatted in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
-        formatted(matplotlib.ticker.FormatStrFormatter("%g×"))
+    axes.xaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16]))
+    axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g×"))
     axes.axvline(1, color=QUIET, linewidth=1)
     axes.set_xlabel(
         "ratio to the floor, less is better; a dot is a round, a stroke the target\n"
@@ -80,7 +81,7 @@ def draw_growth(rows):
         axes.set_xscale("log")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.set_xticks([], minor=True)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.5)
         axes.set_title(f"{row['of']}:\n{row['what']}", fontsize=9, color=INK)
         axes.tick_params(which="both", length=0, labelcolor=INK, labelsize=8)
         axes.spines[:].set_visible(False)

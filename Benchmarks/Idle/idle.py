@@ -3,21 +3,26 @@
 A private Redis, one worker, and devices over bare sockets, each another user's. First they only connect; then each
 watches users and joins conversations, as an app in somebody's pocket does.
 
-Usage: idle.py [DEVICES], by default 10000; the program is that of $ROLLCALL, else .build/debug/rollcall
+Usage: idle.py [--tls] [DEVICES], by default 10000; the program is that of $ROLLCALL, else .build/debug/rollcall
 """
 
 import asyncio
 import os
 import pathlib
+import ssl
 import struct
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests/Browser"))
 
+from certificate import Certificate  # noqa: E402
 from deployment import Redis, Worker, stopping  # noqa: E402
 
 WATCHED, JOINED = 20, 2
+# Whoever it is: this is about what a connection costs.
+TLS = ssl._create_unverified_context() if "--tls" in sys.argv else None  # noqa: S323
 REST = 30
 AT_ONCE = 100
 HANDSHAKE = (b"GET /v1/connect HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -68,7 +73,8 @@ class Device(asyncio.Protocol):
 
 
 async def connect(worker, number):
-    _, device = await asyncio.get_running_loop().create_connection(lambda: Device(number), "127.0.0.1", worker.port)
+    _, device = await asyncio.get_running_loop().create_connection(
+        lambda: Device(number), "127.0.0.1", worker.port, ssl=TLS)
     await asyncio.wait_for(device.heard.wait(), 120)
     return device
 
@@ -132,12 +138,15 @@ async def measure(worker, redis, count):
     print(f"{count} of them at rest: {await at_rest(worker, redis)}")
 
 
-def main(count):
+def main(count, folder):
+    certificate = Certificate(pathlib.Path(folder)) if TLS else None
     with stopping(Redis()) as redis, stopping(Worker(
-            "idle", redis, None, presence__grace=None, worker__lease=None, worker__heartbeat=None,
-            worker__drain=None)) as worker:
+            "idle", redis, None, presence__grace=None, worker__lease=None, worker__heartbeat=None, worker__drain=None,
+            edge__certificate=certificate and certificate.chain, edge__private_key=certificate and certificate.key,
+    )) as worker:
         asyncio.run(measure(worker, redis, count))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    with tempfile.TemporaryDirectory() as folder:
+        main(next((int(argument) for argument in sys.argv[1:] if argument != "--tls"), 10_000), folder)
