@@ -8,7 +8,7 @@ NOT_RUN = [
     (r"(mkdir hello|swift package|swift run hello)", "builds a package for minutes; Tests/consumer.sh builds such a one"),
     (r"swift build -c release", "builds for minutes; what is built stands there already, as another build of it"),
     (r"swift test --filter", "is one of the tests, of which this is one too"),
-    (r"make (bench|bench-growth|bench-stages|bench-micro|bench-crowd|check-allocations|memory|leaks|faults|simulate|release)\b", "builds for release, and measures for minutes"),
+    (r"(sudo )?make (bench|bench-growth|bench-stages|bench-micro|bench-crowd|check-allocations|memory|leaks|faults|simulate|release)\b", "builds for release, and measures for minutes"),
     (r"rollcall load (?!--devices 500 )", "names workers and secrets of others; LoadTests run such ones"),
     (r"\.build/release/faults", "shows what `make faults` has measured"),
     (r"rollcall (explain \w+|workers)$", "wants devices on two workers, in grace, or of a dead one: OperatorTests make them"),
