@@ -21,7 +21,7 @@ struct Stand {
     let adminPorts: [Int]
 
     /// Nothing that bounds or delays a device, since the floor knows no such thing.
-    private static let unbounded = [
+    static let unbounded = [
         "typing.throttle": "0s", "typing.coalesce": "0s", "limits.message_rate": "100000",
         "limits.message_burst": "1000000", "log.level": "warning",
     ]

@@ -38,6 +38,8 @@ struct Suite: AsyncParsableCommand {
             ConnectStorm(devices: size(5_000)), Signals(count: size(50_000)),
             Snapshots(users: size(1_000), way: .watch), Snapshots(users: size(1_000), way: .http),
             LargeRoom(people: size(1_000), typing: size(300), seconds: seconds(60)),
+            ClusterSignals(primaries: 1, count: size(50_000)), ClusterSignals(primaries: 2, count: size(50_000)),
+            ClusterSignals(primaries: 3, count: size(50_000)),
         ]
     }
 

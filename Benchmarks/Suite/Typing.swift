@@ -10,12 +10,13 @@ final class Typing {
     private var ready = 0
     private let frames: [[UInt8]]
 
-    init(_ stand: Stand, rooms count: Int) throws {
+    /// - Parameter addresses: of the workers, on which they are spread.
+    init(at addresses: [Crowd.Address], rooms count: Int) throws {
         crowd = try Crowd()
         let rooms = (0..<count).compactMap { try? ConversationID("room\($0)") }
         frames = rooms.map { DeviceFrame.message(.typing($0, true), id: .integer(2)) }
         for (number, room) in rooms.enumerated() {
-            _ = try crowd.connect(to: stand.addresses[0])
+            _ = try crowd.connect(to: addresses[number % addresses.count])
             crowd.send(
                 DeviceFrame.message(.hello(.init(token: "user\(number)", device: "phone")))
                     + DeviceFrame.message(.join(room, presence: false), id: .integer(1)), from: number)

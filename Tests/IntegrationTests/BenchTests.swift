@@ -23,7 +23,7 @@
         @Test("each workload is played on workers and on its floor, and each round of both is written down")
         func trial() async throws {
             let (rows, table) = try await trial([], of: Row.self)
-            #expect(Set(rows.map(\.name)).count == 13)
+            #expect(Set(rows.map(\.name)).count == 16)
             // The floors of a storm and of a large room are none: their targets are absolute.
             #expect(rows.filter { $0.floor.isEmpty }.count == 2)
             for row in rows {

@@ -25,7 +25,8 @@ struct Signals: Workload {
         let stand = try await Stand(side, servers: 1)
         switch side {
         case .floor: return Pipeline(stand: stand, rooms: rooms, count: count)
-        case .rollcall: return Typists(stand: stand, typists: try Typing(stand, rooms: rooms), count: count)
+        case .rollcall:
+            return Typists(stand: stand, typists: try Typing(at: stand.addresses, rooms: rooms), count: count)
         }
     }
 

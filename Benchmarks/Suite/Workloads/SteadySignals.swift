@@ -12,7 +12,8 @@ struct SteadySignals: Workload {
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
         guard side == .rollcall else { return nil }
         let stand = try await Stand(side, servers: 1)
-        return Typists(stand: stand, typists: try Typing(stand, rooms: Self.rooms), rate: rate, seconds: seconds)
+        let typists = try Typing(at: stand.addresses, rooms: Self.rooms)
+        return Typists(stand: stand, typists: typists, rate: rate, seconds: seconds)
     }
 
     private struct Typists: Measurable {

@@ -15,5 +15,5 @@ public struct Script: Hashable, Sendable {
     }
 
     /// The same for a cluster, in which a message goes to the slot of its channel and not to every node.
-    var sharded: Script { Script(name: name, source: source.replacing("'PUBLISH'", with: "'SPUBLISH'")) }
+    package var sharded: Script { Script(name: name, source: source.replacing("'PUBLISH'", with: "'SPUBLISH'")) }
 }
