@@ -430,6 +430,7 @@ let package = Package(
                 "RollcallWorker",
                 "TestSupport",
                 "rollcall", "views",
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -1,0 +1,78 @@
+// How many connections and subscriptions workers have on a cluster, to the last one. The formulas are those of
+// docs/scaling.md, and so are the sizes.
+
+import Harness
+import NIOCore
+import RollcallClient
+import TestSupport
+import Testing
+
+@Suite("On a cluster", .serialized, .timeLimit(.minutes(2)))
+struct ClusterSizeTests {
+    /// What all primaries together have of all workers.
+    private struct Census: Hashable {
+        /// Connections by name, that of the worker left out.
+        var connections: [String: Int] = [:]
+        var subscriptions = 0
+
+        init(workers: Int, primaries: Int, hears: Int, subscriptions: Int) {
+            let loops = System.coreCount
+            connections = [
+                "commands": workers * loops * primaries, "hears": hears, "beats": workers * primaries, "asks": workers,
+            ]
+            self.subscriptions = subscriptions
+        }
+
+        init(of set: RedisClusterSet) async throws {
+            for server in set.servers {
+                for client in try await server.cli("CLIENT", "LIST").split(separator: "\n") {
+                    guard let name = client.firstMatch(of: #/ name=rollcall(-w\d)?(?:-(\w+))? /#) else { continue }
+                    connections[name.2.map(String.init) ?? "commands", default: 0] += 1
+                }
+                let channels = try await server.cli("PUBSUB", "SHARDCHANNELS").split(separator: "\n").map(String.init)
+                let counts = try await server.cli(["PUBSUB", "SHARDNUMSUB"] + channels).split(separator: "\n")
+                for (place, count) in counts.enumerated() where place % 2 == 1 { subscriptions += Int(count) ?? 0 }
+            }
+        }
+    }
+
+    @Test(
+        "workers have as many connections and subscriptions as the formulas say, however many devices they have",
+        arguments: [2, 3], [3, 6])
+    func size(workers count: Int, primaries: Int) async throws {
+        let set = try await RedisClusterSet(primaries: primaries)
+        var workers: [WorkerProcess] = []
+        for number in 1...count { workers.append(try await WorkerProcess("w\(number)", redis: set.url)) }
+        // Nobody is there: each worker hears its own channel.
+        try await expect(
+            Census(workers: count, primaries: primaries, hears: count, subscriptions: count), of: set)
+
+        let loops = System.coreCount
+        let users = try (0..<24).map { try UserID("user\($0)") }
+        let conversations: [ConversationID] = ["c1", "c2", "c3"]
+        var devices: [WireDevice] = []
+        for (place, worker) in workers.enumerated() {
+            // Each loop gets the next connection, so each has two of them, which share its subscriptions.
+            for number in 0..<2 * loops {
+                let device = try await worker.device("user\(number)", "phone\(place)")
+                try await device.ask(.watch(users))
+                for conversation in conversations { try await device.ask(.join(conversation, presence: false)) }
+                devices.append(device)
+            }
+        }
+        let topics = users.count + 2 * conversations.count
+        try await expect(
+            Census(
+                workers: count, primaries: primaries, hears: count * loops * primaries,
+                subscriptions: count * (loops * topics + 1)),
+            of: set)
+        for worker in workers { #expect(worker.process.isRunning) }
+        #expect(devices.allSatisfy { $0.close == nil })
+    }
+
+    private func expect(_ expected: Census, of set: RedisClusterSet) async throws {
+        try? await eventually("it is so") { try await Census(of: set) == expected }
+        let found = try await Census(of: set)
+        #expect(found == expected)
+    }
+}
