@@ -13,7 +13,11 @@ struct Dev: AsyncParsableCommand {
         help: "The demo page's port; 0 picks free ones, for Redis too. By default 8000, or a free one if it is taken.")
     var port: Int?
 
-    @Option(help: "What Redis is made of: single, or sentinel: a primary, two replicas and three sentinels.")
+    @Option(
+        help: """
+            What Redis is made of: single; sentinel: a primary, two replicas and three sentinels; or cluster (Redis 7.0 or \
+            later): three primaries with a replica each.
+            """)
     var redis = RedisKind.single
 
     @Flag(help: "Open the page in the browser.")

@@ -9,27 +9,18 @@ enum RedisKind: String, CaseIterable, ExpressibleByArgument, Sendable {
     case single
     /// A primary with two replicas, and three sentinels.
     case sentinel
+    /// Three primaries with a replica each.
+    case cluster
 }
 
-/// A Redis in which what the page crashes is the primary.
+/// A Redis in which what the page crashes is a primary.
 protocol DevRedis: Crashable {
-    /// The server that takes writes; `nil` while there is none.
-    var primary: PrivateRedis? { get async }
+    /// Who hears what is published there, each at a place of its own.
+    var listeners: [RedisListener] { get }
 }
 
 extension Part: DevRedis where Running == PrivateRedis {
-    var primary: PrivateRedis? { life?.running }
-}
-
-/// Where everything is.
-struct DevDeployment: Sendable, Encodable {
-    /// What workers are told.
-    let url: String
-    /// The primary at the beginning.
-    let port: Int
-    let pid: Int32
-    /// Those that know the primary, where others know it.
-    var sentinels: [PrivateRedis] = []
+    nonisolated var listeners: [RedisListener] { [.everything(at: self)] }
 }
 
 extension RedisKind {
@@ -45,6 +36,7 @@ extension RedisKind {
                 try await work(DevDeployment(url: redis.url, port: redis.port, pid: redis.pid), part)
             }
         case .sentinel: try await SentinelStage.during(atHome: isAtHome, work)
+        case .cluster: try await ClusterStage.during(atHome: isAtHome, work)
         }
     }
 }

@@ -59,31 +59,19 @@ private struct Ready: Encodable {
     let redis: DevDeployment
     let workers: [DevWorker]
 
-    /// What one does with sentinels.
-    private var sentinels: (places: String, trial: String) {
-        guard let first = redis.sentinels.first else { return ("", "") }
-        let ports = redis.sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ", ")
-        return (
-            "\n          the primary of two replicas, known as mymaster to sentinels at\n          \(ports)",
-            "\n          redis-cli -p \(first.port) SENTINEL FAILOVER mymaster"
-        )
-    }
-
     var text: String {
         let lines = workers.map { "  \($0.id)      \($0.edge)\n          \($0.admin)" }
+        let trials = redis.trials(admin: workers[0].admin).joined(separator: "\n          ")
         return """
 
             Rollcall is running. Ctrl-C ends all of it.
 
               open    \(page)
               live    \(workers[0].admin)/live
-              redis   127.0.0.1:\(redis.port), keeping nothing\(sentinels.places)
+              redis   \(redis.places.joined(separator: "\n          "))
             \(lines.joined(separator: "\n"))
 
-              try     redis-cli -p \(redis.port) PSUBSCRIBE 'typing:*' 'presence:*'
-                      redis-cli -p \(redis.port) TTL 'typing:{c42}:alice'
-                      redis-cli -p \(redis.port) HGETALL 'presence:{alice}'
-                      curl '\(workers[0].admin)/v1/presence?user=alice&user=bob'\(sentinels.trial)
+              try     \(trials)
 
             What changes, as Redis publishes it:
 

@@ -1,5 +1,4 @@
-// What happens, as it happens: `redis-cli` subscribes to everything that is published, as anyone may, and each message
-// becomes a line.
+// What happens, as it happens: each message that is published becomes a line.
 
 import Foundation
 import RollcallTerminal
@@ -9,57 +8,27 @@ struct LiveView: Sendable {
     let redis: any DevRedis
     let asJSON: Bool
 
-    static let patterns = ["typing:*", "presence:*", "members:*"]
-
-    /// How often it looks for a Redis that is away.
-    private static let lookout = Duration.milliseconds(50)
-
     /// Shows changes until cancelled, of one Redis after another.
     ///
-    /// - Parameter subscribed: called once nothing more can be missed.
-    func run(subscribed: @escaping @Sendable () throws -> Void) async throws {
-        var announcement: (@Sendable () throws -> Void)? = subscribed
-        while true {
-            if let primary = await redis.primary {
-                do {
-                    try await watch(primary, subscribed: announcement)
-                } catch let ended as PartEnded {
-                    // It went with its Redis, which was crashed, or is a primary no longer.
-                    guard await hasLeft(primary) else { throw ended }
-                    announcement = nil
+    /// - Parameter listening: called once nothing more can be missed.
+    func run(listening: @escaping @Sendable () throws -> Void) async throws {
+        let (sounds, all) = AsyncStream<(place: Int, heard: Heard)>.makeStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let listeners = redis.listeners
+            for (place, listener) in listeners.enumerated() {
+                group.addTask { try await listener.run { all.yield((place, $0)) } }
+            }
+            group.addTask {
+                var deaf = Set(listeners.indices)
+                for await (place, heard) in sounds {
+                    switch heard {
+                    case .listening: if deaf.remove(place) != nil, deaf.isEmpty { try listening() }
+                    case .message(let channel, let payload): try show(channel: channel, payload: payload)
+                    }
                 }
             }
-            try await Task.sleep(for: Self.lookout)
-        }
-    }
-
-    /// Whether the primary is another, or none, or will be as soon as it is known.
-    private func hasLeft(_ primary: PrivateRedis) async -> Bool {
-        for _ in 0..<100 {
-            if await redis.primary?.pid != primary.pid { return true }
-            try? await Task.sleep(for: Self.lookout)
-        }
-        return false
-    }
-
-    private func watch(
-        _ redis: PrivateRedis, subscribed: (@Sendable () throws -> Void)?
-    ) async throws {
-        let child = try Child(
-            "redis-cli", program: Program.find("redis-cli"),
-            arguments: ["-h", "127.0.0.1", "-p", "\(redis.port)", "PSUBSCRIBE"] + Self.patterns)
-        try await child.during {
-            // redis-cli prints a push as its elements, a line each: "pmessage", the pattern, the channel, the payload.
-            var push: [String] = []
-            for await line in child.lines {
-                if line == "pmessage" || line == "psubscribe" { push = [] }
-                push.append(line)
-                if push.count == 4, push[0] == "pmessage" { try show(channel: push[2], payload: push[3]) }
-                if push == ["psubscribe", Self.patterns.last, "\(Self.patterns.count)"] { try subscribed?() }
-            }
-            try Task.checkCancellation()
-            // Its output ends a moment before the process does, which is what says why.
-            try await child.endingAsWanted()
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 

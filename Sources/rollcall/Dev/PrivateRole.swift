@@ -18,19 +18,35 @@ struct PrivateRole: Sendable {
     ///
     /// - Parameter number: told apart by it from other servers; 0 for what was the primary once.
     static func replica(_ number: Int, of primary: Int) -> PrivateRole {
-        server(
-            usualPort: 6399 + number, readyWords: "REPLICA sync: Finished with success",
-            ["--replicaof", "127.0.0.1 \(primary)"])
+        server(usualPort: 6399 + number, readyWords: "REPLICA sync: Finished with success") { _ in
+            ["--replicaof", "127.0.0.1 \(primary)"]
+        }
+    }
+
+    /// Has a part of a cluster's keys, or what one has who does. What it learns of the others stands in its folder, so that it
+    /// is the same node when it is started again.
+    ///
+    /// - Parameter number: told apart by it from other nodes; from 0.
+    static func node(_ number: Int) -> PrivateRole {
+        server(usualPort: 6399 + number) { port in
+            [
+                // Redis would talk to the others on a port that is 10,000 higher, which may be anybody's by now: such are
+                // given to whoever connects to something.
+                "--cluster-enabled", "yes", "--cluster-port", "\(port + 100)", "--cluster-node-timeout", "2000",
+                "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
+            ]
+        }
     }
 
     private static func server(
-        usualPort: Int, readyWords: String = "Ready to accept connections", _ more: [String] = []
+        usualPort: Int, readyWords: String = "Ready to accept connections",
+        _ more: @escaping @Sendable (_ port: Int) -> [String] = { _ in [] }
     ) -> PrivateRole {
         PrivateRole(usualPort: usualPort, readyWords: readyWords) { port, folder in
             [
                 "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder.path,
                 "--repl-diskless-sync-delay", "0",
-            ] + more
+            ] + more(port)
         }
     }
 

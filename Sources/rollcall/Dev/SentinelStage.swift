@@ -3,7 +3,7 @@
 // as the primary would be empty, and all replicas with it.
 
 /// A Redis under sentinels.
-actor SentinelStage: DevRedis {
+actor SentinelStage {
     static let name = "mymaster"
 
     private let servers: [Part<PrivateRedis>]
@@ -59,7 +59,7 @@ actor SentinelStage: DevRedis {
     private func settled() async throws {
         for sentinel in sentinels {
             while true {
-                let facts = try await Self.ask(sentinel, "SENTINEL", "MASTER", Self.name)
+                let facts = try await sentinel.ask("SENTINEL", "MASTER", Self.name)
                 let pairs = zip(facts, facts.dropFirst())
                 if pairs.contains(where: { $0 == ("num-other-sentinels", "\(sentinels.count - 1)") }),
                     pairs.contains(where: { $0 == ("num-slaves", "\(servers.count - 1)") })
@@ -68,16 +68,6 @@ actor SentinelStage: DevRedis {
                 }
                 try await Task.sleep(for: .milliseconds(100))
             }
-        }
-    }
-
-    var primary: PrivateRedis? {
-        get async {
-            guard let port = await primaryPort else { return nil }
-            for server in servers {
-                if let running = await server.life?.running, running.port == port { return running }
-            }
-            return nil
         }
     }
 
@@ -95,25 +85,31 @@ actor SentinelStage: DevRedis {
     /// Where the sentinels say that it is.
     private var primaryPort: Int? {
         get async {
-            let answer = try? await Self.ask(sentinels[0], "SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
+            let answer = try? await sentinels[0].ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
             return answer?.last.flatMap { Int($0) }
         }
     }
+}
 
-    /// What a server answers, a line for each part.
-    private static func ask(_ server: PrivateRedis, _ words: String...) async throws -> [String] {
-        let child = try Child(
-            "redis-cli", program: Program.find("redis-cli"),
-            arguments: ["-h", "127.0.0.1", "-p", "\(server.port)"] + words)
-        var lines: [String] = []
-        for await line in child.lines { lines.append(line) }
-        return lines
+// MARK: Where something is published
+
+extension SentinelStage: RedisPlace {
+    var server: PrivateRedis? {
+        get async {
+            guard let port = await primaryPort else { return nil }
+            for server in servers {
+                if let running = await server.life?.running, running.port == port { return running }
+            }
+            return nil
+        }
     }
 }
 
 // MARK: What the page does
 
-extension SentinelStage {
+extension SentinelStage: DevRedis {
+    nonisolated var listeners: [RedisListener] { [.everything(at: self)] }
+
     var isUp: Bool { crashed == nil }
 
     func crash() async {

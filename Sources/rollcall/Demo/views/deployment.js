@@ -15,7 +15,7 @@ export class Deployment extends EventTarget {
 
   constructor({ workers, down, redis }, list) {
     super();
-    this.#redisHint = redis.sentinels.length > 0 ? FAILOVER_HINT : REDIS_HINT;
+    this.#redisHint = redis.sentinels.length + redis.nodes.length > 0 ? FAILOVER_HINT : REDIS_HINT;
     for (const part of [...workers.map(({ id }) => id), "redis"]) {
       const row = new Row(part, down.includes(part));
       row.parts.act.addEventListener("click", () => this.#act(row));

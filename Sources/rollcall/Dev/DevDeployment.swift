@@ -1,0 +1,65 @@
+// Where the Redis of `rollcall dev` is, for programs and for people.
+
+/// Where everything is.
+struct DevDeployment: Sendable, Encodable {
+    /// What workers are told.
+    let url: String
+    /// The primary at the beginning, or one of them.
+    let port: Int
+    let pid: Int32
+    /// Those that know the primary, where others know it.
+    var sentinels: [PrivateRedis] = []
+    /// All servers of a cluster, first the primaries at the beginning.
+    var nodes: [PrivateRedis] = []
+}
+
+// MARK: For people
+
+extension DevDeployment {
+    /// Where its servers are.
+    var places: [String] {
+        if !nodes.isEmpty {
+            let (primaries, replicas) = (nodes.prefix(nodes.count / 2), nodes.suffix(nodes.count / 2))
+            return [
+                "\(url), keeping nothing;",
+                "primaries on \(Self.list(primaries.map(\.port))) are processes \(Self.list(primaries.map(\.pid))),",
+                "with replicas on \(Self.list(replicas.map(\.port))), processes \(Self.list(replicas.map(\.pid)))",
+            ]
+        }
+        let alone = "127.0.0.1:\(port), keeping nothing"
+        guard !sentinels.isEmpty else { return [alone] }
+        return [
+            alone, "the primary of two replicas, known as \(SentinelStage.name) to sentinels at",
+            sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ", "),
+        ]
+    }
+
+    /// What to type, to see how it goes.
+    ///
+    /// - Parameter admin: a worker's admin port.
+    func trials(admin: String) -> [String] {
+        let cli = nodes.isEmpty ? "redis-cli -p \(port)" : "redis-cli -c -p \(port)"
+        let listening = nodes.isEmpty ? "PSUBSCRIBE 'typing:*' 'presence:*'" : "SSUBSCRIBE 'typing:{c42}'"
+        return [
+            "\(cli) \(listening)", "\(cli) TTL 'typing:{c42}:alice'", "\(cli) HGETALL 'presence:{alice}'",
+            "curl '\(admin)/v1/presence?user=alice&user=bob'",
+        ] + failovers
+    }
+
+    /// What makes another the primary.
+    private var failovers: [String] {
+        let death = "kill -9 \(pid)      a replica takes its place, and it comes back as a replica"
+        if let first = sentinels.first {
+            return [death, "redis-cli -p \(first.port) SENTINEL FAILOVER \(SentinelStage.name)"]
+        }
+        guard let last = nodes.last else { return [] }
+        return [
+            death, "redis-cli -p \(last.port) CLUSTER NODES",
+            "rollcall doctor --set auth.mode=insecure --set redis.url=\(url)",
+        ]
+    }
+
+    private static func list(_ facts: [some CustomStringConvertible]) -> String {
+        facts.map(\.description).joined(separator: ", ")
+    }
+}
