@@ -40,7 +40,7 @@ extension Fault {
         try await stage.see(([friend] + typists).map { .status($0.user, .online) })
         stage.steady((crowd + typists + [friend]).map(\.user))
         let start = Moment.now
-        let typing = Task {
+        let typing = Task { [typists] in
             while !Task.isCancelled {
                 for typist in typists { try await typist.say(.typing(stage.room, true)) }
                 try await Task.sleep(for: .seconds(1))
