@@ -14,7 +14,7 @@ import Testing
 struct DevTests {
     @Test("serves the page and shows what is published in Redis")
     func comesUp() async throws {
-        let dev = try await Dev()
+        let dev = try await RunningDev()
         let page = try #require(URL(string: dev.ready.page))
         let (html, _) = try await URLSession.shared.data(from: page)
         #expect(String(decoding: html, as: UTF8.self).contains("<title>Rollcall</title>"))
@@ -32,7 +32,7 @@ struct DevTests {
 
     @Test("ends everything when it is asked to", arguments: [SIGINT, SIGTERM, SIGHUP])
     func endsOnSignal(_ number: Int32) async throws {
-        let dev = try await Dev()
+        let dev = try await RunningDev()
         try await dev.expectNothingLeft {
             dev.process.signal(number)
             let code = try await dev.process.exitCode()
@@ -42,13 +42,13 @@ struct DevTests {
 
     @Test("leaves nothing behind when it is killed")
     func endsWhenKilled() async throws {
-        let dev = try await Dev()
+        let dev = try await RunningDev()
         try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
     }
 
     @Test("ends everything when a part crashes", arguments: Part.allCases)
     func endsOnCrash(of part: Part) async throws {
-        let dev = try await Dev()
+        let dev = try await RunningDev()
         try await dev.expectNothingLeft {
             kill(part.pid(in: dev.ready), SIGKILL)
             let code = try await dev.process.exitCode()
@@ -59,7 +59,7 @@ struct DevTests {
 
     @Test("goes on when its page crashes a part, starts it again, and ends in order", arguments: ["redis", "w2"])
     func partsOfThePage(_ part: String) async throws {
-        let dev = try await Dev()
+        let dev = try await RunningDev()
         #expect(dev.ready.redis.port != 6399, "beside another session, that would take the port while Redis is down")
         try await dev.startAnew(part)
         #expect(dev.process.isRunning)
@@ -72,17 +72,17 @@ struct DevTests {
 
     @Test("leaves nothing behind when it is killed, whatever its page had started again", arguments: ["redis", "w2"])
     func endsWhenKilledLater(_ part: String) async throws {
-        let dev = try await Dev()
+        let dev = try await RunningDev()
         try await dev.startAnew(part)
         try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
     }
 
     @Test("has sentinels if it is asked to, and goes on when its page kills the primary", .timeLimit(.minutes(2)))
     func sentinels() async throws {
-        let dev = try await Dev(["--redis", "sentinel"], children: 15)
+        let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
         let first = try #require(dev.ready.redis.sentinels.first)
         func primary() async throws -> String {
-            let answer = try await Self.ask(first.port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")
+            let answer = try await RunningDev.ask(first.port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")
             return answer.split(separator: "\n").last.map(String.init) ?? ""
         }
         let old = try await primary()
@@ -105,10 +105,10 @@ struct DevTests {
     /// A server that came back empty as the primary emptied its replicas.
     @Test("keeps what it has while servers die and come back, by the page and by hand", .timeLimit(.minutes(3)))
     func sentinelsKeepData() async throws {
-        let dev = try await Dev(["--redis", "sentinel"], children: 15)
+        let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
         let sentinel = try #require(dev.ready.redis.sentinels.first?.port)
         func primary() async throws -> Int {
-            let answer = try await Self.ask(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")
+            let answer = try await RunningDev.ask(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")
             return try #require(answer.split(separator: "\n").last.flatMap { Int($0) })
         }
         // A primary that dies before all sentinels are through with the last failover is missed for much longer.
@@ -117,26 +117,26 @@ struct DevTests {
                 let port = try await primary()
                 guard port != old else { return false }
                 for sentinel in dev.ready.redis.sentinels {
-                    let facts = try await Self.ask(sentinel.port, "SENTINEL", "MASTER", "mymaster")
+                    let facts = try await RunningDev.ask(sentinel.port, "SENTINEL", "MASTER", "mymaster")
                     guard facts.contains("port\n\(port)\n"), facts.contains("flags\nmaster\n") else { return false }
                 }
-                return try await Self.ask(port, "INFO", "replication").matches(of: /state=online/).count == 2
+                return try await RunningDev.ask(port, "INFO", "replication").matches(of: /state=online/).count == 2
             }
             return try await primary()
         }
         var port = dev.ready.redis.port
-        _ = try await Self.ask(port, "HSET", "members:{c42}", "alice", "Alice")
-        #expect(try await Self.ask(port, "WAIT", "2", "10000") == "2")
+        _ = try await RunningDev.ask(port, "HSET", "members:{c42}", "alice", "Alice")
+        #expect(try await RunningDev.ask(port, "WAIT", "2", "10000") == "2")
         // At once, before anybody could take its place.
         try await dev.startAnew("redis")
         port = try await settled(besides: port)
-        #expect(try await Self.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
-        let info = try await Self.ask(port, "INFO", "server")
+        #expect(try await RunningDev.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
+        let info = try await RunningDev.ask(port, "INFO", "server")
         let pid = try #require(info.firstMatch(of: /process_id:(\d+)/).flatMap { Int32($0.output.1) })
         #expect(ProcessTable.children(of: dev.process.pid).contains(pid))
         kill(pid, SIGKILL)
         port = try await settled(besides: port)
-        #expect(try await Self.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
+        #expect(try await RunningDev.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
         #expect(dev.process.errors.contains("redis-server was ended by signal 9, and comes back"))
         try await dev.expectNothingLeft {
             dev.process.signal(SIGTERM)
@@ -145,17 +145,9 @@ struct DevTests {
         }
     }
 
-    /// What a server answers.
-    private static func ask(_ port: Int, _ words: String...) async throws -> String {
-        let cli = try ChildProcess(["redis-cli", "-p", "\(port)"] + words)
-        try await cli.exitCode()
-        try await eventually("the answer is read") { cli.outputEnded }
-        return cli.output.trimmingCharacters(in: .newlines)
-    }
-
     @Test("says which port is taken")
     func portTaken() async throws {
-        let first = try await Dev()
+        let first = try await RunningDev()
         let port = try #require(URL(string: first.ready.page)?.port)
         let second = try ChildProcess([RollcallProgram.path, "dev", "--port", "\(port)"])
         #expect(try await second.exitCode() == 69)
@@ -174,87 +166,4 @@ struct DevTests {
             }
         }
     }
-}
-
-/// What `rollcall dev --json` says first.
-struct Ready: Decodable {
-    let page: String
-    let redis: Redis
-    let workers: [Worker]
-
-    struct Redis: Decodable {
-        let port: Int
-        let pid: Int32
-        let sentinels: [Sentinel]
-    }
-
-    struct Sentinel: Decodable {
-        let port: Int
-    }
-
-    struct Worker: Decodable {
-        let pid: Int32
-        let edge: String
-    }
-}
-
-/// A running `rollcall dev` with a temporary folder of its own.
-private struct Dev {
-    let process: ChildProcess
-    let ready: Ready
-    private let folder: URL
-    /// How many processes it has started when all run.
-    private let childCount: Int
-
-    /// - Parameter children: Redis, its watcher, two workers and redis-cli, which follows a Redis that was started again;
-    ///   with sentinels, more of the first two.
-    init(_ options: [String] = [], children: Int = 5) async throws {
-        childCount = children
-        folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let process = try ChildProcess(
-            [RollcallProgram.path, "dev", "--port", "0", "--json"] + options, environment: ["TMPDIR": folder.path])
-        try await eventually("rollcall dev is ready", within: .seconds(30)) {
-            try #require(process.isRunning, "rollcall dev ended: \(process.errors)")
-            return process.output.contains("\n")
-        }
-        let line = try #require(process.output.split(separator: "\n").first)
-        ready = try #require(try JSONDecoder().decode([String: Ready].self, from: Data(line.utf8))["ready"])
-        self.process = process
-    }
-
-    /// Kills a part and starts it, as the page does.
-    ///
-    /// - Parameter between: what is done while it is down.
-    func startAnew(_ part: String, between: () async throws -> Void = {}) async throws {
-        #expect(try await post("parts/\(part)/crash") == 204)
-        try await between()
-        #expect(try await post("parts/\(part)/start") == 204)
-    }
-
-    /// Asks as the page does.
-    private func post(_ path: String) async throws -> Int? {
-        let page = try #require(URL(string: ready.page))
-        var request = URLRequest(url: page.appending(path: path))
-        request.httpMethod = "POST"
-        request.setValue(String(ready.page.dropLast()), forHTTPHeaderField: "Origin")
-        let (_, response) = try await URLSession.shared.data(for: request)
-        return (response as? HTTPURLResponse)?.statusCode
-    }
-
-    /// Whatever runs before the end is gone after it, and so is what it wrote.
-    func expectNothingLeft(after end: () async throws -> Void) async throws {
-        try await eventually("all processes run") { children.count == childCount }
-        let pids = children
-        try await end()
-        for pid in pids {
-            try await eventually("process \(pid) is gone") { !ProcessTable.runs(pid) }
-        }
-        try await eventually("the temporary folder is empty") {
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty
-        }
-        try FileManager.default.removeItem(at: folder)
-    }
-
-    private var children: Set<Int32> { ProcessTable.children(of: process.pid) }
 }

@@ -1,0 +1,118 @@
+// `rollcall dev` as a test runs it: beside others, and with an eye on all that it starts.
+
+import Foundation
+import Harness
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What `rollcall dev --json` says first.
+struct Ready: Decodable {
+    let page: String
+    let redis: Redis
+    let workers: [Worker]
+
+    struct Redis: Decodable {
+        let url: String
+        let port: Int
+        let pid: Int32
+        let sentinels: [Server]
+        let nodes: [Server]
+    }
+
+    struct Server: Decodable {
+        let port: Int
+        let pid: Int32
+    }
+
+    struct Worker: Decodable {
+        let pid: Int32
+        let edge: String
+    }
+}
+
+/// A running `rollcall dev` with a temporary folder of its own.
+struct RunningDev {
+    let process: ChildProcess
+    let ready: Ready
+    private let folder: URL
+    /// How many processes it has started when all run.
+    private let childCount: Int
+
+    /// - Parameter children: Redis, its watcher, two workers and redis-cli, which follows a Redis that was started again;
+    ///   with sentinels, more of the first two; on a cluster, more of all but workers.
+    init(_ options: [String] = [], children: Int = 5) async throws {
+        childCount = children
+        folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let process = try ChildProcess(
+            [RollcallProgram.path, "dev", "--port", "0", "--json"] + options, environment: ["TMPDIR": folder.path])
+        try await eventually("rollcall dev is ready", within: .seconds(60)) {
+            try #require(process.isRunning, "rollcall dev ended: \(process.errors)")
+            return process.output.contains("\n")
+        }
+        let line = try #require(process.output.split(separator: "\n").first)
+        ready = try #require(try JSONDecoder().decode([String: Ready].self, from: Data(line.utf8))["ready"])
+        self.process = process
+    }
+
+    /// Kills a part and starts it, as the page does.
+    ///
+    /// - Parameter between: what is done while it is down.
+    func startAnew(_ part: String, between: () async throws -> Void = {}) async throws {
+        #expect(try await post("parts/\(part)/crash") == 204)
+        try await between()
+        #expect(try await post("parts/\(part)/start") == 204)
+    }
+
+    /// Asks as the page does.
+    private func post(_ path: String) async throws -> Int? {
+        let page = try #require(URL(string: ready.page))
+        var request = URLRequest(url: page.appending(path: path))
+        request.httpMethod = "POST"
+        request.setValue(String(ready.page.dropLast()), forHTTPHeaderField: "Origin")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        return (response as? HTTPURLResponse)?.statusCode
+    }
+
+    /// Whatever runs before the end is gone after it, and so is what it wrote.
+    func expectNothingLeft(after end: () async throws -> Void) async throws {
+        try await eventually("all processes run") { children.count == childCount }
+        let pids = children
+        try await end()
+        for pid in pids {
+            try await eventually("process \(pid) is gone") { !ProcessTable.runs(pid) }
+        }
+        try await eventually("the temporary folder is empty") {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty
+        }
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    /// Ends it as Ctrl-C does, after which nothing is left.
+    func endsInOrder() async throws {
+        try await expectNothingLeft {
+            process.signal(SIGINT)
+            let code = try await process.exitCode()
+            #expect(code == 0)
+        }
+    }
+
+    /// What a server answers.
+    static func ask(_ port: Int, _ words: String...) async throws -> String {
+        try await ask(port, words)
+    }
+
+    /// As above.
+    static func ask(_ port: Int, _ words: [String]) async throws -> String {
+        let cli = try ChildProcess(["redis-cli", "-p", "\(port)"] + words)
+        try await cli.exitCode()
+        try await eventually("the answer is read") { cli.outputEnded }
+        return cli.output.trimmingCharacters(in: .newlines)
+    }
+
+    private var children: Set<Int32> { ProcessTable.children(of: process.pid) }
+}
