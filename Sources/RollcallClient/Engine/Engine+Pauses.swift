@@ -25,15 +25,17 @@ extension Engine {
 }
 
 extension RollcallClient {
-    /// Waits by the client's clock, until the task is cancelled or the client closed.
-    nonisolated(nonsending) func pause(_ duration: Duration) async {
+    /// Waits by the client's clock, until the task is cancelled or the client closed. Begins before the caller's actor takes
+    /// another turn, so that whoever moves that clock in a test sees the pause: nothing goes by way of other threads.
+    func pause(_ duration: Duration, isolation actor: isolated (any Actor)? = #isolation) async {
         if Task.isCancelled { return }
         let id = PauseID()
         let engine = self.engine
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { done in engine.run { $0.pause(id, for: duration) { done.resume() } } }
-        } onCancel: {
-            engine.run { $0.endPause(id) }
-        }
+        await withTaskCancellationHandler(
+            operation: {
+                await withCheckedContinuation(isolation: actor) { done in
+                    engine.run { $0.pause(id, for: duration) { done.resume() } }
+                }
+            }, onCancel: { engine.run { $0.endPause(id) } }, isolation: actor)
     }
 }
