@@ -49,7 +49,7 @@ final class ShardStage {
     private func answer(_ action: ShardAction) -> [ShardAction] {
         switch action {
         case .send, .sendSparing, .sendSnapshot, .hold, .listen, .unsubscribe, .sweep: []
-        case .close, .limitHit: preconditionFailure("the shard is not content with a session: \(action)")
+        case .close, .limitHit, .assertAnew: preconditionFailure("the shard is not content: \(action)")
         case .tellWhenDrained(let key): shard.caughtUp(key, at: now)
         case .authenticate(let key, let token, _, let id):
             shard.authenticated(key, user: try! UserID(token), device: "phone", id: id, at: now)

@@ -45,7 +45,7 @@ extension TwinRedis {
             let found = audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
         case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe, .unsubscribe, .sweep:
+            .subscribe, .unsubscribe, .assertAnew, .sweep:
             preconditionFailure("not asked of Redis: \(action)")
         }
     }
@@ -80,7 +80,7 @@ extension ShardAction {
         case .getPresence(let users, _, let key, let id):
             { shard, _ in shard.gotPresence(nil, of: users, for: key, id: id) }
         case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe, .unsubscribe, .sweep:
+            .subscribe, .unsubscribe, .assertAnew, .sweep:
             preconditionFailure("not asked of Redis: \(self)")
         }
     }

@@ -49,6 +49,8 @@ public enum ShardAction: Hashable, Sendable {
     /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
     /// there is none.
     case audit([AuditedSession], of: Incarnation)
+    /// One of several servers has forgotten what it had: have all that the worker wrote said again, under a new incarnation.
+    case assertAnew
     /// Have these swept, by whoever sweeps for the worker.
     case sweep([DeadDevice])
 }

@@ -22,6 +22,8 @@ public struct ShardSettings: Hashable, Sendable {
     public var ping = Duration.seconds(10)
     public var lease = Duration.seconds(5)
     public var heartbeat = Duration.seconds(1)
+    /// Whether records lie with several servers, of which each can forget what it has while the others do not.
+    public var isSpread = false
     public var limits = ServerMessage.Limits(
         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65536, messageRate: 50, messageBurst: 200)
 
@@ -38,6 +40,9 @@ public struct ShardSettings: Hashable, Sendable {
     public static let auditCycle = Duration.seconds(300)
     /// The most sessions that one heartbeat's audit reads.
     public static let auditBatch = 500
+    /// The sessions that each heartbeat's audit reads at least, if there are so many, where records are spread: enough that
+    /// hardly any of a few servers is left out twice.
+    public static let spreadAudit = 20
     /// The most users whose records one read asks for.
     public static let readBatch = 250
     /// The most users, and the most conversations, whose changes one tick tells.

@@ -166,11 +166,14 @@ public struct DeviceStanding: Hashable, Sendable {
     public var isListed: Bool
     /// When the user's tokens were last revoked, if they were.
     public var revoked: Timestamp?
+    /// With which of several servers the record lies, or should; `nil` where one has all.
+    public var place: Int?
 
-    public init(record: DeviceRecord?, isListed: Bool, revoked: Timestamp? = nil) {
+    public init(record: DeviceRecord?, isListed: Bool, revoked: Timestamp? = nil, place: Int? = nil) {
         self.record = record
         self.isListed = isListed
         self.revoked = revoked
+        self.place = place
     }
 }
 

@@ -70,6 +70,9 @@ extension ClusterCommands {
 
     var tally: ConnectionTally { nodes.values.reduce(past) { $0 + $1.connection.tally } }
 
+    /// Which of the primaries has a key; `nil` before there is a map.
+    func place(of key: String) -> Int? { map?.place(of: KeySlot.of(key)) }
+
     private func node(of slot: Int) -> ClusterNode? { map.map { owners[$0.place(of: slot)] } }
 
     private func take(_ map: ClusterMap) {

@@ -38,6 +38,14 @@ public enum RedisCommands {
         }
     }
 
+    /// Which of several primaries has a key, as long as the map stays; `nil` where one server has all.
+    func place(of key: String) -> Int? {
+        switch self {
+        case .server: nil
+        case .cluster(let cluster): cluster.place(of: key)
+        }
+    }
+
     /// Connects, and from then on reconnects. Called once.
     public func start() {
         switch self {

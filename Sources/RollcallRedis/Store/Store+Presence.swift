@@ -27,10 +27,11 @@ extension Store {
     public func audit(
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>
     ) {
+        let places = sessions.map { commands.place(of: names.presence($0.user)) }
         let gathering = Gathering<RedisValue>(3 * sessions.count) { result in
             reply(
                 result.map { values in
-                    sessions.indices.map { DeviceStanding(values[3 * $0..<3 * $0 + 3]) }
+                    zip(sessions.indices, places).map { DeviceStanding(values[3 * $0..<3 * $0 + 3], place: $1) }
                 })
         }
         for (index, session) in sessions.enumerated() {
@@ -82,10 +83,10 @@ extension DeviceWritten {
 
 extension DeviceStanding {
     /// Reads the replies to what an audit asks of one session.
-    fileprivate init(_ replies: ArraySlice<RedisValue>) {
+    fileprivate init(_ replies: ArraySlice<RedisValue>, place: Int?) {
         let (record, isListed, revoked) = (replies[replies.startIndex], replies.dropFirst().first, replies.last)
         self.init(
-            record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1, revoked: revoked?.time
-        )
+            record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1, revoked: revoked?.time,
+            place: place)
     }
 }

@@ -128,6 +128,12 @@ final class LeaseDriver {
         logger.warning("a primary of Redis lost", metadata: ["reason": "\(error)"])
     }
 
+    /// A primary has nothing of what was written to it, though it was never away.
+    func primaryForgot() {
+        if nextRenewal == nil { logger.warning("a primary of Redis has forgotten what it had") }
+        primaryReturned()
+    }
+
     /// A primary that was away is back, or another has its place: it may lack what was written last. All shards find it
     /// within moments of each other, and one new incarnation does for all.
     private func primaryReturned() {

@@ -96,6 +96,7 @@ package final class Node: Sendable {
         try await onEachShard { [self] driver, index in
             driver.onRedisConnected = { [weak self] in self?.redisConnected(index) }
             driver.onRedisLost = { [weak self] in self?.redisLost($0) }
+            driver.onForgotten = { [weak self] in self?.redisForgot() }
             driver.onDeadMet = { [weak self] in self?.met($0) }
             driver.start()
         }
@@ -155,6 +156,11 @@ package final class Node: Sendable {
     private func redisLost(_ error: RedisError) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
         lease.eventLoop.execute { lease.value.shardLost(error) }
+    }
+
+    private func redisForgot() {
+        guard let lease = lease.withLockedValue({ $0 }) else { return }
+        lease.eventLoop.execute { lease.value.primaryForgot() }
     }
 
     private func met(_ devices: [DeadDevice]) {

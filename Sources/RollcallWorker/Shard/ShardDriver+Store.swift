@@ -65,7 +65,7 @@ extension ShardDriver {
             audit(sessions, of: incarnation)
         case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
             .subscribe,
-            .unsubscribe, .sweep:
+            .unsubscribe, .assertAnew, .sweep:
             preconditionFailure("not a matter of the store")
         }
     }

@@ -17,6 +17,8 @@ final class ShardDriver {
     /// Told whenever a connection for commands was lost, and stands.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
+    /// Told when one of several primaries has forgotten what was written to it.
+    var onForgotten: (() -> Void)?
     /// Told of devices of dead workers that reads have met.
     var onDeadMet: (([DeadDevice]) -> Void)?
     /// Told of messages to this worker.
@@ -51,7 +53,9 @@ final class ShardDriver {
         subscriber = RedisSubscriber(
             along: route, name: "rollcall-\(settings.worker)-hears", on: eventLoop, logger: logger)
         store = Store(on: commands, settings: settings.store)
-        shard = Shard(settings: settings.shard, worker: settings.worker, random: SystemRandomNumberGenerator())
+        var decisions = settings.shard
+        decisions.isSpread = commands.isSpread
+        shard = Shard(settings: decisions, worker: settings.worker, random: SystemRandomNumberGenerator())
         metrics = LoopMetrics(of: self, in: factory)
     }
 
@@ -122,6 +126,7 @@ final class ShardDriver {
             }
         case .unsubscribe(let topic):
             subscriber.unsubscribe(store.names.channel(of: topic))
+        case .assertAnew: onForgotten?()
         case .sweep(let devices): onDeadMet?(devices)
         case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
             .getPresence, .audit:

@@ -78,4 +78,61 @@ import Testing
         stage.heartbeat()
         #expect(stage.shard.tally.auditRead - before == ShardSettings.auditBatch)
     }
+
+    @Test("where records are spread over servers, each heartbeat reads of all of them")
+    func spread() {
+        var stage = Stage(spreadSettings)
+        for number in 0..<80 { _ = stage.enter(UserID(stringLiteral: "user\(number)")) }
+        stage.settle()
+        let before = stage.shard.tally.auditRead
+        stage.pass(.seconds(2))
+        #expect(stage.shard.tally.auditRead - before == 2 * ShardSettings.spreadAudit)
+    }
+
+    /// After `FLUSHALL` on a cluster, a device was offline until the audit came to it: its primary was emptied last, when
+    /// the loss of the lease had been noticed.
+    @Test("that a server has forgotten everything is no slip: all is to be said again, and nothing is mended alone")
+    func forgotten() {
+        var stage = Stage(spreadSettings)
+        compare(4, on: &stage) { $0 != 1 }
+        #expect(stage.assertionsAsked == 1 && stage.shard.tally.auditMended == 0 && stage.asked.isEmpty)
+    }
+
+    @Test("one record that a server should have is a slip, be it of several or the only one, and said again alone")
+    func slip() {
+        var stage = Stage(spreadSettings)
+        var isFirst = true
+        compare(4, on: &stage) { place in
+            defer { if place == 1 { isFirst = false } }
+            return place != 1 || !isFirst
+        }
+        #expect(stage.assertionsAsked == 0 && stage.shard.tally.auditMended == 1 && stage.asked.count == 1)
+
+        stage = Stage(spreadSettings)
+        compare(1, on: &stage) { $0 != 1 }
+        #expect(stage.assertionsAsked == 0 && stage.shard.tally.auditMended == 1 && stage.asked.count == 1)
+    }
+
+    private var spreadSettings: ShardSettings {
+        var settings = ShardSettings()
+        settings.isSpread = true
+        return settings
+    }
+
+    /// So many users on each of two servers, of whom an audit finds the record or does not.
+    private func compare(_ count: Int, on stage: inout Stage, finds: (_ place: Int) -> Bool) {
+        let keys = (0..<2 * count).map { stage.enter(UserID(stringLiteral: "user\($0)")) }
+        stage.settle()
+        var sessions: [AuditedSession] = []
+        var found: [DeviceStanding] = []
+        for (number, key) in keys.enumerated() {
+            let recorder = stage.shard.sessions[key]!.recorder!
+            sessions.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))
+            let record = stage.redis.record(of: recorder.name.user).devices["phone"]
+            found.append(
+                DeviceStanding(record: finds(number % 2) ? record : nil, isListed: true, place: number % 2))
+        }
+        let incarnation = stage.incarnation!
+        stage.event { $0.audited(sessions, found, of: incarnation, at: $1) }
+    }
 }

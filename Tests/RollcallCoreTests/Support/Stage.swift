@@ -31,6 +31,8 @@ struct Stage {
     private(set) var held: Set<SessionKey> = []
     /// Limits that have held.
     private(set) var limitsHit: [SessionKey: [SessionLimit]] = [:]
+    /// How often everything was to be said under a new incarnation.
+    private(set) var assertionsAsked = 0
     /// Devices of dead workers that reads met.
     private(set) var swept: [DeadDevice] = []
     /// Other workers' leases, as each heartbeat reads them.
@@ -245,6 +247,7 @@ struct Stage {
             case .list, .unlist, .write, .announceReplaced, .stopTyping, .readRoom, .readPresence, .getPresence,
                 .audit:
                 asked.append(action)
+            case .assertAnew: assertionsAsked += 1
             case .sweep(let devices): swept += devices
             case .signalTyping(let signal, _, _):
                 signals.append(signal)

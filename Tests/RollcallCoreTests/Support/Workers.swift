@@ -142,7 +142,7 @@ struct Workers {
                 said[Key(worker: worker, session: session), default: []].append(message)
             case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
             case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
-            case .authenticate, .hold, .listen, .limitHit, .sweep, .audit: break
+            case .authenticate, .hold, .listen, .limitHit, .sweep, .audit, .assertAnew: break
             case .subscribe(let topic):
                 workers[worker].topics.insert(topic)
                 workers[worker].heard.append { $0.subscribed(topic, at: $1) }

@@ -36,7 +36,7 @@ extension SimulatedShard {
             }
         case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
             .subscribe,
-            .unsubscribe, .sweep:
+            .unsubscribe, .assertAnew, .sweep:
             preconditionFailure("not a matter of the store")
         }
     }

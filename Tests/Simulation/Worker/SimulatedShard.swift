@@ -108,6 +108,7 @@ final class SimulatedShard {
             after { $0.authenticated(key, user: user, device: device, id: id, at: $1) }
         case .subscribe(let topic): subscribe(topic)
         case .unsubscribe(let topic): subscriber.unsubscribe(topic)
+        case .assertAnew: preconditionFailure("of one server nothing is forgotten but with the leases")
         case .sweep(let devices): onDeadMet(devices)
         case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
             .getPresence, .audit:
