@@ -11,18 +11,14 @@ public final class ClusterRoute: RedisRoute {
     typealias Follower = @Sendable (ClusterMap) -> Void
 
     private struct State {
-        var isClosed = false
         var map: ClusterMap?
         var followers: [ObjectIdentifier: Follower] = [:]
     }
 
     private let deployment: RedisDeployment
     private let credentials: Credentials.Source
-    private let eventLoop: any EventLoop
-    private let state = NIOLockedValueBox(State())
-    /// Made when it is first needed, for it may be made on its event loop only.
-    private let search: NIOLoopBoundBox<ClusterSearch?>
-    private let logger: Logger
+    private let state: NIOLockedValueBox<State>
+    private let search: SearchOnDemand<ClusterSearch>
 
     init(
         to deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
@@ -30,22 +26,22 @@ public final class ClusterRoute: RedisRoute {
     ) {
         self.deployment = deployment
         self.credentials = credentials
-        self.eventLoop = eventLoop
-        self.logger = logger
-        search = NIOLoopBoundBox.makeEmptyBox(valueType: ClusterSearch.self, eventLoop: eventLoop)
+        let state = NIOLockedValueBox(State())
+        self.state = state
+        search = SearchOnDemand(on: eventLoop) {
+            ClusterSearch(of: deployment, credentials: credentials, on: eventLoop, logger: logger) {
+                logger.info(
+                    "slots of the cluster",
+                    metadata: ["primaries": "\($0.primaries.map { "\($0)" }.joined(separator: ", "))"])
+                Self.tell($0, to: state)
+            }
+        }
     }
 
     public var cluster: ClusterRoute? { self }
 
     public func next(on eventLoop: any EventLoop) -> EventLoopFuture<Destination> {
-        let promise = self.eventLoop.makePromise(of: Address.self)
-        self.eventLoop.execute {
-            guard let search = self.running else {
-                return promise.fail(RedisError(.closed, "the search for the cluster's nodes was ended"))
-            }
-            search.find(promise)
-        }
-        return promise.futureResult.hop(to: eventLoop).flatMap { self.way(to: $0).next(on: eventLoop) }
+        search.find().hop(to: eventLoop).flatMap { self.way(to: $0).next(on: eventLoop) }
     }
 
     /// The way to one node.
@@ -69,33 +65,14 @@ public final class ClusterRoute: RedisRoute {
 
     /// Somebody was sent elsewhere, or lost a node: the map may be another.
     func look() {
-        eventLoop.execute { self.running?.look() }
+        search.tell { $0.look() }
     }
 
     public func close() async {
-        state.withLockedValue { $0.isClosed = true }
-        try? await eventLoop.flatSubmit { [self] () -> EventLoopFuture<Void> in
-            let last = search.value
-            search.value = nil
-            return last?.close() ?? eventLoop.makeSucceededVoidFuture()
-        }.get()
+        await search.close()
     }
 
-    /// Begun with the first question.
-    private var running: ClusterSearch? {
-        if let search = search.value { return search }
-        guard !state.withLockedValue({ $0.isClosed }) else { return nil }
-        let search = ClusterSearch(of: deployment, credentials: credentials, on: eventLoop, logger: logger) {
-            [weak self] in self?.found($0)
-        }
-        self.search.value = search
-        search.start()
-        return search
-    }
-
-    private func found(_ map: ClusterMap) {
-        logger.info(
-            "slots of the cluster", metadata: ["primaries": "\(map.primaries.map { "\($0)" }.joined(separator: ", "))"])
+    private static func tell(_ map: ClusterMap, to state: NIOLockedValueBox<State>) {
         let followers = state.withLockedValue { state in
             state.map = map
             return state.followers

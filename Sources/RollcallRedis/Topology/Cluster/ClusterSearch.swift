@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 
 /// Asks for the map for as long as it lives. Bound to its event loop.
-final class ClusterSearch {
+final class ClusterSearch: ServerSearch {
     private typealias Address = RedisLocation.Address
 
     private let eventLoop: any EventLoop
@@ -51,10 +51,9 @@ final class ClusterSearch {
         }
     }
 
-    /// Ends the search; whoever waits is told so.
     func close() -> EventLoopFuture<Void> {
         polls?.cancel()
-        settle(.failure(RedisError(.closed, "the search for the cluster's nodes was ended")))
+        settle(.failure(RedisError(.closed, "the search for servers was ended")))
         return asks.close()
     }
 

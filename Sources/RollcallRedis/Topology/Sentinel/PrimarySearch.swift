@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 
 /// Looks for the primary of a name for as long as it lives. Bound to its event loop.
-final class PrimarySearch {
+final class PrimarySearch: ServerSearch {
     typealias Address = RedisLocation.Address
 
     private let name: String
@@ -55,11 +55,10 @@ final class PrimarySearch {
         }
     }
 
-    /// Ends the search; whoever waits is told so.
     func close() -> EventLoopFuture<Void> {
         polls?.cancel()
         visit?.at.leave()
-        settle(.failure(RedisError(.closed, "the search for the primary was ended")))
+        settle(.failure(RedisError(.closed, "the search for servers was ended")))
         let ends = watches.values.map { $0.close() }
         watches = [:]
         return EventLoopFuture.andAllComplete(ends, on: eventLoop)

@@ -10,18 +10,14 @@ final class SentinelRoute: RedisRoute {
     typealias Address = RedisLocation.Address
 
     private struct State {
-        var isClosed = false
         var primary: Address?
         var watchers = RouteWatchers()
     }
 
     private let deployment: RedisDeployment
     private let credentials: Credentials.Source
-    private let eventLoop: any EventLoop
-    private let state = NIOLockedValueBox(State())
-    /// Made when it is first needed, for it may be made on its event loop only.
-    private let search: NIOLoopBoundBox<PrimarySearch?>
-    private let logger: Logger
+    private let state: NIOLockedValueBox<State>
+    private let search: SearchOnDemand<PrimarySearch>
 
     init(
         to deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
@@ -29,20 +25,17 @@ final class SentinelRoute: RedisRoute {
     ) {
         self.deployment = deployment
         self.credentials = credentials
-        self.eventLoop = eventLoop
-        self.logger = logger
-        search = NIOLoopBoundBox.makeEmptyBox(valueType: PrimarySearch.self, eventLoop: eventLoop)
+        let state = NIOLockedValueBox(State())
+        self.state = state
+        search = SearchOnDemand(on: eventLoop) {
+            PrimarySearch(of: deployment, credentials: credentials, on: eventLoop, logger: logger) {
+                Self.found($0, state)
+            }
+        }
     }
 
     func next(on eventLoop: any EventLoop) -> EventLoopFuture<Destination> {
-        let promise = self.eventLoop.makePromise(of: Address.self)
-        self.eventLoop.execute {
-            guard let search = self.running else {
-                return promise.fail(RedisError(.closed, "the search for the primary was ended"))
-            }
-            search.find(promise)
-        }
-        return promise.futureResult.hop(to: eventLoop).flatMap { [deployment, credentials] address in
+        search.find().hop(to: eventLoop).flatMap { [deployment, credentials] address in
             Credentials.read(credentials, on: eventLoop).map { deployment.location(at: address).with($0) }
         }
     }
@@ -60,27 +53,10 @@ final class SentinelRoute: RedisRoute {
     }
 
     func close() async {
-        state.withLockedValue { $0.isClosed = true }
-        try? await eventLoop.flatSubmit { [self] () -> EventLoopFuture<Void> in
-            let last = search.value
-            search.value = nil
-            return last?.close() ?? eventLoop.makeSucceededVoidFuture()
-        }.get()
+        await search.close()
     }
 
-    /// Begun with the first question.
-    private var running: PrimarySearch? {
-        if let search = search.value { return search }
-        guard !state.withLockedValue({ $0.isClosed }) else { return nil }
-        let search = PrimarySearch(of: deployment, credentials: credentials, on: eventLoop, logger: logger) {
-            [weak self] in self?.found($0)
-        }
-        self.search.value = search
-        search.start()
-        return search
-    }
-
-    private func found(_ primary: Address) {
+    private static func found(_ primary: Address, _ state: NIOLockedValueBox<State>) {
         let watchers = state.withLockedValue { state -> RouteWatchers in
             defer { state.primary = primary }
             return state.primary == primary ? RouteWatchers() : state.watchers
