@@ -1,4 +1,5 @@
-// Whom to ask for the map: one node after the other, until one is of use.
+// Whom to ask for the map: one node after the other, until one is of use. Each worker begins with another, so that no node
+// answers all of them.
 
 import NIOConcurrencyHelpers
 import NIOCore
@@ -20,7 +21,7 @@ final class ClusterRing: RedisRoute {
 
     init(_ seeds: [Address], of deployment: RedisDeployment, credentials: @escaping Credentials.Source) {
         (self.seeds, self.deployment, self.credentials) = (seeds, deployment, credentials)
-        state = NIOLockedValueBox(State(nodes: seeds))
+        state = NIOLockedValueBox(State(nodes: seeds.shuffled()))
     }
 
     var count: Int { state.withLockedValue { $0.nodes.count } }
