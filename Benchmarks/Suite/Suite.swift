@@ -27,7 +27,7 @@ struct Suite: AsyncParsableCommand {
     private func size(_ usual: Int) -> Int { trial ? max(10, usual / 50) : usual }
     private func seconds(_ usual: Double) -> Double { trial ? usual / 20 : usual }
 
-    private var workloads: [any Workload] {
+    private var workloads: [any TargetedWorkload] {
         [
             TypingLatency(people: 2, signals: size(200)), TypingLatency(people: size(50), signals: size(200)),
             FanOut(people: size(200), outstanding: 1, seconds: seconds(2)),

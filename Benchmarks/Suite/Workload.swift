@@ -1,18 +1,22 @@
 // What is measured: each workload on the floor and on ours, in turns, so that whatever else the machine does strikes
 // both.
 
-/// One row of the table.
+/// One thing to measure.
 protocol Workload: Sendable {
     /// What it is, in a few words.
     var name: String { get }
     /// What the figure is counted in; less is better.
     var unit: String { get }
-    var target: Target { get }
 
     /// Makes a side ready.
     ///
     /// - Returns: `nil` if there is nothing to measure on it.
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)?
+}
+
+/// A workload of which something is wanted: a row of the table.
+protocol TargetedWorkload: Workload {
+    var target: Target { get }
 }
 
 /// What is wanted of a workload.

@@ -8,7 +8,7 @@ import RollcallRedis
 import TestSupport
 
 /// What a signal costs all primaries together, with people in many rooms on two workers.
-struct ClusterSignals: Workload {
+struct ClusterSignals: TargetedWorkload {
     /// Of `redis-benchmark`: as many calls on their way at a time as ``Signals`` has.
     private static let (connections, pipeline) = (50, 16)
 

@@ -4,7 +4,7 @@ import RollcallModel
 
 /// Everybody connects at once, be it after a deploy: what each connection costs, and what those notice who are there
 /// already.
-struct ConnectStorm: Workload {
+struct ConnectStorm: TargetedWorkload {
     let devices: Int
     var name: String { "a storm of \(devices) connections, presence written and published: CPU of the worker, each" }
     let unit = "ms"

@@ -1,5 +1,5 @@
 /// One room, every signal to everybody in it: processor time of all servers, Redis among them, for each delivery.
-struct FanOut: Workload {
+struct FanOut: TargetedWorkload {
     var servers = 1
     let people: Int
     /// How many signals are on their way at a time.

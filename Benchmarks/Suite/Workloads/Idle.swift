@@ -6,7 +6,7 @@ import RollcallLoad
 import RollcallModel
 
 /// What a worker keeps in memory for each; the kernel's part apart.
-struct IdleMemory: Workload {
+struct IdleMemory: TargetedWorkload {
     let devices: Int
     var name: String { "\(devices) idle devices: memory each" }
     let unit = "KiB"
@@ -32,7 +32,7 @@ struct IdleMemory: Workload {
 }
 
 /// What a worker computes to find those that have vanished, at the default ping.
-struct IdleProcessor: Workload {
+struct IdleProcessor: TargetedWorkload {
     let devices: Int
     let seconds: Double
     var name: String { "\(devices) idle devices: processor time of a server" }

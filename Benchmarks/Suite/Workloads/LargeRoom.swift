@@ -1,6 +1,6 @@
 /// A room of very many, a good part of whom type at once, with every setting as it is by default: what nobody can read
 /// should cost little.
-struct LargeRoom: Workload {
+struct LargeRoom: TargetedWorkload {
     let people: Int
     let typing: Int
     let seconds: Double

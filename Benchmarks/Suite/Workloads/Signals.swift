@@ -10,7 +10,7 @@ import RollcallRedis
 import TestSupport
 
 /// What a signal takes when as many come as can.
-struct Signals: Workload {
+struct Signals: TargetedWorkload {
     /// How many signals are on their way in each room.
     static let outstanding = 4
 

@@ -8,7 +8,7 @@ import RollcallModel
 import TestSupport
 
 /// How long the first picture of many people takes.
-struct Snapshots: Workload {
+struct Snapshots: TargetedWorkload {
     enum Way: String {
         case watch, http
     }

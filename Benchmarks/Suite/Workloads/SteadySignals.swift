@@ -7,7 +7,6 @@ struct SteadySignals: Workload {
     let seconds: Double
     var name: String { "\(rate) signals a second through one worker: CPU each" }
     let unit = "µs"
-    let target = Target.ratio(1)
 
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
         guard side == .rollcall else { return nil }

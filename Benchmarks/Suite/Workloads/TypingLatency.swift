@@ -1,6 +1,6 @@
 /// From the write at one device to the whole frame at others, on two servers over one Redis, at twenty signals a second:
 /// what people notice.
-struct TypingLatency: Workload {
+struct TypingLatency: TargetedWorkload {
     let people: Int
     let signals: Int
     var name: String { "typing, \(people) people on two servers, 20 signals/s: device to device, p50" }
