@@ -1,6 +1,7 @@
 """Devices over bare sockets, each another user's, that do what they are told and answer pings."""
 
 import asyncio
+import ssl
 import struct
 
 WATCHED, ROOM = 20, 10
@@ -57,14 +58,16 @@ class Device(asyncio.Protocol):
 class Crowd:
     """Devices on one worker. Each belongs to a room of its neighbours and to one of people from far apart."""
 
-    def __init__(self, worker, count):
+    def __init__(self, worker, count, is_encrypted=False):
         self.worker, self.count, self.devices = worker, count, []
+        # Whoever it is: this is about what a connection costs.
+        self.tls = ssl._create_unverified_context() if is_encrypted else None  # noqa: S323
 
     async def connect(self):
         """All come, and each is there for others to see."""
         async def one(number):
             loop = asyncio.get_running_loop()
-            _, device = await loop.create_connection(lambda: Device(number), "127.0.0.1", self.worker.port)
+            _, device = await loop.create_connection(lambda: Device(number), "127.0.0.1", self.worker.port, ssl=self.tls)
             await device.hears()
             return device
         for start in range(0, self.count, AT_ONCE):

@@ -153,7 +153,7 @@ class Plan:
         yield "a primary: connections", count(self.connections)
         yield "a primary: subscriptions", count(self.subscriptions / self.primaries)
         yield "the one with the leases: busy besides", f"{self.leases:.1%}"
-        yield "a node that all ask for the map: busy", f"{self.map:.1%}"
+        yield "a node, if all ask it for maps: busy", f"{self.map:.1%}"
         yield "network of the devices, Gbit/s", count(self.edge / GIGABIT)
         yield "network of Redis, Gbit/s", count(self.inside / GIGABIT)
         yield "cores, with a replica of each primary", count(self.workers * self.cores + 2 * self.primaries)

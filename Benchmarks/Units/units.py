@@ -4,8 +4,8 @@ A private Redis, one worker with default settings, and devices over bare sockets
 other, are at rest, type, look away and back, and are gone. Then Redis alone (alone.py): what grows with workers,
 subscribers and primaries. Prints tables in Markdown.
 
-Usage: units.py [--json FILE] [DEVICES...], by default 2000 15000; the program is that of $ROLLCALL, else
-.build/debug/rollcall
+Usage: units.py [--json FILE] [--tls] [DEVICES...], by default 2000 15000; the program is that of $ROLLCALL, else
+.build/debug/rollcall. With --tls devices speak TLS to the worker, and nothing is asked of Redis alone.
 """
 
 import argparse
@@ -13,10 +13,12 @@ import asyncio
 import json
 import pathlib
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests/Browser"))
 
 import alone  # noqa: E402
+from certificate import Certificate  # noqa: E402
 from crowd import ROOM, WATCHED, Crowd  # noqa: E402
 from deployment import Redis, Worker, stopping  # noqa: E402
 from meter import Meter  # noqa: E402
@@ -194,11 +196,12 @@ class Run:
                   (end.redis_memory - nobody.redis_memory) / self.crowd.count / KIB)
 
 
-def run(count):
+def run(count, certificate):
     with stopping(Redis()) as redis, stopping(Worker(
-            "units", redis, None, presence__grace=None, worker__lease=None, worker__heartbeat=None,
-            worker__drain=None)) as worker:
-        run = Run(Meter(worker, redis), Crowd(worker, count))
+            "units", redis, None, presence__grace=None, worker__lease=None, worker__heartbeat=None, worker__drain=None,
+            edge__certificate=certificate and certificate.chain, edge__private_key=certificate and certificate.key,
+    )) as worker:
+        run = Run(Meter(worker, redis), Crowd(worker, count, certificate is not None))
         asyncio.run(run.play())
         return run.rows
 
@@ -219,18 +222,20 @@ def table(runs):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("devices", nargs="*", type=int, default=[2_000, 15_000])
-    arguments.add_argument("--json")
+    arguments.add_argument("--json", type=pathlib.Path)
+    arguments.add_argument("--tls", action="store_true")
     arguments = arguments.parse_args()
-    runs = {count: run(count) for count in arguments.devices}
-    if runs:
-        table(runs)
-        print()
-    redis = alone.measure()
-    print("| Redis alone | | |\n|---|---:|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        certificate = Certificate(pathlib.Path(folder)) if arguments.tls else None
+        runs = {count: run(count, certificate) for count in arguments.devices}
+    table(runs)
+    redis = {} if arguments.tls else alone.measure()
+    if redis:
+        print("\n| Redis alone | | |\n|---|---:|---|")
     for name, (unit, value) in redis.items():
         print(f"| {name} | {text(value)} | {unit} |")
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps({"worker": runs, "redis": redis}, indent=1), encoding="utf-8")
+        arguments.json.write_text(json.dumps({"worker": runs, "redis": redis}, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
