@@ -20,7 +20,7 @@ public struct CannotServe: Error, CustomStringConvertible {
         return CannotServe(
             description: "the Redis at \(location) does not let its user \(user) do all that a worker does. Whoever "
                 + "looks after it can allow the rest with: ACL SETUSER \(user) \(rules.joined(separator: " ")) "
-                + "(Config/\(location.isCluster ? "redis-cluster" : "redis").acl has all that a worker needs)",
+                + "(\(WorkerRights.file(isCluster: location.isCluster)) has all that a worker needs)",
             missingRights: rules)
     }
 

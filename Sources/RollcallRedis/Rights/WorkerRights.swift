@@ -24,6 +24,11 @@ public struct WorkerRights: Sendable {
             .map { .command($0) }
     }
 
+    /// Where a user stands who has all of them and no more.
+    package static func file(isCluster: Bool) -> String {
+        isCluster ? "Config/redis-cluster.acl" : "Config/redis.acl"
+    }
+
     /// What a user needs, as an ACL file says it but for the password.
     public func line(user: String) -> String {
         let rules = ["resetkeys", "resetchannels", "-@all"] + all.map(\.description)

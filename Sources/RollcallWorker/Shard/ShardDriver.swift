@@ -86,8 +86,8 @@ final class ShardDriver {
         if let deniedAt, now < deniedAt + .seconds(60) { return }
         deniedAt = now
         logger.error(
-            "Redis does not allow what a worker does; Config/redis.acl has all that it needs",
-            metadata: ["reason": "\(error)"])
+            "Redis does not allow what a worker does",
+            metadata: ["reason": "\(error)", "rights": "\(WorkerRights.file(isCluster: commands.isSpread))"])
     }
 
     var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }

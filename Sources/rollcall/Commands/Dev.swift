@@ -6,7 +6,8 @@ struct Dev: AsyncParsableCommand {
         abstract: "Run a private Redis, two workers and a demo page.",
         discussion: """
             Needs redis-server and redis-cli, nothing else. Nothing is kept: Ctrl-C, the end of the terminal, or the \
-            crash of any part takes everything down. What the page itself crashes, it can start again.
+            crash of any part takes everything down, but of servers of Redis whose place others take. What the page \
+            itself crashes, it can start again.
             """)
 
     @Option(

@@ -97,9 +97,11 @@ extension RedisChecks {
             return Finding(
                 .rights, .ok,
                 "the user \(readings.user) may do all that a worker does, and more; "
-                    + "Config/redis.acl has a user who may do no more")
+                    + "\(file) has a user who may do no more")
         }
     }
+
+    private var file: String { WorkerRights.file(isCluster: needs.isCluster) }
 
     private func unknown(_ commands: [String]) -> Finding {
         Finding(
@@ -118,6 +120,6 @@ extension RedisChecks {
         return Finding(
             .rights, .failure, "the user \(readings.user) may not do all that a worker does: it lacks \(rules)",
             advice: "whoever looks after it can say ACL SETUSER \(readings.user) \(rules); "
-                + "Config/redis.acl has all that a worker needs")
+                + "\(file) has all that a worker needs")
     }
 }
