@@ -38,6 +38,7 @@ class Redis:
     connect, watch, join, loss = 36, 4, 25, 65
     signal, look, hears, audit = 32, 40, 4, 10
     ping, heartbeat, lease, slots = 15, 24, 0.7, 60
+    listing = 12                # of a connection and its loss: the part of the list, which lies with the leases
     record, channel, subscription, connection = 700, 274, 128, 2_300
     used = 0.5
 
@@ -101,8 +102,11 @@ class Plan:
 
     @property
     def leases(self):
-        """Of the one core of the primary that has the leases: each heartbeat's answer names every worker."""
-        return MICRO * self.workers * (Redis.heartbeat + self.workers * Redis.lease)
+        """Of the one core of the primary that has the leases: each heartbeat's answer names every worker, and lists of
+        sessions lie there, too."""
+        return MICRO * (
+            self.workers * (Redis.heartbeat + self.workers * Redis.lease)
+            + self.connects * Redis.listing)
 
     @property
     def map(self):

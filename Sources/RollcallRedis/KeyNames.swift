@@ -53,6 +53,37 @@ public struct KeyNames: Hashable, Sendable {
     public func sweeper(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sweeper" }
 }
 
+// MARK: Where they lie
+
+extension KeyNames {
+    /// The incarnation with other last digits, by which its list of sessions lies in the slot of the leases: while a cluster
+    /// has those, it has that, and sessions can be written whose users lie with any primary that is there.
+    public func besideLeases(_ incarnation: Incarnation) -> Incarnation {
+        let count = 6
+        let head = incarnation.name.dropLast(count)
+        var digits = incarnation.name.suffix(count).map { $0.hexDigitValue ?? 0 }
+        let (slot, begun) = (KeySlot.of(workers), KeySlot.Checksum(of: head.utf8))
+        // So many digits are a thousand times as many names as there are slots.
+        for _ in 0..<(1 << (4 * count)) {
+            var checksum = begun
+            for digit in digits { checksum.add(Self.hexadecimal[digit]) }
+            guard checksum.slot != slot else {
+                let tail = digits.map { Self.hexadecimal[$0] }
+                return Incarnation(name: head + String(decoding: tail, as: UTF8.self))
+            }
+            var place = count - 1
+            while place >= 0, digits[place] == 15 {
+                digits[place] = 0
+                place -= 1
+            }
+            if place >= 0 { digits[place] += 1 }
+        }
+        return incarnation
+    }
+
+    private static let hexadecimal = Array("0123456789abcdef".utf8)
+}
+
 extension KeyNames {
     /// The channel on which changes of this topic are published.
     public func channel(of topic: Topic) -> String {

@@ -40,10 +40,20 @@ public struct CannotServe: Error, CustomStringConvertible {
                     + "run and follow (INFO replication), or set min-replicas-to-write lower"
             case "MISCONF":
                 "it cannot save (stop-writes-on-bgsave-error). See that its disk has room and can be written to"
+            case "CLUSTERDOWN":
+                "some slots have no primary, or most primaries are away (redis-cli --cluster check)"
             case "OOM": "it is full (maxmemory). Give it more memory"
             default: "see its log"
             }
         return CannotServe(description: "the Redis at \(location) takes no writes (\(refusal)): \(advice)")
+    }
+
+    /// - Parameter reason: what Redis or the way to it said last, if anything.
+    static func noLease(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
+        guard case .server? = reason?.code, let refusal = reason?.underlying as? RedisServerError else {
+            return noRedis(location, reason: reason)
+        }
+        return refused(refusal.message, at: location)
     }
 
     static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {

@@ -34,6 +34,7 @@ public struct LeaseKeeper: Sendable {
     }
 
     private let worker: String
+    private let placing: @Sendable (Incarnation) -> Incarnation
     private let lease: Duration
     private let heartbeat: Duration
     private var state: State
@@ -50,13 +51,16 @@ public struct LeaseKeeper: Sendable {
     /// A script may run this much after its `until` on another host's clock and still be before the lease's end.
     public static let clockTolerance = Duration.milliseconds(500)
 
+    /// - Parameter placing: gives a name that was drawn another random part, where it matters which.
     public init(
-        worker: String, lease: Duration, heartbeat: Duration, using random: inout some RandomNumberGenerator
+        worker: String, lease: Duration, heartbeat: Duration, using random: inout some RandomNumberGenerator,
+        placing: @escaping @Sendable (Incarnation) -> Incarnation = { $0 }
     ) {
         self.worker = worker
+        self.placing = placing
         self.lease = lease
         self.heartbeat = heartbeat
-        state = .beginning(Incarnation(worker: worker, using: &random))
+        state = .beginning(placing(Incarnation(worker: worker, using: &random)))
     }
 
     /// The incarnation that holds a lease, as far as the worker knows.
@@ -124,7 +128,7 @@ public struct LeaseKeeper: Sendable {
         awaiting = nil
         steadySince = nil
         lastRenewed = nil
-        state = .beginning(Incarnation(worker: worker, using: &random))
+        state = .beginning(placing(Incarnation(worker: worker, using: &random)))
     }
 
     /// The worker leaves in good order.

@@ -41,11 +41,13 @@ public struct Steward: Sendable {
     /// How many of its own incarnations it remembers.
     private static let mostOwn = 100
 
+    /// - Parameter placing: gives a name that was drawn another random part, where it matters which.
     public init(
-        worker: String, lease: Duration, heartbeat: Duration, random: some RandomNumberGenerator & Sendable
+        worker: String, lease: Duration, heartbeat: Duration, random: some RandomNumberGenerator & Sendable,
+        placing: @escaping @Sendable (Incarnation) -> Incarnation = { $0 }
     ) {
         var random: any RandomNumberGenerator & Sendable = random
-        keeper = LeaseKeeper(worker: worker, lease: lease, heartbeat: heartbeat, using: &random)
+        keeper = LeaseKeeper(worker: worker, lease: lease, heartbeat: heartbeat, using: &random, placing: placing)
         self.random = random
     }
 

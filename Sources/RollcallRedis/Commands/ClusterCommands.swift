@@ -14,6 +14,7 @@ public final class ClusterCommands {
     var onConnect: (() -> Void)?
     var onDisconnect: ((RedisError) -> Void)?
     var onDenied: ((RedisError) -> Void)?
+    var onUnreachable: ((RedisLocation.Address, RedisError) -> Void)?
 
     private let route: ClusterRoute
     private let name: String
@@ -42,7 +43,7 @@ public final class ClusterCommands {
 
     func start() {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        route.follow(ObjectIdentifier(self)) { [eventLoop] map in eventLoop.execute { bound.value.take(map) } }
+        route.follow(ObjectIdentifier(self)) { [eventLoop] in eventLoop.execute { bound.value.takeMap() } }
     }
 
     func close() -> EventLoopFuture<Void> {
@@ -75,14 +76,16 @@ extension ClusterCommands {
 
     private func node(of slot: Int) -> ClusterNode? { map.map { owners[$0.place(of: slot)] } }
 
-    private func take(_ map: ClusterMap) {
-        guard !isClosed else { return }
+    private func takeMap() {
+        guard !isClosed, let map = route.map else { return }
         self.map = map
         placeOwners()
         for (address, node) in nodes where !map.primaries.contains(address) {
             // A node that is given slots has some commands before it is a primary of the map.
             if node.wasAsked { node.wasAsked = false } else { leave(address) }
         }
+        // The last that was waited for may be one that was left.
+        begin()
     }
 
     private func placeOwners() {
@@ -97,7 +100,7 @@ extension ClusterCommands {
         let node = ClusterNode(address, connection)
         nodes[address] = node
         connection.onConnect = { [weak self, weak node] in if let node { self?.decided(node) } }
-        connection.onFailedAttempt = { [weak self, weak node] _ in if let node { self?.decided(node) } }
+        connection.onFailedAttempt = { [weak self, weak node] in if let node { self?.missed(node, $0) } }
         connection.onDisconnect = { [weak self] error in
             self?.route.look()
             self?.onDisconnect?(error)
@@ -110,13 +113,22 @@ extension ClusterCommands {
     /// An attempt to reach a node has ended, one way or the other.
     private func decided(_ node: ClusterNode) {
         node.release()
-        if !node.connection.isConnected { route.look() }
-        guard hasBegun || owners.allSatisfy(\.isDecided) else { return }
-        let isFirst = !hasBegun
+        if node.connection.isConnected { node.isKnownAway = false } else { route.look() }
+        guard hasBegun else { return begin() }
+        if node.connection.isConnected, owners.contains(where: { $0 === node }) { onConnect?() }
+    }
+
+    private func missed(_ node: ClusterNode, _ error: RedisError) {
+        if !node.isKnownAway { onUnreachable?(node.address, error) }
+        node.isKnownAway = true
+        decided(node)
+    }
+
+    /// Every primary has been reached or tried.
+    private func begin() {
+        guard !hasBegun, !owners.isEmpty, owners.allSatisfy(\.isDecided) else { return }
         hasBegun = true
-        if isFirst ? isConnected : node.connection.isConnected && owners.contains(where: { $0 === node }) {
-            onConnect?()
-        }
+        if isConnected { onConnect?() }
     }
 
     private func leave(_ address: Address) {

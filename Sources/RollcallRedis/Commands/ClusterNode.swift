@@ -6,6 +6,8 @@ final class ClusterNode {
     let connection: CommandConnection
     /// Whether commands were sent there on another's word, since the map was last heard.
     var wasAsked = false
+    /// Whether it has been told that the node cannot be reached, since it last was.
+    var isKnownAway = false
     /// `nil` once the first attempt to connect has ended.
     private var held: [() -> Void]? = []
 

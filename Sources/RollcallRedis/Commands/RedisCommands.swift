@@ -83,6 +83,14 @@ extension RedisCommands {
         }
     }
 
+    /// Calls `unreachable` when one of several primaries does not let us in, once until it does.
+    public func whenUnreachable(_ unreachable: @escaping (_ primary: RedisLocation.Address, RedisError) -> Void) {
+        switch self {
+        case .server: break
+        case .cluster(let cluster): cluster.onUnreachable = unreachable
+        }
+    }
+
     /// Calls `denied` when Redis refuses a command for want of a right, before its sender hears of it.
     public func whenDenied(_ denied: @escaping (RedisError) -> Void) {
         switch self {

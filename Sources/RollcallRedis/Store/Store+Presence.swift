@@ -41,8 +41,13 @@ extension Store {
             commands.send(RedisCommand("HGET", .string(names.presence(session.user)), field)) {
                 record($0.orForeign(.null))
             }
-            commands.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
-                isListed($0.orForeign(.integer(0)))
+            if commands.isSpread {
+                // It lies with the leases, and is lost with them.
+                isListed(.success(.integer(1)))
+            } else {
+                commands.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
+                    isListed($0.orForeign(.integer(0)))
+                }
             }
             commands.send(RedisCommand("GET", .string(names.revoked(session.user)))) { revoked($0.orForeign(.null)) }
         }
@@ -86,7 +91,7 @@ extension DeviceStanding {
     fileprivate init(_ replies: ArraySlice<RedisValue>, place: Int?) {
         let (record, isListed, revoked) = (replies[replies.startIndex], replies.dropFirst().first, replies.last)
         self.init(
-            record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1, revoked: revoked?.time,
-            place: place)
+            record: record.string.flatMap { DeviceRecord($0) }, isListed: isListed?.integer == 1,
+            revoked: revoked?.time, place: place)
     }
 }

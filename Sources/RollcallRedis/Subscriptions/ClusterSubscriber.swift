@@ -37,7 +37,7 @@ public final class ClusterSubscriber {
 
     func start() {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        route.follow(ObjectIdentifier(self)) { [eventLoop] map in eventLoop.execute { bound.value.take(map) } }
+        route.follow(ObjectIdentifier(self)) { [eventLoop] in eventLoop.execute { bound.value.takeMap() } }
     }
 
     func close() -> EventLoopFuture<Void> {
@@ -98,14 +98,15 @@ extension ClusterSubscriber {
     }
 
     /// Each channel goes to who has its slot now. First all are told that these are not heard, then they are asked for.
-    private func take(_ next: ClusterMap) {
-        guard !isClosed else { return }
+    private func takeMap() {
+        guard !isClosed, let next = route.map else { return }
         map = next
         var moving = early.map { (channel: $0.key.text, topic: $0.value) }
         early = [:]
         for (address, node) in nodes { moving += node.give { next[KeySlot.of($0)] != address } }
         if !moving.isEmpty { onLost?(moving.map(\.topic)) }
-        for (channel, topic) in moving { _ = subscribe(channel, as: topic) }
+        let heard = moving.filter { subscribe($0.channel, as: $0.topic) }
+        if !heard.isEmpty { onSubscribed?(heard.map(\.topic)) }
         for address in nodes.keys where !next.primaries.contains(address) { leave(address) }
     }
 

@@ -40,6 +40,8 @@ public final class SubscriberConnection {
     private let isSharded: Bool
     /// The channels asked about that were not answered yet, in their order; kept where answers may be refusals of one.
     private var asked = CircularBuffer<(channel: BytesKey, isSubscription: Bool)>()
+    /// Whether the node says that the cluster is down: then one channel asks for all, until it is granted.
+    private var isDown = false
     private var handshake = Handshake(steps: [])
     private var reader: ReplyReader<PushDecoder>?
     private var table = SubscriptionTable<Topic>()
@@ -165,7 +167,7 @@ extension SubscriberConnection: LinkUser {
             return link.drop(RedisError(.timedOut, command: "PING", "Redis did not answer in time"))
         }
         if table.hasAstray {
-            table.askAgain()
+            table.askAgain(atMost: isDown ? 1 : .max)
             link.outputGrew()
         }
         guard link.now % Link.ticksPerPing == 0 else { return }
@@ -179,6 +181,7 @@ extension SubscriberConnection: LinkUser {
         isConnected = false
         reader = nil
         awaitingSince = nil
+        isDown = false
         lastError = error
         link.tally.lost(by: error)
         table.connectionLost()
@@ -221,6 +224,7 @@ extension SubscriberConnection {
             if unansweredSteps > 0 {
                 shook(error)
             } else if isSharded, error.kind != "NOPERM" {
+                isDown = error.kind == "CLUSTERDOWN"
                 refused()
             } else if table.unanswered > 0 {
                 // Not one answer per channel but one for all: the count would be wrong from here on.
@@ -259,7 +263,9 @@ extension SubscriberConnection {
         }
         switch table.answered(channel, subscribed: subscribed) {
         case .noted: break
-        case .confirmed(let topic): confirmed.append(topic)
+        case .confirmed(let topic):
+            isDown = false
+            confirmed.append(topic)
         case .unexpected:
             link.drop(RedisError(.protocolError, "Redis confirmed a subscription that was not asked for"))
         }

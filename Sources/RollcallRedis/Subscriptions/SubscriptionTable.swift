@@ -166,12 +166,12 @@ extension SubscriptionTable {
         find(channel).flatMap { subscriptionEnded($0) }
     }
 
-    /// It is time to ask again for what was refused or ended.
-    mutating func askAgain() {
-        for channel in astray {
+    /// It is time to ask again for what was refused or ended, or for the first few of these.
+    mutating func askAgain(atMost most: Int = .max) {
+        for channel in astray.prefix(most) {
             if let index = entries.index(forKey: channel), entries.values[index].isWanted { set(index, wanted: true) }
         }
-        astray = []
+        astray.removeFirst(min(most, astray.count))
     }
 
     /// Wants no more what lies elsewhere. What is subscribed is not left: the node ends it itself, or has, and an answer

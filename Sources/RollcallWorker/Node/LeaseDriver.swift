@@ -31,6 +31,8 @@ final class LeaseDriver {
     private var nextRenewal: Scheduled<Void>?
     private var hearing: Incarnation?
     private var isDraining = false
+    /// Why the last heartbeat that failed did.
+    private(set) var refusal: RedisError?
 
     /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
     private static let handoverTime = TimeAmount.milliseconds(500)
@@ -58,15 +60,21 @@ final class LeaseDriver {
         self.standing = standing
         self.gather = gather
         self.metrics = metrics
+        let (names, isSpread) = (settings.store.names, commands.isSpread)
         steward = Steward(
             worker: settings.worker, lease: settings.lease, heartbeat: settings.heartbeat,
-            random: SystemRandomNumberGenerator())
+            random: SystemRandomNumberGenerator(),
+            placing: { isSpread ? names.besideLeases($0) : $0 })
     }
 
     /// Connects, and beats at each interval from now on.
     func start() {
         commands.whenConnected { [weak self] in self?.beat() }
         commands.whenLost { [weak self] error in self?.connectionLost(error) }
+        commands.whenUnreachable { [logger] primary, error in
+            logger.warning(
+                "a primary of Redis cannot be reached", metadata: ["primary": "\(primary)", "reason": "\(error)"])
+        }
         commands.start()
         beatLater()
         report()
@@ -224,6 +232,7 @@ final class LeaseDriver {
                 answered(beat, snapshot)
             case .failure(let error):
                 tally.heartbeatsFailed += 1
+                refusal = error
                 logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
                 steward.heartbeatFailed(beat)
             }
@@ -250,6 +259,9 @@ final class LeaseDriver {
     /// Messages to this worker come under the name of its incarnation.
     private func hear(_ incarnation: Incarnation) {
         tally.incarnations += 1
+        // What it was for has just been done.
+        nextRenewal?.cancel()
+        nextRenewal = nil
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
         if let hearing { driver.subscriber.unsubscribe(store.names.channel(of: .worker(hearing))) }
         hearing = incarnation

@@ -102,8 +102,9 @@ package final class Node: Sendable {
         }
         let timeout = loops[0].scheduleTask(in: .nanoseconds(settings.connectTimeout.milliseconds * 1_000_000)) {
             [self] in
-            let reason = shard(on: loops[0]).commands.lastError
-            started.fail(CannotServe.noRedis(settings.redis, reason: reason))
+            let refusal = lease.withLockedValue { $0 }?.value.refusal
+            let reason = shard(on: loops[0]).commands.lastError ?? refusal
+            started.fail(CannotServe.noLease(settings.redis, reason: reason))
         }
         defer { timeout.cancel() }
         try await withTaskCancellationOrGracefulShutdownHandler {

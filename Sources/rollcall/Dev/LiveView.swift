@@ -12,7 +12,8 @@ struct LiveView: Sendable {
     ///
     /// - Parameter listening: called once nothing more can be missed.
     func run(listening: @escaping @Sendable () throws -> Void) async throws {
-        let (sounds, all) = AsyncStream<(place: Int, heard: Heard)>.makeStream()
+        // Where lines are not taken, the newest are shown when they are.
+        let (sounds, all) = AsyncStream<(place: Int, heard: Heard)>.makeStream(bufferingPolicy: .bufferingNewest(1024))
         try await withThrowingTaskGroup(of: Void.self) { group in
             let listeners = redis.listeners
             for (place, listener) in listeners.enumerated() {

@@ -1,5 +1,7 @@
 // What a cluster says of itself, as values.
 
+import RollcallModel
+import TestSupport
 import Testing
 
 @testable import RollcallRedis
@@ -30,6 +32,28 @@ import Testing
         for tag in ["alice", "café", "w1.3f9a2c"] {
             #expect(KeySlot.of(tag: tag) == KeySlot.of("presence:{\(tag)}"))
         }
+    }
+
+    /// While a primary was away on which a worker's list lay, nobody who came to that worker was written, wherever they lay.
+    @Test func `the list of a worker's sessions lies with the leases`() {
+        var random = SeededGenerator(seed: 7)
+        for (prefix, worker) in [("", "w1"), ("app:", "a-long_Name"), ("", "w")] {
+            let names = KeyNames(prefix: prefix)
+            for _ in 0..<20 {
+                let drawn = Incarnation(worker: worker, using: &random)
+                let placed = names.besideLeases(drawn)
+                for name in [names.sessions(placed), names.sweeper(placed), names.channel(of: .worker(placed))] {
+                    #expect(KeySlot.of(name) == KeySlot.of(names.workers))
+                }
+                #expect(placed.name.dropLast(6) == drawn.name.dropLast(6) && placed.name.count == drawn.name.count)
+                #expect(placed.worker == Substring(worker) && names.besideLeases(placed) == placed)
+            }
+        }
+    }
+
+    @Test func `no answer names more primaries than there are slots`() {
+        let hosts = (0..<20_000).map { range(0, 0, node(.text("host\($0)"))) }
+        #expect(ClusterMap(.array(hosts), from: Self.asked) == nil)
     }
 
     @Test func `each slot has a primary`() throws {

@@ -24,6 +24,8 @@ package struct ClusterMap: Hashable, Sendable {
             guard let parts = range.array, parts.count >= 3, let first = parts[0].integer, let last = parts[1].integer,
                 first >= 0, first <= last, last < KeySlot.count, let primary = Self.address(parts[2], from: server)
             else { continue }
+            // As many as there are slots, and no more.
+            guard primaries.count < KeySlot.count || primaries.contains(primary) else { return nil }
             let place = place(of: primary)
             for slot in Int(first)...Int(last) { owners[slot] = place }
             for replica in parts[3...].compactMap({ Self.address($0, from: server) }) where !replicas.contains(replica)

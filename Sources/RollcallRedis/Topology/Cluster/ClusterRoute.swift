@@ -8,7 +8,7 @@ public import NIOCore
 /// Leads to the nodes of a Redis Cluster. Whoever asks no more than ``next(on:)`` is led to any node that answers.
 public final class ClusterRoute: RedisRoute {
     typealias Address = RedisLocation.Address
-    typealias Follower = @Sendable (ClusterMap) -> Void
+    typealias Follower = @Sendable () -> Void
 
     private struct State {
         var map: ClusterMap?
@@ -49,13 +49,13 @@ public final class ClusterRoute: RedisRoute {
         ServerRoute(location: deployment.location(at: node), credentials: credentials)
     }
 
-    /// From now on calls `follower` with the map, at once if there is one, and with each that follows, on any thread.
+    /// The newest that was found.
+    var map: ClusterMap? { state.withLockedValue { $0.map } }
+
+    /// From now on calls `follower` whenever there is another ``map``, on any thread, and now.
     func follow(_ id: ObjectIdentifier, _ follower: @escaping Follower) {
-        let map = state.withLockedValue { state in
-            state.followers[id] = follower
-            return state.map
-        }
-        if let map { follower(map) }
+        state.withLockedValue { $0.followers[id] = follower }
+        follower()
         look()
     }
 
@@ -77,6 +77,6 @@ public final class ClusterRoute: RedisRoute {
             state.map = map
             return state.followers
         }
-        for follower in followers.values { follower(map) }
+        for follower in followers.values { follower() }
     }
 }

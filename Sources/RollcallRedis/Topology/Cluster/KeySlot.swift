@@ -22,13 +22,24 @@ enum KeySlot {
         return tag.withUTF8 { of(UnsafeRawBufferPointer($0)) }
     }
 
-    private static func of(_ bytes: UnsafeRawBufferPointer) -> Int {
-        var checksum: UInt16 = 0
-        for byte in bytes { checksum = checksum << 8 ^ table[Int(UInt8(checksum >> 8) ^ byte)] }
-        return Int(checksum) % count
+    private static func of(_ bytes: UnsafeRawBufferPointer) -> Int { Checksum(of: bytes).slot }
+
+    /// What becomes a slot, byte by byte: CRC16 in the form that is called XMODEM.
+    struct Checksum {
+        private var value: UInt16 = 0
+
+        init(of bytes: some Sequence<UInt8>) {
+            for byte in bytes { add(byte) }
+        }
+
+        mutating func add(_ byte: UInt8) {
+            value = value << 8 ^ table[Int(UInt8(value >> 8) ^ byte)]
+        }
+
+        var slot: Int { Int(value) % count }
     }
 
-    /// CRC16 in the form that is called XMODEM: each byte's share.
+    /// Each byte's share.
     private static let table: [UInt16] = (0..<256).map { byte in
         (0..<8).reduce(UInt16(byte) << 8) { share, _ in share & 0x8000 == 0 ? share << 1 : share << 1 ^ 0x1021 }
     }
