@@ -47,9 +47,11 @@ public struct RedisDeployment: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - credentials: asked for each connection; without, the URL has all that there is. TLS cannot do without.
+    ///   - client: whose it is, for the names of the connections that the route has for itself.
     ///   - eventLoop: where the route does what it does for itself.
     public func route(
-        credentials: Credentials.Source? = nil, on eventLoop: any EventLoop, logger: Logger
+        credentials: Credentials.Source? = nil, for client: String = "rollcall", on eventLoop: any EventLoop,
+        logger: Logger
     ) -> any RedisRoute {
         switch topology {
         case .server(let address):
@@ -57,10 +59,10 @@ public struct RedisDeployment: Hashable, Sendable {
             return ServerRoute(location: location(at: address), credentials: credentials)
         case .sentinel:
             return SentinelRoute(
-                to: self, credentials: credentials ?? { Credentials() }, on: eventLoop, logger: logger)
+                to: self, credentials: credentials ?? { Credentials() }, for: client, on: eventLoop, logger: logger)
         case .cluster:
             return ClusterRoute(
-                to: self, credentials: credentials ?? { Credentials() }, on: eventLoop, logger: logger)
+                to: self, credentials: credentials ?? { Credentials() }, for: client, on: eventLoop, logger: logger)
         }
     }
 }

@@ -37,7 +37,8 @@ package final class Node: Sendable {
         state = NIOLockedValueBox(Readiness(patience: settings.lease * Readiness.leases))
         loops = Array(group.makeIterator())
         let credentials = try settings.access.credentials(for: settings.redis, logger: logger)
-        let route = settings.redis.route(credentials: credentials, on: loops[0], logger: logger)
+        let route = settings.redis.route(
+            credentials: credentials, for: "rollcall-\(settings.worker)", on: loops[0], logger: logger)
         self.route = route
         let seats = UserSeats(limit: settings.sessionsPerUser)
         var shards: [NIOLoopBound<ShardDriver>] = []

@@ -21,15 +21,15 @@ public final class ClusterRoute: RedisRoute {
     private let search: SearchOnDemand<ClusterSearch>
 
     init(
-        to deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
-        logger: Logger
+        to deployment: RedisDeployment, credentials: @escaping Credentials.Source, for client: String,
+        on eventLoop: any EventLoop, logger: Logger
     ) {
         self.deployment = deployment
         self.credentials = credentials
         let state = NIOLockedValueBox(State())
         self.state = state
         search = SearchOnDemand(on: eventLoop) {
-            ClusterSearch(of: deployment, credentials: credentials, on: eventLoop, logger: logger) {
+            ClusterSearch(of: deployment, credentials: credentials, for: client, on: eventLoop, logger: logger) {
                 logger.info(
                     "slots of the cluster",
                     metadata: ["primaries": "\($0.primaries.map { "\($0)" }.joined(separator: ", "))"])

@@ -28,8 +28,8 @@ final class ClusterSearch: ServerSearch {
 
     /// - Parameter found: called with each map that differs from the one before.
     init(
-        of deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
-        logger: Logger, found: @escaping (ClusterMap) -> Void
+        of deployment: RedisDeployment, credentials: @escaping Credentials.Source, for client: String,
+        on eventLoop: any EventLoop, logger: Logger, found: @escaping (ClusterMap) -> Void
     ) {
         guard case .cluster(let seeds) = deployment.topology else {
             preconditionFailure("the map of a cluster is asked for where there is one")
@@ -37,7 +37,7 @@ final class ClusterSearch: ServerSearch {
         (self.eventLoop, self.logger, self.found) = (eventLoop, logger, found)
         ring = ClusterRing(seeds, of: deployment, credentials: credentials)
         let settings = ConnectionSettings(pingEvery: .milliseconds(500), deadAfter: .milliseconds(1500))
-        asks = CommandConnection(to: ring, name: "rollcall-asks", on: eventLoop, logger: logger, settings: settings)
+        asks = CommandConnection(to: ring, name: "\(client)-asks", on: eventLoop, logger: logger, settings: settings)
     }
 
     func start() {

@@ -9,6 +9,7 @@ final class PrimarySearch: ServerSearch {
     typealias Address = RedisLocation.Address
 
     private let name: String
+    private let client: String
     private let deployment: RedisDeployment
     private let credentials: Credentials.Source
     private let eventLoop: any EventLoop
@@ -36,13 +37,13 @@ final class PrimarySearch: ServerSearch {
 
     /// - Parameter found: called with the primary whenever it has been looked at.
     init(
-        of deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
-        logger: Logger, found: @escaping (Address) -> Void
+        of deployment: RedisDeployment, credentials: @escaping Credentials.Source, for client: String,
+        on eventLoop: any EventLoop, logger: Logger, found: @escaping (Address) -> Void
     ) {
         guard case .sentinel(let sentinels, let name) = deployment.topology else {
             preconditionFailure("sentinels are asked where there are some")
         }
-        (self.name, self.deployment, self.credentials) = (name, deployment, credentials)
+        (self.name, self.deployment, self.credentials, self.client) = (name, deployment, credentials, client)
         (self.eventLoop, self.logger, self.found) = (eventLoop, logger, found)
         list = SentinelList(sentinels)
     }
@@ -165,7 +166,7 @@ extension PrimarySearch {
         }
         for sentinel in list.all where watches[sentinel] == nil {
             let way = SentinelWay(sentinel, isEncrypted: deployment.isEncrypted, credentials: credentials)
-            let watch = SentinelWatch(way, of: name, on: eventLoop, logger: logger) { [weak self] in
+            let watch = SentinelWatch(way, of: name, for: client, on: eventLoop, logger: logger) { [weak self] in
                 self?.told($0, by: sentinel)
             }
             watches[sentinel] = watch
@@ -231,7 +232,8 @@ extension PrimarySearch {
         if let visit, visit.by.primary == word.primary { return self.visit = (visit.at, word) }
         visit?.at.leave()
         let visit = PrimaryVisit(
-            to: deployment.location(at: word.primary), credentials: credentials, on: eventLoop, logger: logger
+            to: deployment.location(at: word.primary), credentials: credentials, for: client, on: eventLoop,
+            logger: logger
         ) { [weak self] in self?.looked($0) }
         self.visit = (visit, word)
     }

@@ -12,15 +12,15 @@ final class PrimaryVisit {
 
     /// - Parameter told: called once, with why it is none, or `nil` if it is; not after ``leave()``.
     init(
-        to location: RedisLocation, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
-        logger: Logger, told: @escaping (RedisError?) -> Void
+        to location: RedisLocation, credentials: @escaping Credentials.Source, for client: String,
+        on eventLoop: any EventLoop, logger: Logger, told: @escaping (RedisError?) -> Void
     ) {
         address = location.address
         self.told = told
         // Who does not answer soon is no primary to anybody.
         let settings = ConnectionSettings(pingEvery: .milliseconds(250), deadAfter: .seconds(1))
         commands = CommandConnection(
-            to: ServerRoute(location: location, credentials: credentials), name: "rollcall-looks", on: eventLoop,
+            to: ServerRoute(location: location, credentials: credentials), name: "\(client)-looks", on: eventLoop,
             logger: logger, settings: settings)
         commands.onConnect = { [weak self] in self?.ask() }
         commands.onFailedAttempt = { [weak self] in self?.tell($0) }

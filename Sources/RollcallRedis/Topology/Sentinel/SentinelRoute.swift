@@ -20,15 +20,15 @@ final class SentinelRoute: RedisRoute {
     private let search: SearchOnDemand<PrimarySearch>
 
     init(
-        to deployment: RedisDeployment, credentials: @escaping Credentials.Source, on eventLoop: any EventLoop,
-        logger: Logger
+        to deployment: RedisDeployment, credentials: @escaping Credentials.Source, for client: String,
+        on eventLoop: any EventLoop, logger: Logger
     ) {
         self.deployment = deployment
         self.credentials = credentials
         let state = NIOLockedValueBox(State())
         self.state = state
         search = SearchOnDemand(on: eventLoop) {
-            PrimarySearch(of: deployment, credentials: credentials, on: eventLoop, logger: logger) {
+            PrimarySearch(of: deployment, credentials: credentials, for: client, on: eventLoop, logger: logger) {
                 Self.found($0, state)
             }
         }

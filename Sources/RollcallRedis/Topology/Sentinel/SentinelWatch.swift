@@ -27,13 +27,14 @@ final class SentinelWatch {
     ///   - name: by which it knows the primary.
     ///   - tell: called with what is learnt, from ``start()`` on.
     init(
-        _ way: SentinelWay, of name: String, on eventLoop: any EventLoop, logger: Logger,
+        _ way: SentinelWay, of name: String, for client: String, on eventLoop: any EventLoop, logger: Logger,
         tell: @escaping (News) -> Void
     ) {
         (self.name, self.tell) = (name, tell)
         let settings = ConnectionSettings(pingEvery: .milliseconds(500), deadAfter: .milliseconds(1500))
-        asks = CommandConnection(to: way, name: "rollcall-asks", on: eventLoop, logger: logger, settings: settings)
-        hears = SubscriberConnection(to: way, name: "rollcall-hears", on: eventLoop, logger: logger, settings: settings)
+        asks = CommandConnection(to: way, name: "\(client)-asks", on: eventLoop, logger: logger, settings: settings)
+        hears = SubscriberConnection(
+            to: way, name: "\(client)-hears", on: eventLoop, logger: logger, settings: settings)
     }
 
     func start() {
