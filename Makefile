@@ -65,11 +65,11 @@ simulate: ## play thousands of simulated deployments; takes SEEDS=n, FROM=n, SEE
 	.build/release/simulate $(if $(SEED),--seed $(SEED) --trace,--seeds $(SEEDS) $(if $(FROM),--from $(FROM))) $(if $(PLANT),--plant $(PLANT))
 
 # Results are kept in .build/faults.json: a run that was ended goes on where it was, and ONLY= plays some rows alone.
-faults: setup ## put every promise to the test on real processes; takes ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1
+faults: setup ## put every promise to the test on real processes; takes ON=sentinel or cluster, ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1
 	@scripts/setup faults
 	$(SWIFT) build $(RELEASE) --product rollcall
 	$(SWIFT) build $(RELEASE) --product faults
-	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
+	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ON),--on $(ON)) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
 
 bench: bench-programs ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
 	$(MEASURE) --json .build/bench.json

@@ -361,7 +361,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "faults",
-            dependencies: ["FaultSuite", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "FaultSuite", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             path: "Tests/Faults",
             swiftSettings: swiftSettings
         ),

@@ -93,15 +93,38 @@ struct ProxyTests {
         #expect(!commands.isClosed)
     }
 
+    @Test("each of several workers, nodes and others has a weather of its own")
+    func callers() async throws {
+        let stand = try await Stand(isRedis: true)
+        let named = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$11\r\n"
+        let id = String(repeating: "a", count: 40)
+        let openings = [
+            named + "rollcall-w0\r\n", named + "rollcall-w1\r\n", "*1\r\n$4\r\nPING\r\n",
+            "RCmb" + String(repeating: ".", count: 36) + id,
+        ]
+        try await stand.proxy.tell(nodes: ["b", id])
+        try await stand.proxy.set(.stalled, for: [.worker(0), .node(1)])
+        var clients: [Line] = []
+        for opening in openings {
+            clients.append(try await stand.client())
+            try await clients[clients.count - 1].send(opening)
+        }
+        for place in [1, 2] { try await clients[place].heard(openings[place]) }
+        #expect(clients[0].text.isEmpty && clients[3].text.isEmpty)
+        try await stand.proxy.set(.clear)
+        for place in [0, 3] { try await clients[place].heard(openings[place]) }
+    }
+
     @Test("one connection is stalled from the moment at which its client says something")
     func onSight() async throws {
         let stand = try await Stand()
         let (client, another) = (try await stand.client(), try await stand.client())
-        try await stand.proxy.stallOnSight(of: "SECRET") {
-            try await client.send("no ")
-            try await client.heard("no ")
-            try await client.send("SECRET")
-        }
+        let (sprung, trap) = AsyncStream.makeStream(of: Void.self)
+        try await stand.proxy.stall(onSightOf: "SECRET") { trap.finish() }
+        try await client.send("no ")
+        try await client.heard("no ")
+        try await client.send("SECRET")
+        for await _ in sprung {}
         try await another.send("SECRET")
         try await another.heard("SECRET")
         #expect(client.text == "no ")

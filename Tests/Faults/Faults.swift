@@ -1,8 +1,11 @@
 // `faults`: goes through everything that can go wrong, on real processes, and says what held.
 
-import ArgumentParser
+public import ArgumentParser
 import FaultSuite
 import Foundation
+public import TestSupport
+
+extension TestRedis.Kind: ExpressibleByArgument {}
 
 @main
 struct Faults: AsyncParsableCommand {
@@ -16,6 +19,8 @@ struct Faults: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Only rows whose name has this in it.", valueName: "regular expression"))
     var only: String?
+    @Option(help: "What Redis is: server, sentinel or cluster; by default one server, and for some rows more.")
+    var on: TestRedis.Kind?
     @Option(help: "Rounds of each fault; by default 20 with the short settings and 2 with the default ones.")
     var rounds: Int?
     @Option(help: "How many rounds side by side.")
@@ -59,7 +64,8 @@ struct Faults: AsyncParsableCommand {
     /// The rows in the order of the table, the short settings first.
     private func wanted() throws -> [Job] {
         let pattern = try only.map { try Regex($0).ignoresCase() }
-        let all = Settings.all.flatMap { settings in Fault.all.map { Job($0, settings) } }
+        let faults = Fault.all.filter { on.map($0.stands(on:)) ?? true }
+        let all = Settings.all.flatMap { settings in faults.map { Job($0, settings, on: on) } }
         let wanted = all.filter { job in pattern.map { job.name.contains($0) } ?? true }
         if wanted.isEmpty { throw ValidationError("no row has \(only ?? "") in its name") }
         return wanted

@@ -28,7 +28,7 @@ struct FaultTests {
         let deployment = try await Deployment(workers: 1, settings: ["worker.drain": "0s"])
         let worker = deployment.workers[0]
         let alice = try await worker.device("alice", "phone")
-        deployment.redis.process.kill()
+        try await deployment.redis.kill()
         try await eventually("the worker knows") { worker.process.errors.contains("Redis lost") }
         let told = ContinuousClock.now
         worker.process.signal(SIGTERM)
@@ -39,13 +39,13 @@ struct FaultTests {
 
     @Test("after Redis died and came back empty, all are here and typing is seen again")
     func redisComesBackEmpty() async throws {
-        let deployment = try await Deployment(workers: 2, settings: Self.short)
+        let deployment = try await Deployment(workers: 2, settings: Self.short, on: .server)
         let (alice, bob) = try await pair(on: deployment)
-        deployment.redis.process.kill()
+        try await deployment.redis.kill()
         try await eventually("both workers know") {
             deployment.workers.allSatisfy { $0.process.errors.contains("Redis lost") }
         }
-        let again = try await RedisServer(port: deployment.redis.port)
+        let again = try await RedisServer(port: deployment.redis.servers[0].port)
         try await eventually("both are asserted under new names") {
             let names = try await again.cli("ZRANGE", "{workers}", "0", "-1").split(separator: "\n")
             let online = try await again.cli("HGET", "presence:{alice}", "status") == "online"
@@ -89,7 +89,7 @@ struct FaultTests {
         }
         #expect(ContinuousClock.now - killed < .milliseconds(3500))
         try await eventually("nothing of it is left") {
-            try await deployment.redis.cli("KEYS", "*\(deployment.workers[0].incarnation)*").isEmpty
+            try await deployment.redis.keys("*\(deployment.workers[0].incarnation)*").isEmpty
         }
     }
 
@@ -104,7 +104,7 @@ struct FaultTests {
     func garbageIsPublished(_ payload: String) async throws {
         let deployment = try await Deployment(workers: 2)
         let (alice, bob) = try await pair(on: deployment)
-        try await deployment.redis.cli("PUBLISH", "typing:{c42}", payload)
+        try await deployment.redis.publish(payload, to: "typing:{c42}")
         try await seesTyping(of: alice, bob)
     }
 

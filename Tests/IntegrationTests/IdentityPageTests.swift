@@ -38,7 +38,7 @@ struct IdentityPageTests {
             try await run("node", "token.mjs"),
             try await run("sh", "token.sh"),
         ]
-        let redis = try await RedisServer()
+        let redis = try await TestRedis()
         let worker = try await WorkerProcess(
             "w1", redis: redis.url,
             settings: [

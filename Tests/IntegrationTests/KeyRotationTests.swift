@@ -15,7 +15,7 @@ struct KeyRotationTests {
         issuer = try await Issuer()
     }
 
-    private func worker(_ redis: RedisServer) async throws -> WorkerProcess {
+    private func worker(_ redis: TestRedis) async throws -> WorkerProcess {
         try await WorkerProcess(
             "w1", redis: redis.url,
             settings: ["auth.mode": "jwt", "auth.jwks_url": issuer.url, "auth.leeway": "0"])
@@ -23,7 +23,7 @@ struct KeyRotationTests {
 
     @Test("a token with a new key waits until the worker has it, and one with an invented key is refused")
     func newKey() async throws {
-        let redis = try await RedisServer()
+        let redis = try await TestRedis()
         try await issuer.publish(["one"])
         let worker = try await worker(redis)
         let first = try await WireDevice(port: worker.port)
@@ -41,7 +41,7 @@ struct KeyRotationTests {
 
     @Test("while the issuer is away, known keys go on, and who comes with another is told to come back")
     func away() async throws {
-        let redis = try await RedisServer()
+        let redis = try await TestRedis()
         try await issuer.publish(["one"])
         let worker = try await worker(redis)
         let first = try await WireDevice(port: worker.port)
@@ -62,7 +62,7 @@ struct KeyRotationTests {
 
     @Test("a session outlives its token with a fresh one, and ends with the last; a stranger's ends it")
     func expiry() async throws {
-        let redis = try await RedisServer()
+        let redis = try await TestRedis()
         try await issuer.publish(["one"])
         let worker = try await worker(redis)
         let brief = try await issuer.token("one", for: "alice", lifetime: 3)

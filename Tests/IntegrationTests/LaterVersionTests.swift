@@ -21,9 +21,9 @@ struct LaterVersionTests {
             "HSET", "presence:{alice}", "status", "driving", "updated_at", version, "version", version,
             "device:car", "driving w9.later 1784600000000-aa 1 1784600000000 0 fast",
             "device:phone", "idle w9.later 1784600000000-bb 1 1784600000000 0")
-        try await redis.cli(
-            "PUBLISH", "presence:{alice}",
-            #"{"user":"alice","status":"driving","last_seen":1,"updated_at":\#(version),"version":\#(version)}"#)
+        try await redis.publish(
+            #"{"user":"alice","status":"driving","last_seen":1,"updated_at":\#(version),"version":\#(version)}"#,
+            to: "presence:{alice}")
         try await seen.sees(.away, within: .seconds(20))
     }
 
@@ -36,10 +36,10 @@ struct LaterVersionTests {
         try await seen.sees(typing: [], within: .seconds(20))
 
         try await redis.cli("ZADD", "typing:{c42}", "9999999999999", "alice car")
-        try await redis.cli("PUBLISH", "typing:{c42}", #"{"user":"alice","typing":"voice","at":1}"#)
+        try await redis.publish(#"{"user":"alice","typing":"voice","at":1}"#, to: "typing:{c42}")
         try await seen.sees(typing: ["alice"], within: .seconds(20))
         try await redis.cli("HSET", "members:{c42}", "{managed}", "1", "alice", "Alice")
-        try await redis.cli("PUBLISH", "members:{c42}", #"{"user":"bob","member":"never"}"#)
+        try await redis.publish(#"{"user":"bob","member":"never"}"#, to: "members:{c42}")
         try await seen.sees("its removal", within: .seconds(20)) { $0.refusal != nil }
     }
 }

@@ -104,7 +104,7 @@ extension LogTests {
     /// A typical session and hostile ones.
     ///
     /// - Returns: all tokens that were shown.
-    private func play(_ worker: WorkerProcess, _ redis: RedisServer, _ secrets: Secrets) async throws -> [String] {
+    private func play(_ worker: WorkerProcess, _ redis: TestRedis, _ secrets: Secrets) async throws -> [String] {
         let good = try await secrets.token("zebediah")
         let foreign = try await secrets.token("foreigner")
         let forged = [String(good.dropLast(6)) + "AAAAAA", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6ZWJlZGlhaCJ9.", "zebediah"]
@@ -116,13 +116,13 @@ extension LogTests {
         return [good, foreign, forged[0], forged[1], secrets.adminToken, String(good.split(separator: ".")[2])]
     }
 
-    private func behave(_ worker: WorkerProcess, _ redis: RedisServer, token: String) async throws {
+    private func behave(_ worker: WorkerProcess, _ redis: TestRedis, token: String) async throws {
         let device = try await WireDevice(port: worker.port)
         try await device.hello(token: token, device: "quixotic")
         try await device.ask(.join("jabberwock", presence: true))
         try await device.ask(.watch(["slartibartfast"]))
         try await device.ask(.typing("jabberwock", true))
-        try await redis.cli("PUBLISH", "typing:{jabberwock}", #"{"user":"zebediah","typing":"perhaps"}"#)
+        try await redis.publish(#"{"user":"zebediah","typing":"perhaps"}"#, to: "typing:{jabberwock}")
         try await device.ask(.token(token))
         try await device.send(.goodbye)
         _ = try await device.closed()
@@ -158,12 +158,12 @@ extension LogTests {
         }
     }
 
-    private func trouble(_ worker: WorkerProcess, _ redis: RedisServer, token: String) async throws {
+    private func trouble(_ worker: WorkerProcess, _ redis: TestRedis, token: String) async throws {
         try await redis.cli("SET", "presence:{foreigner}", "Zeb-the-Great")
         let device = try await WireDevice(port: worker.port)
         try await device.hello(token: token, device: "quixotic")
         try await eventually("the log tells of the key") { worker.process.errors.contains("is not Rollcall's") }
-        try await redis.cli("CLIENT", "KILL", "TYPE", "normal")
+        try await redis.everywhere("CLIENT", "KILL", "TYPE", "normal")
         try await eventually("the log tells of the loss") { worker.process.errors.contains("Redis lost") }
         try await eventually("Redis is back") {
             worker.process.errors.components(separatedBy: "lease begun").count > 2

@@ -151,11 +151,10 @@ struct OperatorTests {
     /// A session that a worker held through the outage wrote the record again after the answer that all is gone.
     @Test("erases nobody after an outage until every worker has said again whom it holds")
     func eraseAfterOutage() async throws {
-        let deployment = try await Deployment(workers: 1)
+        let deployment = try await Deployment(workers: 1, on: .server)
         let worker = deployment.workers[0]
-        deployment.redis.process.kill()
-        try await deployment.redis.process.exitCode()
-        let again = try await RedisServer(port: deployment.redis.port)
+        try await deployment.redis.kill()
+        let again = try await RedisServer(port: deployment.redis.servers[0].port)
         try await eventually("it has a lease again") { try await rollcall("workers", at: worker).code == 0 }
         let refused = try await rollcall("erase", "mallory", "--yes", at: worker)
         #expect(refused.code == 69 && refused.errors.contains("until just now"), "\(refused)")
@@ -208,10 +207,10 @@ struct OperatorTests {
     }
 
     /// Every key, field, member and value in which a name stands.
-    private func mentions(_ name: String, in redis: RedisServer) async throws -> [String] {
+    private func mentions(_ name: String, in redis: TestRedis) async throws -> [String] {
         let reads = ["string": ["GET"], "hash": ["HGETALL"], "set": ["SMEMBERS"], "zset": ["ZRANGE", "0", "-1"]]
         var found: [String] = []
-        for key in try await redis.cli("--scan").split(separator: "\n").map(String.init) {
+        for key in try await redis.keys() {
             let kind = try await redis.cli("TYPE", key).trimmingCharacters(in: .whitespacesAndNewlines)
             let read = reads[kind] ?? []
             let content = read.isEmpty ? "" : try await redis.cli([read[0], key] + read.dropFirst())
@@ -257,7 +256,7 @@ struct OperatorTests {
         #expect(refused.code == 1 && refused.errors.contains("--token-file"))
         #expect(try await rollcall("explain", "alice", "--token-file", file.path, at: worker).code == 0)
         #expect(try await rollcall("explain", "a b", at: worker).code == 64)
-        try await deployment.redis.cli("SHUTDOWN", "NOSAVE")
+        try await deployment.redis.kill()
         try await eventually("Redis is missed", within: .seconds(20)) {
             try await rollcall("explain", "alice", "--token-file", file.path, at: worker).code == 69
         }

@@ -1,13 +1,14 @@
 // The faults of the suite that are over soon, once each; `make faults` goes through all of them, many times.
 
 import FaultSuite
+import TestSupport
 import Testing
 
 @Suite("The quick part of the fault suite")
 struct QuickFaultTests {
     @Test("every promise holds", .timeLimit(.minutes(2)))
     func promisesHold() async throws {
-        let jobs = Fault.quick.map { Job($0, .short) }
+        let jobs = Fault.quick.map { Job($0, .short, on: .usual) }
         let runner = try Runner(jobs, rounds: 1) { print($0) }
         for row in try await runner.run(width: 2) {
             for round in row.rounds { #expect(!round.isBroken, "\(row.fault): \(round.broken)") }

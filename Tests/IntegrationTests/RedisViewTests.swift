@@ -64,9 +64,8 @@ struct RedisViewTests {
     @Test("the channels tell each change once, as JSON")
     func channelsTellEachChangeOnce() async throws {
         let deployment = try await Deployment(workers: 2)
-        let subscriber = try ChildProcess(
-            ["redis-cli", "-p", "\(deployment.redis.port)", "PSUBSCRIBE", "typing:*", "presence:*"])
-        try await eventually("redis-cli is subscribed") { subscriber.output.contains("presence:*\n2\n") }
+        let typingHeard = try await deployment.redis.listener(on: "typing:{c42}")
+        let presenceHeard = try await deployment.redis.listener(on: "presence:{alice}")
 
         let alice = try await deployment.workers[0].device("alice", "phone")
         // The other worker is interested too, and must not say anything a second time.
@@ -78,38 +77,36 @@ struct RedisViewTests {
         try await alice.ask(.typing(c42, true))
         try await alice.ask(.typing(c42, true))
         try await eventually("the renewal is told, deferred by the throttle") {
-            try told(by: subscriber, on: "typing:{c42}").count == 2
+            try told(by: typingHeard).count == 2
         }
         try await alice.ask(.typing(c42, false))
         try await alice.ask(.state(.idle))
         try await alice.send(.goodbye)
-        try await eventually("the goodbye is told, having heard \(subscriber.output)") {
-            try told(by: subscriber, on: "presence:{alice}").last?["devices"] as? Int == 0
+        try await eventually("the goodbye is told, having heard \(presenceHeard.output)") {
+            try told(by: presenceHeard).last?["devices"] as? Int == 0
         }
 
-        let typing = try told(by: subscriber, on: "typing:{c42}")
+        let typing = try told(by: typingHeard)
         #expect(typing.map { $0["typing"] as? Bool } == [true, true, false])
         #expect(typing.allSatisfy { $0["user"] as? String == "alice" && $0["at"] is Int })
         #expect(typing.map { $0["expires_in"] is Int } == [true, true, false])
-        let presence = try told(by: subscriber, on: "presence:{alice}")
+        let presence = try told(by: presenceHeard)
         #expect(presence.map { $0["status"] as? String } == ["online", "away", "offline"])
         #expect(presence.map { $0["devices"] as? Int } == [1, 1, 0])
         let versions = presence.compactMap { $0["version"] as? Int }
         #expect(versions.count == 3 && versions == versions.sorted() && Set(versions).count == 3, "\(versions)")
     }
 
-    private func fields(of key: String, in redis: RedisServer) async throws -> [String: String] {
+    private func fields(of key: String, in redis: TestRedis) async throws -> [String: String] {
         let lines = try await redis.cli("HGETALL", key).split(separator: "\n").map(String.init)
         return Dictionary(
             uniqueKeysWithValues: stride(from: 0, to: lines.count - 1, by: 2).map { (lines[$0], lines[$0 + 1]) })
     }
 
-    /// The messages that a `redis-cli` in the middle of `PSUBSCRIBE` has printed of one channel.
-    private func told(by cli: ChildProcess, on channel: String) throws -> [[String: Any]] {
-        let lines = cli.output.split(separator: "\n")
-        return try lines.indices.dropLast().filter { lines[$0] == channel }.map {
-            let message = try JSONSerialization.jsonObject(with: Data(lines[$0 + 1].utf8))
-            return try #require(message as? [String: Any])
+    /// The messages that a `redis-cli` in the middle of `SUBSCRIBE` has printed.
+    private func told(by cli: ChildProcess) throws -> [[String: Any]] {
+        try cli.output.split(separator: "\n").filter { $0.hasPrefix("{") && $0.hasSuffix("}") }.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
     }
 }

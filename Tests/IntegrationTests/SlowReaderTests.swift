@@ -11,10 +11,10 @@ import Testing
 struct SlowReaderTests {
     @Test("sees the newest of everything within two seconds, in few messages, and who reads has seen all in time")
     func readsAgain() async throws {
-        let deployment = try await Deployment(workers: 1)
+        let deployment = try await Deployment(workers: 1, on: .server)
         let (slow, fast) = try await pair(on: deployment.workers[0])
         var (late, prompt) = (Sight(of: slow), Sight(of: fast))
-        let storm = try Storm(deployment.redis, rounds: 20)
+        let storm = try Storm(deployment.redis.servers[0], rounds: 20)
         try await eventually("the storm is over") {
             try await prompt.look()
             return !storm.process.isRunning
@@ -30,10 +30,10 @@ struct SlowReaderTests {
     @Test("is told so and closed if it goes on like that for too long; who reads is not")
     func neverReads() async throws {
         let deployment = try await Deployment(
-            workers: 1, settings: ["limits.outbound_bytes": "65536", "limits.slow_for": "1s"])
+            workers: 1, settings: ["limits.outbound_bytes": "65536", "limits.slow_for": "1s"], on: .server)
         let (slow, fast) = try await pair(on: deployment.workers[0])
         let began = ContinuousClock.now
-        let storm = try Storm(deployment.redis, rounds: 1000)
+        let storm = try Storm(deployment.redis.servers[0], rounds: 1000)
         try await eventually("the slow one is lost") {
             try await fast.look()
             return try await !deployment.redis.cli("HGET", "presence:{slow}", "device:phone").hasSuffix(" 0")

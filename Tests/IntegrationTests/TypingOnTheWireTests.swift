@@ -78,10 +78,8 @@ private struct Subscriber {
 
     private let process: ChildProcess
 
-    init(_ redis: RedisServer, to channel: String) async throws {
-        let process = try ChildProcess(["redis-cli", "-p", "\(redis.port)", "SUBSCRIBE", channel])
-        try await eventually("it is subscribed") { process.output.contains("subscribe\n") }
-        self.process = process
+    init(_ redis: TestRedis, to channel: String) async throws {
+        process = try await redis.listener(on: channel)
     }
 
     /// Whether somebody was said to type, message by message.

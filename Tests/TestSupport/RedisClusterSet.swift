@@ -1,13 +1,27 @@
 // What an operator runs with Redis Cluster: primaries, each with a part of the slots, and replicas that take their places.
 
 internal import Foundation
+internal import Synchronization
 
 /// A cluster of a test's own, on loopback.
 public final class RedisClusterSet: Sendable {
-    /// First the primaries, each with an equal part of the slots, then a replica of each, as far as there are any.
-    public let servers: [RedisServer]
+    /// A server, and where the others find it.
+    private struct Node {
+        let server: RedisServer
+        let port: Int
+        let busPort: Int
+        let gates: [any Gate]
+    }
+
+    private let present = Mutex<[Node]>([])
+    private let gate: GateMaker?
 
     private static let slots = 16_384
+
+    private var nodes: [Node] { present.withLock { $0 } }
+    /// First the primaries, each with an equal part of the slots, then a replica of each, as far as there are any, then those
+    /// that were added.
+    public var servers: [RedisServer] { nodes.map(\.server) }
 
     /// Starts all of them and waits until each knows of the others and the cluster is well.
     ///
@@ -15,50 +29,81 @@ public final class RedisClusterSet: Sendable {
     ///   - hasReplicas: whether each primary has one.
     ///   - hasSpare: whether there is one more primary, the last of all, without slots.
     ///   - nodeTimeout: how long a node may be silent.
+    ///   - gate: puts something before each node.
     public init(
-        primaries: Int = 3, hasReplicas: Bool = false, hasSpare: Bool = false, nodeTimeout: Duration = .seconds(2)
+        primaries: Int = 3, hasReplicas: Bool = false, hasSpare: Bool = false, nodeTimeout: Duration = .seconds(2),
+        gate: GateMaker? = nil
     ) async throws {
-        var servers: [RedisServer] = []
-        var busPorts: [Int] = []
-        for _ in 0..<(primaries * (hasReplicas ? 2 : 1) + (hasSpare ? 1 : 0)) {
-            let busPort = try freePort()
-            busPorts.append(busPort)
-            servers.append(
-                try await RedisServer(
-                    options: [
-                        "--cluster-enabled", "yes", "--cluster-port", "\(busPort)", "--repl-diskless-sync-delay", "0",
-                        "--cluster-node-timeout", "\(Int(nodeTimeout / .milliseconds(1)))",
-                        "--cluster-replica-validity-factor", "0",
-                    ], users: "redis-cluster.acl"))
+        self.gate = gate
+        for place in 0..<(primaries * (hasReplicas ? 2 : 1)) {
+            try await start()
+            guard place < primaries else { continue }
+            let (first, next) = (place * Self.slots / primaries, (place + 1) * Self.slots / primaries)
+            try await servers[place].cli("CLUSTER", "ADDSLOTSRANGE", "\(first)", "\(next - 1)")
         }
-        self.servers = servers
-        for (place, server) in servers.enumerated() {
-            try await server.cli("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
-            if place < primaries {
-                let (first, next) = (place * Self.slots / primaries, (place + 1) * Self.slots / primaries)
-                try await server.cli("CLUSTER", "ADDSLOTSRANGE", "\(first)", "\(next - 1)")
-            }
-            if place > 0 {
-                try await servers[0].cli("CLUSTER", "MEET", "127.0.0.1", "\(server.port)", "\(busPorts[place])")
+        for node in nodes.dropFirst() { try await meet(node) }
+        try await settled(nodes.count)
+        if hasReplicas { try await follow(primaries) }
+        if hasSpare { try await add() }
+        let timeout = "\(Int(nodeTimeout / .milliseconds(1)))"
+        for server in servers { try await server.cli("CONFIG", "SET", "cluster-node-timeout", timeout) }
+    }
+
+    /// Starts one more, of which the others do not know yet.
+    private func start() async throws {
+        let place = nodes.count
+        let busPort = try freePort()
+        let gates = [try await gate?(.server(place)), try await gate?(.bus(place))].compactMap(\.self)
+        let announced =
+            gates.isEmpty
+            ? []
+            : ["--cluster-announce-port", "\(gates[0].port)"]
+                + ["--cluster-announce-bus-port", "\(gates[1].port)"]
+        // They find each other the sooner the less they may be silent.
+        let server = try await RedisServer(
+            options: [
+                "--cluster-enabled", "yes", "--cluster-port", "\(busPort)", "--repl-diskless-sync-delay", "0",
+                "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0",
+            ] + announced, users: "redis-cluster.acl")
+        for (gate, port) in zip(gates, [server.port, busPort]) { try await gate.aim(at: port) }
+        let node = Node(
+            server: server, port: gates.first?.port ?? server.port, busPort: gates.last?.port ?? busPort, gates: gates)
+        present.withLock { $0.append(node) }
+        try await server.cli("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
+    }
+
+    private func meet(_ node: Node) async throws {
+        try await servers[0].cli("CLUSTER", "MEET", "127.0.0.1", "\(node.port)", "\(node.busPort)")
+    }
+
+    /// The second half become replicas, each of one of the first.
+    private func follow(_ primaries: Int) async throws {
+        for place in 0..<primaries {
+            try await eventually("a node takes a replica's part", every: .milliseconds(50)) {
+                let primary = try await servers[place].cli("CLUSTER", "MYID")
+                return try await servers[primaries + place].cli("CLUSTER", "REPLICATE", primary) == "OK"
             }
         }
-        try await settled(servers.count)
-        if hasReplicas {
-            for place in 0..<primaries {
-                try await eventually("a node takes a replica's part", every: .milliseconds(50)) {
-                    let primary = try await servers[place].cli("CLUSTER", "MYID")
-                    return try await servers[primaries + place].cli("CLUSTER", "REPLICATE", primary) == "OK"
-                }
-            }
-            try await followed(servers[primaries..<2 * primaries])
-        }
+        try await followed(nodes[primaries..<2 * primaries])
+    }
+
+    /// Adds a primary, which has no slots yet, and waits until all know it.
+    ///
+    /// - Returns: the new one.
+    @discardableResult
+    public func add() async throws -> RedisServer {
+        try await start()
+        let node = nodes[nodes.count - 1]
+        try await meet(node)
+        try await settled(nodes.count)
+        return node.server
     }
 
     /// For whoever does what a worker does, and nothing else.
     public var url: String { "redis+cluster://rollcall:a-password@\(hosts)" }
     /// For whoever may do everything.
     public var openURL: String { "redis+cluster://\(hosts)" }
-    private var hosts: String { servers.prefix(2).map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
+    private var hosts: String { nodes.prefix(2).map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
 
     /// Waits until each of those that run knows so many, and all slots are served.
     public func settled(_ count: Int) async throws {
@@ -71,10 +116,10 @@ public final class RedisClusterSet: Sendable {
     }
 
     /// Waits until these replicas have what their primaries have, and all know that they are replicas.
-    private func followed(_ replicas: some Sequence<RedisServer>) async throws {
+    private func followed(_ replicas: some Sequence<Node>) async throws {
         for replica in replicas {
             try await eventually("a replica follows", within: .seconds(30), every: .milliseconds(50)) {
-                guard try await replica.cli("INFO", "replication").contains("master_link_status:up") else {
+                guard try await replica.server.cli("INFO", "replication").contains("master_link_status:up") else {
                     return false
                 }
                 for server in servers {
@@ -90,8 +135,23 @@ public final class RedisClusterSet: Sendable {
     /// Runs `redis-cli` against whichever node has the key.
     @discardableResult
     public func cli(_ arguments: String...) async throws -> String {
+        try await cli(arguments)
+    }
+
+    /// As above.
+    @discardableResult
+    public func cli(_ arguments: [String]) async throws -> String {
         guard let server = servers.first(where: \.process.isRunning) else { throw Timeout(description: "no node runs") }
         return try await server.cli(["-c"] + arguments)
+    }
+
+    /// Those that are primaries by their own word.
+    public func primaries() async throws -> [RedisServer] {
+        var primaries: [RedisServer] = []
+        for server in servers where server.process.isRunning {
+            if try await server.cli("ROLE").hasPrefix("master") { primaries.append(server) }
+        }
+        return primaries
     }
 
     /// The slot of a key.
@@ -109,7 +169,7 @@ public final class RedisClusterSet: Sendable {
         try await eventually("the slot \(slot) has a primary", within: .seconds(30), every: .milliseconds(50)) {
             for server in servers where server.process.isRunning && server !== old {
                 let owner = Self.owner(of: slot, in: try await server.cli("CLUSTER", "NODES"))
-                found = servers.first { $0.port == owner && $0 !== old }
+                found = nodes.first { $0.port == owner && $0.server !== old }?.server
                 if let found { return try await found.cli("ROLE").hasPrefix("master") }
             }
             return false

@@ -6,6 +6,8 @@ internal import Foundation
 public final class Sentinel: Sendable {
     public let port: Int
     public let process: ChildProcess
+    /// What stands before it.
+    let gate: (any Gate)?
     private let folder: URL
     /// What `redis-cli` needs to reach it.
     private let way: [String]
@@ -27,29 +29,32 @@ public final class Sentinel: Sendable {
     /// - Parameters:
     ///   - port: where to listen; `nil` picks a free one.
     ///   - downAfter: how long the primary may be silent.
+    ///   - gate: what stands before it, and is led to it.
     public init(
         watching primary: Int, as name: String, quorum: Int, port: Int? = nil, downAfter: Duration = .seconds(1),
-        _ equipment: Equipment = Equipment()
+        gate: (any Gate)? = nil, _ equipment: Equipment = Equipment()
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-sentinel-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        (self.folder, way) = (folder, equipment.way)
+        (self.folder, way, self.gate) = (folder, equipment.way, gate)
         let lines =
             (equipment.lines.isEmpty ? ["port PORT"] : equipment.lines) + [
                 "bind 127.0.0.1", "dir \(folder.path)", "sentinel monitor \(name) 127.0.0.1 \(primary) \(quorum)",
                 "sentinel down-after-milliseconds \(name) \(downAfter / .milliseconds(1))",
                 "sentinel failover-timeout \(name) 6000", "sentinel parallel-syncs \(name) 2",
-            ]
+            ] + (gate.map { ["sentinel announce-ip 127.0.0.1", "sentinel announce-port \($0.port)"] } ?? [])
         // A free port may be taken by somebody else before the sentinel listens there.
         for _ in 0..<3 where port == nil {
             let free = try freePort()
             guard let process = try? await Self.start(lines, port: free, in: folder) else { continue }
             (self.port, self.process) = (free, process)
+            try await gate?.aim(at: free)
             return
         }
         self.port = try port ?? freePort()
         process = try await Self.start(lines, port: self.port, in: folder)
+        try await gate?.aim(at: self.port)
     }
 
     private static func start(_ lines: [String], port: Int, in folder: URL) async throws -> ChildProcess {

@@ -10,6 +10,10 @@ public final class SentinelSet: Sendable {
 
     /// The first of them was the primary at the beginning.
     public let servers: [RedisServer]
+    /// Where others find them.
+    private let ports: [Int]
+    private let gates: [any Gate]
+    private let downAfter: Duration
     private let present: Mutex<[Sentinel]>
 
     public var sentinels: [Sentinel] { present.withLock { $0 } }
@@ -18,23 +22,39 @@ public final class SentinelSet: Sendable {
     ///
     /// - Parameters:
     ///   - isHasty: whether sentinels talk to each other more often than they do by default, so that a test is over soon.
-    public init(downAfter: Duration = .seconds(1), isHasty: Bool = true) async throws {
-        let primary = try await RedisServer(options: ["--repl-diskless-sync-delay", "0"])
-        let following = ["--replicaof", "127.0.0.1 \(primary.port)", "--repl-diskless-sync-delay", "0"]
-        async let second = RedisServer(options: following)
-        async let third = RedisServer(options: following)
-        servers = [primary, try await second, try await third]
+    ///   - gate: puts something before each server and sentinel.
+    public init(
+        downAfter: Duration = .seconds(1), isHasty: Bool = true, gate: GateMaker? = nil
+    ) async throws {
+        self.downAfter = downAfter
+        var (servers, ports, gates): ([RedisServer], [Int], [any Gate]) = ([], [], [])
+        for place in 0..<3 {
+            let gate = try await gate?(.server(place))
+            var options = ["--repl-diskless-sync-delay", "0"]
+            if let primary = ports.first { options += ["--replicaof", "127.0.0.1 \(primary)"] }
+            if let gate { options += ["--replica-announce-port", "\(gate.port)"] }
+            let server = try await RedisServer(options: options)
+            try await gate?.aim(at: server.port)
+            servers.append(server)
+            ports.append(gate?.port ?? server.port)
+            if let gate { gates.append(gate) }
+        }
+        (self.servers, self.ports) = (servers, ports)
+        let primary = servers[0]
         try await eventually("both replicas follow") {
             try await primary.cli("INFO", "replication").matches(of: /state=online/).count == 2
         }
         var sentinels: [Sentinel] = []
-        for _ in 0..<3 {
+        for place in 0..<3 {
+            let gate = try await gate?(.sentinel(place))
             let sentinel = try await Sentinel(
-                watching: primary.port, as: Self.name, quorum: 2, downAfter: downAfter)
+                watching: ports[0], as: Self.name, quorum: 2, downAfter: downAfter, gate: gate)
             // Older ones have no such command, and are waited for.
             if isHasty { try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500") }
             sentinels.append(sentinel)
+            if let gate { gates.append(gate) }
         }
+        self.gates = gates
         present = Mutex(sentinels)
         try await settled()
     }
@@ -56,7 +76,7 @@ public final class SentinelSet: Sendable {
     public var url: String { "redis+sentinel://rollcall:a-password@\(hosts)/\(Self.name)" }
     /// For whoever may do everything.
     public var openURL: String { "redis+sentinel://\(hosts)/\(Self.name)" }
-    private var hosts: String { sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
+    private var hosts: String { sentinels.map { "127.0.0.1:\($0.gate?.port ?? $0.port)" }.joined(separator: ",") }
 
     /// The server that the sentinels name, once they agree and it is one.
     ///
@@ -80,7 +100,13 @@ public final class SentinelSet: Sendable {
             let answer = try await sentinel.cli("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
             ports.insert(answer.split(separator: "\n").last.map(String.init) ?? "")
         }
-        return ports.count == 1 ? servers.first { "\($0.port)" == ports.first } : nil
+        guard ports.count == 1, let place = self.ports.firstIndex(where: { "\($0)" == ports.first }) else { return nil }
+        return servers[place]
+    }
+
+    /// Where others find a server.
+    public func port(of server: RedisServer) -> Int {
+        servers.firstIndex { $0 === server }.map { ports[$0] } ?? server.port
     }
 
     /// Has a replica take the primary's place, both being well, and waits until it has.
@@ -108,7 +134,9 @@ public final class SentinelSet: Sendable {
         let primary = try await master()
         var started: [Sentinel] = []
         for old in sentinels {
-            let sentinel = try await Sentinel(watching: primary.port, as: Self.name, quorum: 2, port: old.port)
+            let sentinel = try await Sentinel(
+                watching: port(of: primary), as: Self.name, quorum: 2, port: old.port, downAfter: downAfter,
+                gate: old.gate)
             try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500")
             started.append(sentinel)
         }
@@ -117,7 +145,7 @@ public final class SentinelSet: Sendable {
     }
 
     /// The server that says that it is the primary.
-    private func master() async throws -> RedisServer {
+    public func master() async throws -> RedisServer {
         for server in servers where server.process.isRunning {
             if try await server.cli("ROLE").hasPrefix("master") { return server }
         }

@@ -6,13 +6,16 @@ internal import RollcallClient
 internal import TestSupport
 
 extension Fault {
-    static let clusterFaults = [roomsPrimaryKilled, leasesPrimaryKilled, nodeStalled, nodeFailedOver, resharded]
+    static let clusterFaults =
+        [roomsPrimaryKilled, leasesPrimaryKilled, nodeStalled, nodeFailedOver, resharded]
 
     private static func cluster(
         _ name: String, body: @escaping @Sendable (Stage, RedisClusterSet) async throws -> Void
     ) -> Fault {
-        Fault(.redis, "Cluster: \(name)", equipment: .init(hasCluster: true)) { stage in
-            guard let set = stage.cluster else { preconditionFailure("the stage has what it was equipped with") }
+        Fault(.redis, "Cluster: \(name)", on: [.cluster]) { stage in
+            guard let set = stage.redis.whole.cluster else {
+                preconditionFailure("the stage has what it was equipped with")
+            }
             try await body(stage, set)
         }
     }

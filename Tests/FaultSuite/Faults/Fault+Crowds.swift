@@ -3,6 +3,7 @@
 
 internal import Harness
 internal import RollcallClient
+internal import TestSupport
 
 extension Fault {
     static let crowdFaults = [idle, crowded]
@@ -33,7 +34,7 @@ extension Fault {
     }
     private static let crowded = Fault(
         .redis, "killed (-9), back empty after 5 s, with 10,000 devices and 50,000 watched users", isHeavy: true,
-        mostRounds: 3, equipment: Stage.Equipment(ping: .seconds(10), hasDoors: false)
+        mostRounds: 3, on: [.server], equipment: Stage.Equipment(ping: .seconds(10), hasDoors: false)
     ) { stage in
         let devices = try await stage.strangers(10_000)
         try await stage.arrive(devices) { _ in 0 }

@@ -19,17 +19,17 @@ extension Fault {
         stage.steady(cast.steady)
         stage.forbid([.online, .away], of: unborn.user, .order, from: .now)
 
-        let proxy = stage.hosts[0].toRedis
-        try await proxy.set(.stalled)
+        let ways = stage.hosts[0].toRedis
+        try await ways.set(.stalled)
         try await changer.say(.state(.idle))
         try await unborn.come(to: 0, until: .welcomed)
-        try await eventually("bytes are held back") { try await proxy.heldBytes() > 0 }
+        try await eventually("bytes are held back") { try await ways.heldBytes() > 0 }
         stage.gone([0])
         let died = try await stage.hosts[0].kill()
         stage.typingExpires(cast.typist.user, signalled: cast.signalled)
         stage.dead(cast.lost + [changer.user], since: died)
         try await Task.sleep(until: died + .seconds(30), clock: .continuous)
-        try await proxy.set(.clear)
+        try await ways.set(.clear)
         stage.look(until: .now + .seconds(2))
     }
 
@@ -46,16 +46,16 @@ extension Fault {
             try await stage.see([.status(old.user, .online), .status(friend.user, .online)])
             stage.mayLose([old.user])
 
-            let proxy = stage.hosts[0].toRedis
+            let ways = stage.hosts[0].toRedis
             let lease = stage.settings.lease
             let began = Moment.now
-            try await proxy.set(.stalled)
+            try await ways.set(.stalled)
             try await new.come(to: 1)
             let gone = try await new.say(.goodbye)
             stage.offline(old.user, after: gone, within: .seconds(1))
             let heals = afterLease ? began + lease + .seconds(2) : began + lease / 2
             try await Task.sleep(until: heals, clock: .continuous)
-            try await proxy.set(.clear)
+            try await ways.set(.clear)
             stage.blind(0, from: began, to: .now)
             stage.look(until: .now + lease + .seconds(2))
         }
@@ -64,22 +64,22 @@ extension Fault {
     /// The first copy of a hello's write is held back until its worker has given it up and written it again.
     private static let firstWriteLate = Fault(.mixed, "a first write executed after its second") { stage in
         let late = try await stage.person("late", manner: .staysAway)
-        let proxy = stage.hosts[0].toRedis
+        let ways = stage.hosts[0].toRedis
         let write = "$4\r\nlate\r\n$5\r\nphone\r\n$6\r\nactive\r\n"
-        try await proxy.stallOnSight(of: write) { try await late.come(to: 0, until: .welcomed) }
+        try await ways.stallOnSight(of: write) { try await late.come(to: 0, until: .welcomed) }
         try await stage.see([.status(late.user, .online)])
         let idle = try await late.say(.state(.idle))
         stage.converge(late.user, .away, after: idle)
         try await stage.see([.status(late.user, .away)])
         let released = Moment.now
-        try await proxy.set(.clear)
+        try await ways.set(.clear)
         stage.forbid([.online, .offline], of: late.user, .order, from: released)
         stage.look(until: released + .seconds(2))
     }
 
     /// What says less must not come first.
     private static let twoDevicesOverEmptied = Fault(
-        .mixed, "an active and a background device over an emptied Redis"
+        .mixed, "an active and a background device over an emptied Redis", on: [.server]
     ) { stage in
         let phone = try await stage.person("both", "phone")
         let laptop = try await stage.person("both", "laptop", state: .background)

@@ -10,11 +10,11 @@ extension Fault {
 
     private static func cut(_ traffic: Traffic) -> Fault {
         Fault(.network, "\(traffic.name) cut for 8 s") { stage in
-            try await stage.partition(Partition(traffic: traffic, lasts: .seconds(8))) { proxy in
-                try await proxy.set(.refusing, for: traffic)
-                try await proxy.cut(.reset, traffic)
-            } end: { proxy in
-                try await proxy.set(.clear)
+            try await stage.partition(Partition(traffic: traffic, lasts: .seconds(8))) { ways in
+                try await ways.set(.refusing, for: traffic)
+                try await ways.cut(.reset, traffic)
+            } end: { ways in
+                try await ways.set(.clear)
             }
         }
     }
@@ -22,10 +22,10 @@ extension Fault {
     /// Bytes are held, and let through at the end.
     private static func stalled(_ traffic: Traffic, _ seconds: Int) -> Fault {
         Fault(.network, "\(traffic.name) stalled for \(seconds) s") { stage in
-            try await stage.partition(Partition(traffic: traffic, lasts: .seconds(seconds))) { proxy in
-                try await proxy.set(.stalled, for: traffic)
-            } end: { proxy in
-                try await proxy.set(.clear)
+            try await stage.partition(Partition(traffic: traffic, lasts: .seconds(seconds))) { ways in
+                try await ways.set(.stalled, for: traffic)
+            } end: { ways in
+                try await ways.set(.clear)
             }
         }
     }
@@ -34,10 +34,10 @@ extension Fault {
     private static func slow(_ traffic: Traffic) -> Fault {
         Fault(.network, "\(traffic.name) 200 ms slow for 8 s") { stage in
             let partition = Partition(traffic: traffic, lasts: .seconds(8), isDeaf: false)
-            try await stage.partition(partition) { proxy in
-                try await proxy.set(.slow(.milliseconds(100)), for: traffic)
-            } end: { proxy in
-                try await proxy.set(.clear)
+            try await stage.partition(partition) { ways in
+                try await ways.set(.slow(.milliseconds(100)), for: traffic)
+            } end: { ways in
+                try await ways.set(.clear)
             }
         }
     }

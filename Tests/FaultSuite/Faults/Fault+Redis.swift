@@ -3,13 +3,14 @@
 internal import Foundation
 internal import Harness
 internal import RollcallClient
+internal import TestSupport
 
 extension Fault {
     static let redisFaults =
         [killedAndEmpty, oldSnapshot, sleeping, paused, killedSubscribers, killedCommands]
         + [flushed, scriptsFlushed, slowSubscriber, noMemory, noClients, replica]
 
-    private static let killedAndEmpty = Fault(.redis, "killed (-9), back empty after 10 s") { stage in
+    private static let killedAndEmpty = Fault(.redis, "killed (-9), back empty after 10 s", on: [.server]) { stage in
         try await stage.outage(Outage(losesData: true)) {
             try await stage.killRedis()
         } end: {
@@ -18,7 +19,7 @@ extension Fault {
         }
     }
 
-    private static let sleeping = Fault(.redis, "DEBUG SLEEP 5") { stage in
+    private static let sleeping = Fault(.redis, "DEBUG SLEEP 5", on: [.server]) { stage in
         try await stage.outage {
             Task { try await stage.redis.cli("DEBUG", "SLEEP", "5") }
         } end: { sleep in
@@ -26,7 +27,7 @@ extension Fault {
         }
     }
 
-    private static let paused = Fault(.redis, "CLIENT PAUSE, 5 s") { stage in
+    private static let paused = Fault(.redis, "CLIENT PAUSE, 5 s", on: [.server]) { stage in
         try await stage.outage {
             try await stage.redis.cli("CLIENT", "PAUSE", "5000")
             return Moment.now + .seconds(5)
@@ -37,14 +38,14 @@ extension Fault {
 
     static let killedSubscribers = Fault(.redis, "CLIENT KILL TYPE pubsub") { stage in
         try await stage.outage {
-            try await stage.redis.cli("CLIENT", "KILL", "TYPE", "pubsub")
+            try await stage.redis.everywhere("CLIENT", "KILL", "TYPE", "pubsub")
         } end: { _ in
         }
     }
 
     static let killedCommands = Fault(.redis, "CLIENT KILL TYPE normal") { stage in
         try await stage.outage {
-            try await stage.redis.cli("CLIENT", "KILL", "TYPE", "normal")
+            try await stage.redis.everywhere("CLIENT", "KILL", "TYPE", "normal")
         } end: { _ in
         }
     }
@@ -52,7 +53,7 @@ extension Fault {
     static let flushed = Fault(.redis, "FLUSHALL under load") { stage in
         let load = try await stage.load()
         try await stage.outage(Outage(losesData: true)) {
-            try await stage.redis.cli("FLUSHALL")
+            try await stage.redis.everywhere("FLUSHALL")
         } end: { _ in
         }
         try await load.end()
@@ -62,7 +63,7 @@ extension Fault {
     private static let scriptsFlushed = Fault(.redis, "SCRIPT FLUSH under load") { stage in
         let load = try await stage.load()
         try await stage.outage {
-            try await stage.redis.cli("SCRIPT", "FLUSH")
+            try await stage.redis.everywhere("SCRIPT", "FLUSH")
         } end: { _ in
         }
         let refusals = try await load.end()

@@ -19,8 +19,10 @@ extension Fault {
     private static func sentinel(
         _ name: String, body: @escaping @Sendable (Stage, SentinelSet) async throws -> Void
     ) -> Fault {
-        Fault(.redis, "Sentinel: \(name)", equipment: .init(hasSentinels: true)) { stage in
-            guard let set = stage.sentinels else { preconditionFailure("the stage has what it was equipped with") }
+        Fault(.redis, "Sentinel: \(name)", on: [.sentinel]) { stage in
+            guard let set = stage.redis.whole.sentinels else {
+                preconditionFailure("the stage has what it was equipped with")
+            }
             try await body(stage, set)
         }
     }
@@ -56,7 +58,7 @@ extension Fault {
     /// The sentinels find it a replica among replicas, and choose another.
     private static let demoted = sentinel("primary made a replica (REPLICAOF)") { stage, set in
         try await stage.outage(.failover(stage.settings)) {
-            try await stage.redis.cli("REPLICAOF", "127.0.0.1", "\(set.servers[1].port)")
+            try await stage.redis.cli("REPLICAOF", "127.0.0.1", "\(set.port(of: set.servers[1]))")
         } end: { _ in
             _ = try await set.primary()
         }

@@ -2,22 +2,24 @@
 
 internal import Harness
 internal import RollcallClient
+internal import TestSupport
 
 extension Fault {
     /// In the snapshot one is online who has left since, and one is missing who has come since.
-    static let oldSnapshot = Fault(.redis, "killed (-9), back with an old snapshot after 3 s") { stage in
+    static let oldSnapshot = Fault(.redis, "killed (-9), back with an old snapshot after 3 s", on: [.server]) { stage in
         try await stage.goBack(by: .seconds(1), away: .seconds(3))
     }
 
     /// Leases stand, of incarnations that have been given up since.
     static let tenSecondsAgo = Fault(
-        .mixed, "a primary back with the state of 10 s ago, leases standing",
+        .mixed, "a primary back with the state of 10 s ago, leases standing", on: [.server],
         equipment: Stage.Equipment(lease: .seconds(15))
     ) { stage in
         try await stage.goBack(by: .seconds(10), away: .zero)
     }
 
-    static let halfHeartbeatAgo = Fault(.mixed, "a primary back with the state of half a heartbeat ago") { stage in
+    static let halfHeartbeatAgo = Fault(.mixed, "a primary back with the state of half a heartbeat ago", on: [.server])
+    { stage in
         try await stage.goBack(by: stage.settings.heartbeat / 2, away: .zero)
     }
 }

@@ -1,6 +1,7 @@
 // What was measured, as it is kept from one run to the next.
 
 public import Foundation
+public import TestSupport
 
 /// One round of a fault.
 public struct Round: Codable, Sendable {
@@ -43,6 +44,8 @@ public struct Row: Codable, Sendable {
     public var group: Fault.Group
     public var fault: String
     public var settings: String
+    /// What Redis was, where that is not what is usual for the fault.
+    public var redis: TestRedis.Kind?
     /// Which program was put to the test.
     public var build: String
     public var rounds: [Round] = []
@@ -51,6 +54,7 @@ public struct Row: Codable, Sendable {
 
     init(_ job: Job, build: String) {
         (group, fault, settings) = (job.fault.group, job.fault.name, job.settings.name)
+        redis = job.redis == job.fault.home ? nil : job.redis
         self.build = build
     }
 }

@@ -10,6 +10,7 @@ struct Story: Sendable {
     static func of(_ job: Job, isWarm: Bool) async -> Story {
         var equipment = job.fault.equipment
         equipment.isWarm = isWarm
+        equipment.redis = job.redis
         do {
             let stage = try await Stage(job.settings, equipment)
             let findings = await stage.findings(of: job.fault)

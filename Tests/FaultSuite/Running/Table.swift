@@ -46,7 +46,8 @@ public struct Table {
 
     private static func cells(of row: Row) -> [String] {
         let repeated = row.repeated.isEmpty ? "" : " (+\(row.repeated.count))"
-        return ["\(row.group): \(row.fault)", "\(row.rounds.count)\(repeated)"]
+        let ground = row.redis.map { "on \($0): " } ?? ""
+        return ["\(ground)\(row.group): \(row.fault)", "\(row.rounds.count)\(repeated)"]
             + timed.map { time(of: $0.0, in: row) } + kept.map { kept(of: $0.0, in: row) }
             + [row.rounds.contains(where: \.isBroken) ? "BROKEN" : "holds"]
     }

@@ -9,8 +9,8 @@ internal import TestSupport
 /// A host with at most one worker on it.
 public final class Host: Sendable {
     public let number: Int
-    let toRedis: Proxy
-    /// What the worker is told of Redis; past the proxy, where others say where Redis is.
+    let toRedis: Ways
+    /// What the worker is told of Redis.
     private let url: String
     /// Where devices connect; `nil` where they go to the worker itself, since there are too many of them.
     let door: Proxy?
@@ -19,14 +19,12 @@ public final class Host: Sendable {
     private let started = NIOLockedValueBox<[WorkerProcess]>([])
 
     init(
-        _ number: Int, redis port: Int, url: String? = nil, settings: [String: String], environment: [String: String],
-        hasDoor: Bool
+        _ number: Int, redis: RedisControl, settings: [String: String], environment: [String: String], hasDoor: Bool
     ) async throws {
         self.number = number
         self.settings = settings
         self.environment = environment
-        toRedis = try await Proxy(to: port, isRedis: true)
-        self.url = url ?? RedisServer.workerURL(port: toRedis.port)
+        (toRedis, url) = try await redis.way(of: number)
         door = hasDoor ? try await Proxy() : nil
     }
 

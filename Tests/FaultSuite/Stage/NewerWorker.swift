@@ -1,6 +1,7 @@
 // What a worker of a later version would leave in Redis and say there, written by hand.
 
 internal import Harness
+internal import TestSupport
 
 /// A worker with one device, which speaks of things that this version has never heard of.
 struct NewerWorker: Sendable {
@@ -28,7 +29,7 @@ struct NewerWorker: Sendable {
     /// - Returns: when.
     func deviceComes() async throws -> Moment {
         let moment = Moment.now
-        try await redis.cli("EVAL", Self.write, "1", "presence:{future}", Self.incarnation)
+        try await redis.cli("EVAL", Self.write, "1", "presence:{future}", Self.incarnation, redis.whole.publishing)
         return moment
     }
 
@@ -39,7 +40,7 @@ struct NewerWorker: Sendable {
           'availability', 'dnd', 'mood', 'glad',
           'device:watch', 'active ' .. ARGV[1] .. ' ' .. now .. '-abcd0123 1 ' .. now .. ' 0 strength=3 more',
           'device:ring', 'hidden ' .. ARGV[1] .. ' ' .. now .. '-dcba3210 1 ' .. now .. ' 0', 'device:odd', 'active')
-        redis.call('PUBLISH', KEYS[1], '{"user":"future","status":"online","last_seen":' .. now
+        redis.call(ARGV[2], KEYS[1], '{"user":"future","status":"online","last_seen":' .. now
           .. ',"updated_at":' .. now .. ',"version":' .. now .. ',"devices":2,"at":' .. now
           .. ',"mood":{"now":"glad"},"hints":[1,2]}')
         """
@@ -50,13 +51,13 @@ struct NewerWorker: Sendable {
     func types(in room: String) async throws -> Moment {
         let (moment, now) = (Moment.now, try await redis.time())
         let typing = #"{"user":"future","typing":true,"expires_in":3000,"at":\#(now),"speed":[1.5e3,null]}"#
-        try await redis.cli("PUBLISH", "typing:{\(room)}", typing)
+        try await redis.whole.publish(typing, to: "typing:{\(room)}")
         return moment
     }
 
     /// It tells another worker something new.
     func notify(_ incarnation: String) async throws {
-        try await redis.cli("PUBLISH", "worker:{\(incarnation)}", #"{"waltz":{"steps":3}}"#)
+        try await redis.whole.publish(#"{"waltz":{"steps":3}}"#, to: "worker:{\(incarnation)}")
     }
 
     /// What nobody of this version should have touched: two fields, and the words that its device has beyond six.

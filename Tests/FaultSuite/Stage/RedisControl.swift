@@ -1,34 +1,53 @@
-// The one Redis of a deployment, which a fault may kill, start again with other data, or put into a state.
+// The Redis of a deployment, which a fault may kill, start again with other data, or put into a state.
 
 internal import Foundation
+internal import Harness
 internal import NIOConcurrencyHelpers
 internal import TestSupport
 
 /// A Redis that can be replaced by another while the workers take it for the same.
 public final class RedisControl: Sendable {
-    private let present: NIOLockedValueBox<RedisServer>
+    private let present: NIOLockedValueBox<TestRedis>
+    /// What stands before its servers, where there are several.
+    let network: Network
     private let folder: URL
 
-    /// - Parameter server: one that runs already; otherwise a new one.
-    init(_ server: RedisServer? = nil) async throws {
+    init(_ kind: TestRedis.Kind) async throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-faults-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let server = if let server { server } else { try await RedisServer() }
-        present = NIOLockedValueBox(server)
+        let network = Network()
+        self.network = network
+        present = NIOLockedValueBox(
+            try await TestRedis(kind, deadAfter: kind.patience) { try await network.gate($0) })
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    var port: Int { server.port }
-    private var server: RedisServer { present.withLockedValue { $0 } }
+    /// All of it.
+    var whole: TestRedis { present.withLockedValue { $0 } }
+    /// The only server.
+    private var server: RedisServer { whole.servers[0] }
+
+    /// How a worker comes here, and the URL that it is given for that.
+    func way(of worker: Int) async throws -> (Ways, url: String) {
+        guard whole.kind == .server else { return (network.ways(of: worker), whole.url) }
+        // A proxy of its own can carry more than one for all.
+        let proxy = try await Proxy(to: server.port, isRedis: true)
+        return (Ways([proxy]), RedisServer.workerURL(port: proxy.port))
+    }
 
     /// Runs `redis-cli` with these arguments.
     ///
     /// - Returns: what it printed.
     @discardableResult
     func cli(_ arguments: String...) async throws -> String {
-        try await server.cli(arguments)
+        try await whole.cli(arguments)
+    }
+
+    /// Runs `redis-cli` against each primary.
+    func everywhere(_ arguments: String...) async throws {
+        for server in try await whole.primaries() { try await server.cli(arguments) }
     }
 
     /// Its clock, in milliseconds since 1970.
@@ -39,28 +58,31 @@ public final class RedisControl: Sendable {
 
     /// How often each command was called so far, be it by clients or by scripts.
     func calls() async throws -> [String: Int] {
-        let lines = try await cli("INFO", "commandstats").split(whereSeparator: \.isNewline)
-        let calls = lines.compactMap { line in
-            line.firstMatch(of: #/cmdstat_([a-z|-]+):calls=(\d+)/#).map { (String($0.output.1), Int($0.output.2) ?? 0) }
+        var calls: [String: Int] = [:]
+        for answer in try await whole.everywhere("INFO", "commandstats") {
+            for line in answer.split(whereSeparator: \.isNewline) {
+                guard let match = line.firstMatch(of: #/cmdstat_([a-z|-]+):calls=(\d+)/#) else { continue }
+                calls[String(match.1), default: 0] += Int(match.2) ?? 0
+            }
         }
-        return Dictionary(uniqueKeysWithValues: calls)
+        return calls
     }
 
-    /// The commands that write, and the one that tells others.
+    /// The commands that write, and the one by which workers tell others. (Sentinels publish by themselves.)
     func writes() async throws -> Set<String> {
-        Set(try await cli("ACL", "CAT", "write").split(whereSeparator: \.isNewline).map(String.init) + ["publish"])
+        let writing = try await cli("ACL", "CAT", "write").split(whereSeparator: \.isNewline).map(String.init)
+        return Set(writing).union(whole.kind == .sentinel ? [] : [whole.publishing.lowercased()])
     }
 
     /// Lets a shell write lines to one `redis-cli`, with pauses: a server that lets nobody else in still hears them.
     func script(_ shell: String) async throws {
-        let child = try ChildProcess(["sh", "-c", "(\(shell)) | redis-cli -p \(port)"])
+        let child = try ChildProcess(["sh", "-c", "(\(shell)) | redis-cli -p \(server.port)"])
         try await child.exitCode(within: .seconds(60))
     }
 
-    /// Ends the server as a crash would.
+    /// Ends it as a crash would.
     func kill() async throws {
-        server.process.kill()
-        try await server.process.exitCode()
+        try await whole.kill()
     }
 
     /// What the server holds now, to be started with later.
@@ -83,7 +105,17 @@ public final class RedisControl: Sendable {
     func start(with snapshot: Snapshot? = nil) async throws -> Int {
         let options = snapshot.map { ["--dir", $0.folder.path] } ?? []
         let server = try await RedisServer(options: options)
-        present.withLockedValue { $0 = server }
+        present.withLockedValue { $0 = TestRedis(server) }
         return server.port
+    }
+}
+
+extension TestRedis.Kind {
+    /// How long a server may be silent before another takes its place: what there is to see should be seen soon.
+    fileprivate var patience: Duration {
+        switch self {
+        case .server, .sentinel: .seconds(1)
+        case .cluster: .seconds(2)
+        }
     }
 }

@@ -21,7 +21,7 @@ extension Stage {
     /// Something is wrong between the first host and Redis, while people on either side come, go and change. Those on
     /// the first host never lose their connections.
     func partition(
-        _ partition: Partition, begin: (Proxy) async throws -> Void, end: (Proxy) async throws -> Void
+        _ partition: Partition, begin: (Ways) async throws -> Void, end: (Ways) async throws -> Void
     ) async throws {
         let cast = try await cast()
         let here = try await commuters("here-", on: [0, 0, 0, 0])
@@ -31,13 +31,13 @@ extension Stage {
         steady(cast.bystanders.dropFirst().map(\.user) + [cast.twin, there.changer.user])
         if !isFenced { steady(cutOff + [here.changer.user]) }
 
-        let proxy = hosts[0].toRedis
+        let ways = hosts[0].toRedis
         let began = Moment.now
-        try await begin(proxy)
+        try await begin(ways)
         typingExpires(cast.typist.user, signalled: cast.signalled)
         let (doneHere, doneThere) = (try await commute(here), try await commute(there))
         try await Task.sleep(until: began + partition.lasts, clock: .continuous)
-        try await end(proxy)
+        try await end(ways)
         let ended = Moment.now
 
         if partition.isDeaf { blind(0, from: began, to: ended) }

@@ -5,7 +5,7 @@ internal import NIOConcurrencyHelpers
 internal import RollcallClient
 internal import TestSupport
 
-/// Three workers on one Redis, those who look, and what should be seen.
+/// Three workers on a Redis, those who look, and what should be seen.
 public final class Stage: Sendable {
     /// What a fault needs of its stage beyond the usual.
     struct Equipment: Sendable {
@@ -15,10 +15,8 @@ public final class Stage: Sendable {
         var ping: Duration?
         /// By how much the clocks of hosts are wrong.
         var clocks: [Int: Duration] = [:]
-        /// Whether Redis is a primary with two replicas and three sentinels, to which workers go by themselves.
-        var hasSentinels = false
-        /// Whether Redis is a cluster of three primaries, each with a replica, to which workers go by themselves.
-        var hasCluster = false
+        /// What Redis is.
+        var redis = TestRedis.Kind.server
         /// Whether devices go through proxies.
         var hasDoors = true
         /// Whether the workers have gone through a lease before the fault, or have only just begun.
@@ -34,10 +32,6 @@ public final class Stage: Sendable {
 
     let settings: Settings
     let redis: RedisControl
-    /// Redis and those beside it, where it has sentinels.
-    let sentinels: SentinelSet?
-    /// The nodes, where it is a cluster; Redis is one of them.
-    let cluster: RedisClusterSet?
     let hosts: [Host]
     let doors: Hosts
     let observers: [Roamer]
@@ -53,11 +47,8 @@ public final class Stage: Sendable {
     init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
         let settings = settings.with(lease: equipment.lease, ping: equipment.ping)
         self.settings = settings
-        let sentinels = equipment.hasSentinels ? try await SentinelSet() : nil
-        let cluster = equipment.hasCluster ? try await RedisClusterSet(hasReplicas: true) : nil
-        let redis = try await RedisControl(sentinels?.servers[0] ?? cluster?.servers[0])
-        let hosts = try await Self.hosts(
-            settings, equipment, redis: redis.port, url: sentinels?.url ?? cluster?.url)
+        let redis = try await RedisControl(equipment.redis)
+        let hosts = try await Self.hosts(settings, equipment, redis)
         let doors = Hosts(count: hosts.count) { hosts[$0].port }
         let room: ConversationID = "c1"
         let observers = try await Self.observers(of: hosts, doors, in: room)
@@ -65,8 +56,7 @@ public final class Stage: Sendable {
         let readers = zip(hosts, observers).map { host, observer in
             Reader(host: host, observer: observer) { state.withLockedValue { $0.users } }
         }
-        (self.redis, self.sentinels, self.cluster) = (redis, sentinels, cluster)
-        (self.hosts, self.doors) = (hosts, doors)
+        (self.redis, self.hosts, self.doors) = (redis, hosts, doors)
         self.room = room
         (self.observers, self.state, self.readers) = (observers, state, readers)
         reading = Task {
@@ -78,13 +68,13 @@ public final class Stage: Sendable {
     }
 
     private static func hosts(
-        _ settings: Settings, _ equipment: Equipment, redis port: Int, url: String?
+        _ settings: Settings, _ equipment: Equipment, _ redis: RedisControl
     ) async throws -> [Host] {
         var hosts: [Host] = []
         for number in 0..<hostCount {
             hosts.append(
                 try await Host(
-                    number, redis: port, url: url, settings: settings.configuration,
+                    number, redis: redis, settings: settings.configuration,
                     environment: try equipment.clocks[number].map(WrongClock.environment(offBy:)) ?? [:],
                     hasDoor: equipment.hasDoors))
         }

@@ -1,16 +1,20 @@
-// What an operator runs: one Redis and workers beside it.
+// What an operator runs: a Redis and workers beside it.
 
 public import RollcallClient
 public import TestSupport
 
 /// A private Redis and some workers on it; all gone with the value.
 public struct Deployment: Sendable {
-    public let redis: RedisServer
+    public let redis: TestRedis
     public let workers: [WorkerProcess]
 
-    /// - Parameter settings: of every worker, what is not as it is by default.
-    public init(workers count: Int, settings: [String: String] = [:]) async throws {
-        let redis = try await RedisServer()
+    /// - Parameters:
+    ///   - settings: of every worker, what is not as it is by default.
+    ///   - kind: what Redis is, for a test that is about that.
+    public init(
+        workers count: Int, settings: [String: String] = [:], on kind: TestRedis.Kind = .usual
+    ) async throws {
+        let redis = try await TestRedis(kind)
         self.redis = redis
         workers = try await withThrowingTaskGroup(of: (Int, WorkerProcess).self) { group in
             for number in 0..<count {

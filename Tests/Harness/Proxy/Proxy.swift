@@ -3,9 +3,10 @@
 
 internal import NIOCore
 internal import NIOPosix
+public import TestSupport
 
 /// A proxy on loopback, in clear weather until told otherwise.
-public final class Proxy: Sendable {
+public final class Proxy: Gate {
     /// Where it listens.
     public let port: Int
     private let loop: any EventLoop
@@ -14,8 +15,8 @@ public final class Proxy: Sendable {
 
     /// - Parameters:
     ///   - target: the port that connections go on to; without one, connections are reset until ``aim(at:)``.
-    ///   - isRedis: whether connections are those of workers to Redis, which are told apart by what they are for; all
-    ///     others count as every kind at once.
+    ///   - isRedis: whether connections go to Redis, and are told apart by whose they are and what for; all others count as
+    ///     every kind at once.
     public init(to target: Int? = nil, isRedis: Bool = false) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let board = try await loop.submit {
@@ -56,15 +57,17 @@ public final class Proxy: Sendable {
         try await onLoop { $0.cut(how, traffic) }
     }
 
-    /// Waits for a client to send these bytes (in one piece), and stalls the connection on which it does, beginning
-    /// with them. Other connections are not touched.
+    /// Which node of a cluster has which id: theirs are the connections that begin with it.
+    public func tell(nodes: [String]) async throws {
+        try await onLoop { $0.nodes = nodes }
+    }
+
+    /// Sets a trap: the first connection on which a client sends these bytes (in one piece) is stalled, beginning with
+    /// them. Other connections are not touched.
     ///
-    /// - Parameter armed: called when the trap is set.
-    public func stallOnSight(of marker: String, armed: @Sendable () async throws -> Void) async throws {
-        let sprung = loop.makePromise(of: Void.self)
+    /// - Parameter sprung: called when that has happened.
+    public func stall(onSightOf marker: String, sprung: @Sendable @escaping () -> Void) async throws {
         try await onLoop { $0.setTrap(marker, sprung: sprung) }
-        try await armed()
-        try await sprung.futureResult.get()
     }
 
     /// Keeps what clients send from now on, for ``texts()``.

@@ -9,11 +9,14 @@ final class Switchboard {
     var target: Int?
     private let loop: any EventLoop
     private let tellsTraffic: Bool
-    private var weather: [Traffic: Weather] = [.commands: .clear, .subscribers: .clear]
+    /// What was said of whom, the last word last.
+    private var forecasts: [(traffic: Traffic, weather: Weather)] = []
+    /// The ids of a cluster's nodes, in order.
+    var nodes: [String] = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
     /// All that clients have sent since somebody began to listen.
     private(set) var heard: ByteBuffer?
-    private var trap: (marker: ByteBufferView, sprung: EventLoopPromise<Void>)?
+    private var trap: (marker: ByteBufferView, sprung: () -> Void)?
 
     init(on loop: any EventLoop, tellsTraffic: Bool) {
         self.loop = loop
@@ -22,7 +25,9 @@ final class Switchboard {
 
     func accept(_ client: any Channel) throws {
         let tunnel = Tunnel(
-            client: client, traffic: tellsTraffic ? nil : .all, recognised: { [unowned self] in recognised($0) },
+            client: client, traffic: tellsTraffic ? nil : .all,
+            tell: { [unowned self] in Caller.traffic(of: $0, nodes: nodes) },
+            recognised: { [unowned self] in recognised($0) },
             overheard: { [unowned self] in overheard($0, $1) })
         try client.pipeline.syncOperations.addHandler(
             TunnelEnd(incoming: tunnel.up, outgoing: tunnel.down) { [unowned tunnel] in tunnel.clientSent($0) })
@@ -34,8 +39,9 @@ final class Switchboard {
     }
 
     func set(_ weather: Weather, for traffic: Traffic, newcomersToo: Bool) {
-        for kind in [Traffic.commands, .subscribers] where newcomersToo && traffic.contains(kind) {
-            self.weather[kind] = weather
+        if newcomersToo {
+            forecasts.removeAll { traffic.isSuperset(of: $0.traffic) }
+            forecasts.append((traffic, weather))
         }
         for tunnel in standing(traffic) { tunnel.weather = weather }
     }
@@ -45,7 +51,7 @@ final class Switchboard {
     }
 
     /// Stalls the first connection on which a client sends the marker, from the bytes with the marker on.
-    func setTrap(_ marker: String, sprung: EventLoopPromise<Void>) {
+    func setTrap(_ marker: String, sprung: @escaping () -> Void) {
         trap = (ByteBuffer(string: marker).readableBytesView, sprung)
     }
 
@@ -80,8 +86,7 @@ final class Switchboard {
     }
 
     private func recognised(_ tunnel: Tunnel) {
-        let kind: Traffic = tunnel.traffic == .subscribers ? .subscribers : .commands
-        let weather = self.weather[kind] ?? .clear
+        let weather = forecasts.last { !$0.traffic.isDisjoint(with: tunnel.traffic ?? .all) }?.weather ?? .clear
         if weather == .refusing { tunnel.cut(.reset) }
         tunnel.weather = weather
     }
@@ -91,7 +96,7 @@ final class Switchboard {
         guard let trap, bytes.readableBytesView.firstRange(of: trap.marker) != nil else { return }
         self.trap = nil
         tunnel.weather = .stalled
-        trap.sprung.succeed()
+        trap.sprung()
     }
 
     /// The client is gone. What it sent is still carried, and keeps the tunnel alive for as long as that takes.

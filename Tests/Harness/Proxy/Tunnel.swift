@@ -14,20 +14,24 @@ final class Tunnel {
     /// From the client to the server, and back.
     let up: Lane
     let down: Lane
-    /// Whose it is; unknown until the client has said its name.
+    /// Whose it is; unknown until the client has spoken.
     private(set) var traffic: Traffic?
     private var opening = ByteBuffer()
+    /// Whose a connection is that begins so, as soon as that can be told.
+    private let tell: (ByteBuffer) -> Traffic?
     /// Called once, when ``traffic`` is known.
     private let recognised: (Tunnel) -> Void
     /// Called with all that the client sends, before it goes on.
     private let overheard: (Tunnel, ByteBuffer) -> Void
 
     init(
-        client: any Channel, traffic: Traffic?, recognised: @escaping (Tunnel) -> Void,
+        client: any Channel, traffic: Traffic?, tell: @escaping (ByteBuffer) -> Traffic?,
+        recognised: @escaping (Tunnel) -> Void,
         overheard: @escaping (Tunnel, ByteBuffer) -> Void
     ) {
         self.client = client
         self.traffic = traffic
+        self.tell = tell
         self.recognised = recognised
         self.overheard = overheard
         up = Lane(.stalled)
@@ -64,17 +68,10 @@ final class Tunnel {
         }
     }
 
-    /// A worker names its connections first of all: `rollcall-w1`, or `rollcall-w1-hears` for one that subscribes.
     private func recognise(_ bytes: ByteBuffer) {
         guard traffic == nil else { return }
-        var bytes = bytes
-        opening.writeBuffer(&bytes)
-        let words = String(buffer: opening).split(separator: "\r\n", omittingEmptySubsequences: false)
-        if let command = words.firstIndex(of: "SETNAME"), words.count > command + 3 {
-            traffic = words[command + 2].hasSuffix("-hears") ? .subscribers : .commands
-        } else if opening.readableBytes > 4096 {
-            traffic = .commands
-        }
+        opening.writeImmutableBuffer(bytes)
+        traffic = tell(opening)
         if traffic != nil { recognised(self) }
     }
 }

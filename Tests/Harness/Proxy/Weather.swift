@@ -14,17 +14,24 @@ public enum Weather: Hashable, Sendable {
     case refusing
 }
 
-/// Which connections of a worker to Redis are meant.
+/// Which connections to Redis, or to one of several servers of it, are meant.
 public struct Traffic: OptionSet, Hashable, Sendable {
-    public let rawValue: Int
+    public let rawValue: UInt64
 
-    public init(rawValue: Int) {
+    public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    public static let commands = Traffic(rawValue: 1)
-    public static let subscribers = Traffic(rawValue: 2)
-    public static let all: Traffic = [.commands, .subscribers]
+    /// Of workers; two bits each.
+    public static let commands = Traffic(rawValue: 0x5555_5555)
+    public static let subscribers = Traffic(rawValue: 0xAAAA_AAAA)
+    /// Of one worker, `w0` and so on, sixteen at the most.
+    public static func worker(_ number: Int) -> Traffic { Traffic(rawValue: 0b11 << (2 * UInt64(number))) }
+    /// Of one node of a cluster to another, in the order of their ids; sixteen at the most.
+    public static func node(_ number: Int) -> Traffic { Traffic(rawValue: 1 << (32 + UInt64(number))) }
+    /// Of everybody else: replicas, sentinels, operators.
+    public static let others = Traffic(rawValue: 1 << 63)
+    public static let all = Traffic(rawValue: .max)
 }
 
 /// How a connection is cut.

@@ -22,10 +22,11 @@ struct ReadyTests {
         #expect(try await ready(worker) == 200)
         worker.process.signal(SIGTERM)
         try await eventually("it is not ready") { try await ready(worker) == 503 }
-        let clients = try await redis.cli("CLIENT", "LIST").split(separator: "\n")
+        let primary = try await redis.primary(of: "{workers}")
+        let clients = try await primary.cli("CLIENT", "LIST").split(separator: "\n")
         let beats = try #require(clients.first { $0.contains("-beats ") })
         let id = try #require(beats.split(separator: " ").first?.dropFirst("id=".count))
-        try await redis.cli("CLIENT", "KILL", "ID", String(id))
+        try await primary.cli("CLIENT", "KILL", "ID", String(id))
         try await eventually("a new lease begins, and is reported", every: .milliseconds(50)) {
             let page = try await MetricsPage(worker)
             return page["rollcall_incarnations_total"] == 2 && page["rollcall_lease_held"] == 1
@@ -40,14 +41,14 @@ struct ReadyTests {
     @Test("says yes over a blip of Redis, and no when Redis has been away for six leases, until it is back")
     func withoutRedis() async throws {
         let deployment = try await Deployment(
-            workers: 1, settings: ["worker.lease": "1s", "worker.heartbeat": "300ms"])
-        let (worker, port) = (deployment.workers[0], deployment.redis.port)
-        deployment.redis.process.kill()
+            workers: 1, settings: ["worker.lease": "1s", "worker.heartbeat": "300ms"], on: .server)
+        let (worker, server) = (deployment.workers[0], deployment.redis.servers[0])
+        server.process.kill()
         try await eventually("it knows", every: .milliseconds(50)) {
             try await Web.get("\(worker.admin)/v1/presence?user=alice").status == 503
         }
         try await eventually("it is not ready", every: .milliseconds(50)) { try await ready(worker) == 503 }
-        let again = try await RedisServer(port: port)
+        let again = try await RedisServer(port: server.port)
         try await eventually("it is ready again", every: .milliseconds(50)) { try await ready(worker) == 200 }
         #expect(again.process.isRunning)
     }

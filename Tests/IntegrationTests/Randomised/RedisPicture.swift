@@ -1,46 +1,58 @@
-// What Redis holds of the test's people, read in one script so that it is one moment's.
+// What Redis holds of the test's people: of each, and of each conversation, what it is in one moment.
 
 import Foundation
 import RollcallModel
 import TestSupport
 
-/// The presence and the typists in Redis at one moment.
-struct RedisPicture: Decodable {
+/// The presence and the typists in Redis.
+struct RedisPicture {
     /// The hash of each user.
-    let presence: [String: [String: String]]
+    private(set) var presence: [String: [String: String]] = [:]
     /// For each conversation what its sorted set holds: `USER DEVICE`, with commas between.
-    let sets: [String: String]
+    private(set) var sets: [String: String] = [:]
     /// The same from the strings beside it.
-    let strings: [String: String]
+    private(set) var strings: [String: String] = [:]
 
-    private static let script = """
+    private struct Typists: Decodable {
+        let set: String
+        let strings: String
+    }
+
+    private static let person = """
+        local fields, flat = {}, redis.call('HGETALL', KEYS[1])
+        for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+        return cjson.encode(fields)
+        """
+
+    private static let conversation = """
         local time = redis.call('TIME')
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
-        local picture = { presence = {}, sets = {}, strings = {} }
-        for user in string.gmatch(ARGV[1], '[^ ]+') do
-          local fields, flat = {}, redis.call('HGETALL', 'presence:{' .. user .. '}')
-          for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
-          picture.presence[user] = fields
-        end
-        for room in string.gmatch(ARGV[2], '[^ ]+') do
-          local set = redis.call('ZRANGEBYSCORE', 'typing:{' .. room .. '}', '(' .. now, '+inf')
-          local typists = {}
-          for user in string.gmatch(ARGV[1], '[^ ]+') do
-            local devices = redis.call('GET', 'typing:{' .. room .. '}:' .. user) or ''
-            for device in string.gmatch(devices, '[^ ]+') do typists[#typists + 1] = user .. ' ' .. device end
+        local set = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
+        local typists = {}
+        for i = 2, #KEYS do
+          for device in string.gmatch(redis.call('GET', KEYS[i]) or '', '[^ ]+') do
+            typists[#typists + 1] = ARGV[i - 1] .. ' ' .. device
           end
-          picture.sets[room], picture.strings[room] = table.concat(set, ','), table.concat(typists, ',')
         end
-        return cjson.encode(picture)
+        return cjson.encode({ set = table.concat(set, ','), strings = table.concat(typists, ',') })
         """
 
     static func taken(
-        of users: [UserID], _ conversations: [ConversationID], in redis: RedisServer
+        of users: [UserID], _ conversations: [ConversationID], in redis: TestRedis
     ) async throws -> RedisPicture {
-        let json = try await redis.cli(
-            "EVAL", script, "0", users.map(\.text).joined(separator: " "),
-            conversations.map(\.text).joined(separator: " "))
-        return try JSONDecoder().decode(RedisPicture.self, from: Data(json.utf8))
+        var picture = RedisPicture()
+        for user in users.map(\.text) {
+            let json = try await redis.cli("EVAL", person, "1", "presence:{\(user)}")
+            picture.presence[user] = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
+        }
+        for conversation in conversations.map(\.text) {
+            let set = "typing:{\(conversation)}"
+            let keys = [set] + users.map { "\(set):\($0)" }
+            let json = try await redis.cli(["EVAL", Self.conversation, "\(keys.count)"] + keys + users.map(\.text))
+            let typists = try JSONDecoder().decode(Typists.self, from: Data(json.utf8))
+            (picture.sets[conversation], picture.strings[conversation]) = (typists.set, typists.strings)
+        }
+        return picture
     }
 
     func status(of user: UserID) -> String { presence[user.text]?["status"] ?? "offline" }

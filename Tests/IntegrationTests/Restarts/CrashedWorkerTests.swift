@@ -42,7 +42,7 @@ struct CrashedWorkerTests {
         #expect(gone - killed < .seconds(7), "the lease and two seconds")
         #expect(seenLost.last?.lastSeen == Timestamp(milliseconds: max(beat, written)))
         try await eventually("nothing is left of its dead self") {
-            try await redis.cli("KEYS", "*\(crashed.incarnation)*").isEmpty
+            try await redis.keys("*\(crashed.incarnation)*").isEmpty
         }
         clients[0].setState(.idle)
         try await seen.sees("the last change", within: .seconds(20)) { $0[users[0]]?.status == .away }

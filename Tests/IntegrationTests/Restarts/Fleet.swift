@@ -5,15 +5,15 @@ import Harness
 import RollcallClient
 import TestSupport
 
-/// Some workers beside one Redis, each of which can be started again where it was.
+/// Some workers beside a Redis, each of which can be started again where it was.
 final class Fleet {
-    let redis: RedisServer
+    let redis: TestRedis
     private(set) var workers: [WorkerProcess] = []
     private let settings: [String: String]
 
     /// - Parameter settings: of every worker, what is not as it is by default.
     init(of count: Int, settings: [String: String] = [:]) async throws {
-        redis = try await RedisServer()
+        redis = try await TestRedis()
         self.settings = settings
         for number in 1...count { workers.append(try await start("w\(number)", port: 0)) }
     }
