@@ -7,7 +7,7 @@ internal import TestSupport
 
 extension Fault {
     static let clusterFaults =
-        [roomsPrimaryKilled, leasesPrimaryKilled, nodeStalled, nodeFailedOver, resharded]
+        [roomsPrimaryKilled, leasesPrimaryKilled, nodeStalled, nodeFailedOver, splitOff, resharded, added]
 
     private static func cluster(
         _ name: String, body: @escaping @Sendable (Stage, RedisClusterSet) async throws -> Void
@@ -60,10 +60,43 @@ extension Fault {
         try await load.end()
     }
 
+    /// It knows soon that it is of the minority, and takes no commands.
+    private static let splitOff = cluster("primary of the leases and one worker cut off, until others have a new one") {
+        stage, set in
+        let old = try await set.primary(of: "{workers}")
+        var ids: [String] = []
+        for server in set.servers { ids.append(try await server.cli("CLUSTER", "MYID")) }
+        let place = set.servers.firstIndex { $0 === old } ?? 0
+        try await stage.split {
+            try await stage.redis.network.split(off: place, with: 0, nodes: ids)
+        } promoted: {
+            _ = try await set.primary(of: "{workers}", besides: old)
+        } end: {
+            try await stage.redis.network.heal()
+            try await eventually("it is a replica") { try await old.cli("ROLE").hasPrefix("slave") }
+        }
+    }
+
     private static let resharded = cluster("1,000 slots moved under load (reshard)") { stage, set in
         let load = try await stage.load()
         try await stage.outage {
             try await set.reshard(1000, from: set.servers[0], to: set.servers[1])
+        } end: { _ in
+        }
+        try await load.end()
+    }
+
+    /// Leases and the conversation go there as well.
+    private static let added = cluster("a primary added, and 1,000 slots of each moved there, under load") {
+        stage, set in
+        let load = try await stage.load()
+        try await stage.outage {
+            let new = try await set.add()
+            for old in set.servers.prefix(3) { try await set.reshard(1000, from: old, to: new) }
+            for key in ["{workers}", "typing:{\(stage.room)}"] {
+                let old = try await set.primary(of: key)
+                if old !== new { try await set.move(try await set.slot(of: key), from: old, to: new) }
+            }
         } end: { _ in
         }
         try await load.end()

@@ -14,7 +14,7 @@ extension Outage {
 }
 
 extension Fault {
-    static let sentinelFaults = [primaryKilled, primaryStalled, failedOver, demoted, sentinelsGone]
+    static let sentinelFaults = [primaryKilled, primaryStalled, failedOver, demoted, splitOff, sentinelsGone]
 
     private static func sentinel(
         _ name: String, body: @escaping @Sendable (Stage, SentinelSet) async throws -> Void
@@ -61,6 +61,28 @@ extension Fault {
             try await stage.redis.cli("REPLICAOF", "127.0.0.1", "\(set.port(of: set.servers[1]))")
         } end: { _ in
             _ = try await set.primary()
+        }
+    }
+
+    /// Set as operators are told to, it soon takes no writes, and the worker beside it waits.
+    private static let splitOff = sentinel(
+        "primary and one worker cut off from all others, until others have a new one"
+    ) {
+        stage, set in
+        let old = set.servers[0]
+        for server in set.servers {
+            try await server.cli("CONFIG", "SET", "min-replicas-to-write", "1", "min-replicas-max-lag", "2")
+        }
+        try await stage.split {
+            try await stage.redis.network.split(off: 0, with: 0)
+        } promoted: {
+            let new = try await set.primary(besides: old)
+            try await eventually("it has a replica, and takes writes") {
+                try await new.cli("INFO", "replication").contains("min_slaves_good_slaves:1")
+            }
+        } end: {
+            try await stage.redis.network.heal()
+            try await eventually("it is a replica") { try await old.cli("ROLE").hasPrefix("slave") }
         }
     }
 

@@ -36,7 +36,25 @@ struct Prohibition: Sendable {
         /// Observers and reads.
         case all
         case observers
+        /// Those on other hosts than this one.
+        case others(than: Int)
         case reads
+
+        /// Whether those count who observe on this host.
+        func observe(on host: Int) -> Bool {
+            switch self {
+            case .all, .observers: true
+            case .others(let other): host != other
+            case .reads: false
+            }
+        }
+
+        var read: Bool {
+            switch self {
+            case .all, .reads: true
+            case .observers, .others: false
+            }
+        }
     }
 }
 

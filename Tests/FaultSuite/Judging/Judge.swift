@@ -59,8 +59,10 @@ struct Judge {
     private func findings(of prohibition: Prohibition) -> [Finding] {
         let end = prohibition.until ?? self.end
         var broken: [String] = []
-        if prohibition.who != .reads { broken += sights.compactMap { seen(prohibition, in: $0, to: end) } }
-        if prohibition.who != .observers { broken += read(prohibition, to: end) }
+        broken += sights.filter { prohibition.who.observe(on: $0.host) }.compactMap {
+            seen(prohibition, in: $0, to: end)
+        }
+        if prohibition.who.read { broken += read(prohibition, to: end) }
         guard broken.isEmpty else { return broken.prefix(4).map { Finding(prohibition.promise, broken: $0) } }
         return [Finding(prohibition.promise)]
     }

@@ -15,6 +15,29 @@ final class Network: Sendable {
         return proxy
     }
 
+    /// Cuts off one server and one worker from all others, and leaves them each other. What is under way is held.
+    ///
+    /// - Parameter ids: of a cluster's nodes, in the order of the servers.
+    func split(off server: Int, with worker: Int, nodes ids: [String] = []) async throws {
+        for (place, proxy) in proxies.withLockedValue({ $0 }) {
+            switch place {
+            case .server(server): try await proxy.set(.stalled, for: Traffic.all.subtracting(.worker(worker)))
+            case .bus(server): try await proxy.set(.stalled)
+            case .server, .sentinel: try await proxy.set(.stalled, for: .worker(worker))
+            case .bus:
+                // They come again, and are known then.
+                try await proxy.tell(nodes: ids)
+                try await proxy.set(.stalled, for: .node(server))
+                try await proxy.cut(.reset)
+            }
+        }
+    }
+
+    /// Everybody reaches everybody again.
+    func heal() async throws {
+        for proxy in proxies.withLockedValue({ Array($0.values) }) { try await proxy.set(.clear) }
+    }
+
     /// All ways of a worker.
     func ways(of worker: Int) -> Ways {
         Ways(proxies.withLockedValue { Array($0.values) }, of: .worker(worker))
