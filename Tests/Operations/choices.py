@@ -9,7 +9,7 @@ NOT_RUN = [
     (r"swift build -c release", "builds for minutes; what is built stands there already, as another build of it"),
     (r"swift test --filter", "is one of the tests, of which this is one too"),
     (r"(sudo )?make (bench|bench-growth|bench-stages|bench-micro|bench-crowd|check-allocations|memory|leaks|faults|simulate|release)\b", "builds for release, and measures for minutes"),
-    (r"python3 Benchmarks/Units/units.py", "measures for minutes; the arithmetic with its figures is run"),
+    (r"ROLLCALL=\S+ python3 Benchmarks/Units/units.py", "measures for minutes; the arithmetic with its figures is run"),
     (r"rollcall load (?!--devices 500 )", "names workers and secrets of others; LoadTests run such ones"),
     (r"\.build/release/faults", "shows what `make faults` has measured"),
     (r"rollcall (explain \w+|workers)$", "wants devices on two workers, in grace, or of a dead one: OperatorTests make them"),
