@@ -119,7 +119,7 @@ extension ClusterCommands {
     }
 
     private func missed(_ node: ClusterNode, _ error: RedisError) {
-        if !node.isKnownAway { onUnreachable?(node.address, error) }
+        if !node.isKnownAway, nodes[node.address] === node { onUnreachable?(node.address, error) }
         node.isKnownAway = true
         decided(node)
     }

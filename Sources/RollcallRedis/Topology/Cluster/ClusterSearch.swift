@@ -79,18 +79,37 @@ final class ClusterSearch: ServerSearch {
     private static let pause = TimeAmount.milliseconds(50)
 }
 
+/// What a node says of the cluster.
+private enum Health {
+    case well
+    /// Most agree that some primary is lost. No other node knows better, and this one will know of the next.
+    case lacksPrimary
+    /// It may be of a minority, and others go on.
+    case cutOff
+
+    init(_ info: String) {
+        let facts = info.split(whereSeparator: \.isNewline).map { $0.split(separator: ":") }
+        func fact(_ name: String) -> Substring? { facts.first { $0.first == Substring(name) }?.last }
+        switch (fact("cluster_state"), fact("cluster_slots_pfail")) {
+        case ("ok", _): self = .well
+        case (_, "0"): self = .lacksPrimary
+        default: self = .cutOff
+        }
+    }
+}
+
 extension ClusterSearch {
     private func ask() {
         guard asks.isConnected, !isAsking else { return }
         isAsking = true
-        var isWell = false
+        var health = Health.cutOff
         asks.send(RedisCommand("CLUSTER", "INFO")) { answer in
-            isWell = (try? answer.get())?.string?.contains("cluster_state:ok") == true
+            if let info = (try? answer.get())?.string { health = Health(info) }
         }
-        asks.send(RedisCommand("CLUSTER", "SLOTS")) { [weak self] in self?.answered($0, isWell: isWell) }
+        asks.send(RedisCommand("CLUSTER", "SLOTS")) { [weak self] in self?.answered($0, health) }
     }
 
-    private func answered(_ answer: Result<RedisValue, RedisError>, isWell: Bool) {
+    private func answered(_ answer: Result<RedisValue, RedisError>, _ health: Health) {
         isAsking = false
         switch answer {
         case .success(let slots):
@@ -98,11 +117,15 @@ extension ClusterSearch {
                 return goOn(RedisError(.connectFailed, "the node \(ring.current) knows of no slots"))
             }
             // One that is cut off from the others may tell what was. Without any map that is better than nothing.
-            if isWell || map == nil { adopt(next) }
-            guard isWell else {
-                return goOn(RedisError(.server(kind: "CLUSTERDOWN"), "the cluster is down, says \(ring.current)"))
+            if health == .well || map == nil { adopt(next) }
+            let error = RedisError(.server(kind: "CLUSTERDOWN"), "the cluster is down, says \(ring.current)")
+            switch health {
+            case .well: askAgain()
+            case .lacksPrimary:
+                lastError = error
+                askAgain()
+            case .cutOff: goOn(error)
             }
-            askAgain()
         case .failure(let error):
             // What else there is comes as the end of the connection.
             guard case .server = error.code else { return }
