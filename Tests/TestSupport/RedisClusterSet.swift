@@ -52,7 +52,6 @@ public final class RedisClusterSet: Sendable {
     /// Starts one more, of which the others do not know yet.
     private func start() async throws {
         let place = nodes.count
-        let busPort = try freePort()
         let gates = [try await gate?(.server(place)), try await gate?(.bus(place))].compactMap(\.self)
         let announced =
             gates.isEmpty
@@ -60,16 +59,28 @@ public final class RedisClusterSet: Sendable {
             : ["--cluster-announce-port", "\(gates[0].port)"]
                 + ["--cluster-announce-bus-port", "\(gates[1].port)"]
         // They find each other the sooner the less they may be silent.
-        let server = try await RedisServer(
-            options: [
-                "--cluster-enabled", "yes", "--cluster-port", "\(busPort)", "--repl-diskless-sync-delay", "0",
-                "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0",
-            ] + announced, users: "redis-cluster.acl")
+        let options = [
+            "--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0",
+            "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0",
+        ]
+        let (server, busPort) = try await Self.server(options: options + announced)
         for (gate, port) in zip(gates, [server.port, busPort]) { try await gate.aim(at: port) }
         let node = Node(
             server: server, port: gates.first?.port ?? server.port, busPort: gates.last?.port ?? busPort, gates: gates)
         present.withLock { $0.append(node) }
         try await server.cli("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
+    }
+
+    /// The port for the other nodes may be taken by somebody else before the server listens there, as the other one may.
+    private static func server(options: [String]) async throws -> (RedisServer, busPort: Int) {
+        func start(_ busPort: Int) async throws -> (RedisServer, Int) {
+            let options = options + ["--cluster-port", "\(busPort)"]
+            return (try await RedisServer(options: options, users: "redis-cluster.acl"), busPort)
+        }
+        for _ in 0..<5 {
+            if let started = try? await start(freePort()) { return started }
+        }
+        return try await start(freePort())
     }
 
     private func meet(_ node: Node) async throws {
