@@ -3,7 +3,7 @@
 import NIOCore
 
 /// What finds servers for as long as it lives, bound to its event loop.
-protocol ServerSearch: AnyObject {
+protocol ServerSearch: AnyObject, SendableMetatype {
     func start()
     /// One that serves whoever wants no more than to be led somewhere.
     func find(_ promise: EventLoopPromise<RedisLocation.Address>)
