@@ -57,9 +57,10 @@ struct PrivateRole: Sendable {
     static func sentinel(_ number: Int, watching primary: Int, as name: String, quorum: Int) -> PrivateRole {
         PrivateRole(usualPort: 26_399 + number, readyWords: "+monitor master") { port, folder in
             let file = folder.appending(path: "sentinel.conf")
+            // Each sentinel may vote for itself; the next election begins after twice the failover's time-out.
             let lines = [
                 "bind 127.0.0.1", "dir \(folder.path)", "sentinel monitor \(name) 127.0.0.1 \(primary) \(quorum)",
-                "sentinel down-after-milliseconds \(name) 1000", "sentinel failover-timeout \(name) 10000", "",
+                "sentinel down-after-milliseconds \(name) 1000", "sentinel failover-timeout \(name) 3000", "",
             ]
             if !FileManager.default.fileExists(atPath: file.path) {
                 try Data(lines.joined(separator: "\n").utf8).write(to: file)
