@@ -44,7 +44,7 @@ struct FuzzedShard {
         for action in actions {
             switch action {
             // What is said to somebody who has gone is dropped, as by a worker.
-            case .send, .sendSparing, .sendSnapshot, .hold, .listen, .limitHit, .sweep: break
+            case .send, .sendSparing, .sendSnapshot, .hold, .listen, .limitHit, .assertAnew, .sweep: break
             case .tellWhenDrained(let key): awaitDrain.append(key)
             case .close(let key, _):
                 expect(connected.contains(key), "a connection is closed twice, or after its end")
