@@ -20,7 +20,7 @@ public struct WorkerRights: Sendable {
     /// All of them, in the order in which `Config/redis.acl` has them, or `Config/redis-cluster.acl`.
     public var all: [RedisRight] {
         keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
-            + (others.map(\.name) + (isOfCluster ? [] : Self.underSentinels) + Self.onKeys.map(\.name) + onChannels)
+            + (others.map(\.name) + (isOfCluster ? [] : Self.underSentinels) + onKeys.map(\.name) + onChannels)
             .map { .command($0) }
     }
 
@@ -39,7 +39,7 @@ public struct WorkerRights: Sendable {
     var probes: [RightProbe] {
         let (keys, patterns) = (keys(names), keys(patterns).map { RedisRight.keys($0) })
         let (channels, channelPatterns) = (channels(names), channels(self.patterns).map { RedisRight.channels($0) })
-        let onKeys = Self.onKeys.map { RightProbe($0.name, arguments: [keys[0]] + $0.rest, of: patterns[0]) }
+        let onKeys = onKeys.map { RightProbe($0.name, arguments: [keys[0]] + $0.rest, of: patterns[0]) }
         let everyKey = zip(keys, patterns).flatMap { key, pattern in
             ["exists", "del"].map { RightProbe($0, arguments: [key], of: pattern) }
         }
@@ -104,7 +104,10 @@ extension WorkerRights {
     /// Asked of a server that sentinels name, before anything else is: nobody comes to be asked for this right.
     private static let underSentinels = ["role"]
 
-    private static let onKeys: [Form] = [
+    /// Where there is a cluster, an audit need not look at the list of sessions: it lies with the leases.
+    private var onKeys: [Form] { Self.everyOnKeys.filter { !isOfCluster || $0.name != "sismember" } }
+
+    private static let everyOnKeys: [Form] = [
         ("exists", []), ("del", []), ("unlink", []), ("persist", []), ("pexpire", ["1"]), ("pexpireat", ["1"]),
         ("get", []), ("set", ["", "PX", "1"]),
         ("hdel", [""]), ("hexists", [""]), ("hget", [""]), ("hgetall", []), ("hlen", []),
