@@ -53,7 +53,7 @@ public struct CannotServe: Error, CustomStringConvertible {
         guard case .server? = reason?.code, let refusal = reason?.underlying as? RedisServerError else {
             return noRedis(location, reason: reason)
         }
-        return refused(refusal.message, at: location)
+        return refused("\(refusal)", at: location)
     }
 
     static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {

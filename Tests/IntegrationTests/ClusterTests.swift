@@ -119,6 +119,19 @@ struct ClusterTests {
         #expect(!party.hasFlapped && party.devices.allSatisfy { $0.close == nil })
     }
 
+    /// They said that there was no Redis, and to start one.
+    @Test("do not start on a cluster that is down, and say so")
+    func down() async throws {
+        let set = try await RedisClusterSet()
+        let left = try await set.primary(of: "{workers}")
+        try #require(set.servers.first { $0 !== left }).process.kill()
+        try await eventually("it is down") { try await left.cli("CLUSTER", "INFO").contains("cluster_state:fail") }
+        let worker = try WorkerProcess.start(["redis.url": set.url, "redis.connect_timeout": "2s"])
+        #expect(try await worker.exitCode(within: .seconds(20)) == 69)
+        try await eventually("it says why") { worker.errors.contains("takes no writes (CLUSTERDOWN") }
+        #expect(worker.errors.contains("redis-cli --cluster check"))
+    }
+
     @Test("do not start where no node answers, and say so")
     func nobody() async throws {
         let worker = try WorkerProcess.start([

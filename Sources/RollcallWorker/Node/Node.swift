@@ -104,7 +104,7 @@ package final class Node: Sendable {
         let timeout = loops[0].scheduleTask(in: .nanoseconds(settings.connectTimeout.milliseconds * 1_000_000)) {
             [self] in
             let refusal = lease.withLockedValue { $0 }?.value.refusal
-            let reason = shard(on: loops[0]).commands.lastError ?? refusal
+            let reason = refusal ?? shard(on: loops[0]).commands.lastError
             started.fail(CannotServe.noLease(settings.redis, reason: reason))
         }
         defer { timeout.cancel() }
