@@ -59,24 +59,16 @@ extension KeyNames {
     /// The incarnation with other last digits, by which its list of sessions lies in the slot of the leases: while a cluster
     /// has those, it has that, and sessions can be written whose users lie with any primary that is there.
     public func besideLeases(_ incarnation: Incarnation) -> Incarnation {
-        let count = 6
+        // Six digits are a thousand times as many names as there are slots.
+        let (count, names) = (6, 1 << 24)
         let head = incarnation.name.dropLast(count)
-        var digits = incarnation.name.suffix(count).map { $0.hexDigitValue ?? 0 }
+        let drawn = Int(incarnation.name.suffix(count), radix: 16) ?? 0
         let (slot, begun) = (KeySlot.of(workers), KeySlot.Checksum(of: head.utf8))
-        // So many digits are a thousand times as many names as there are slots.
-        for _ in 0..<(1 << (4 * count)) {
+        for number in drawn..<drawn + names {
+            let tail = (1...count).map { Self.hexadecimal[number >> (4 * (count - $0)) & 15] }
             var checksum = begun
-            for digit in digits { checksum.add(Self.hexadecimal[digit]) }
-            guard checksum.slot != slot else {
-                let tail = digits.map { Self.hexadecimal[$0] }
-                return Incarnation(name: head + String(decoding: tail, as: UTF8.self))
-            }
-            var place = count - 1
-            while place >= 0, digits[place] == 15 {
-                digits[place] = 0
-                place -= 1
-            }
-            if place >= 0 { digits[place] += 1 }
+            for digit in tail { checksum.add(digit) }
+            if checksum.slot == slot { return Incarnation(name: head + String(decoding: tail, as: UTF8.self)) }
         }
         return incarnation
     }

@@ -82,7 +82,7 @@ public final class TestRedis: Sendable {
         }
     }
 
-    /// What a worker that has just begun tells of it.
+    /// What a worker that has just begun tells of it, the newest first.
     public var firstEvents: [String] {
         switch kind {
         case .server: ["lease begun"]

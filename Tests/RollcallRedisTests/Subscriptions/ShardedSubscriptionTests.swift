@@ -27,6 +27,17 @@ import Testing
         #expect(table.nextBatch() == .init(subscribe: ["a"]))
     }
 
+    @Test func `one of those that were refused can ask for all`() {
+        var table = SubscriptionTable<String>()
+        for channel in ["a", "b", "c"] { table.subscribe(channel) }
+        _ = table.nextBatch()
+        for channel in ["a", "b", "c"] { _ = table.refused(BytesKey(channel)) }
+        table.askAgain(atMost: 1)
+        #expect(table.nextBatch() == .init(subscribe: ["a"]) && table.hasAstray)
+        table.askAgain()
+        #expect(table.nextBatch() == .init(subscribe: ["b", "c"]) && !table.hasAstray)
+    }
+
     @Test func `what Redis ended is no more confirmed, and asked for again`() {
         var table = table(of: "a", "b")
         #expect(table.ended(ByteBuffer(string: "a")) == "a")

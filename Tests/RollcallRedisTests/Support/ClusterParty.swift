@@ -9,7 +9,7 @@ import TestSupport
 
 /// What a shard of a worker has of a cluster.
 final class ClusterParty: Sendable {
-    /// What was told, in order: `connected`, `lost`, `+channel`, `-channel`, `channel: payload`.
+    /// What was told, in order: `connected`, `lost`, `unreachable`, `+channel`, `-channel`, `channel: payload`.
     var events: [String] { log.withLock { $0 } }
     private let log = Mutex<[String]>([])
     private let eventLoop: any EventLoop
@@ -31,6 +31,7 @@ final class ClusterParty: Sendable {
         try await use { [self] commands, subscriber in
             commands.whenConnected { [weak self] in self?.note("connected") }
             commands.whenLost { [weak self] _ in self?.note("lost") }
+            commands.whenUnreachable { [weak self] primary, _ in self?.note("unreachable \(primary)") }
             subscriber.whenSubscribed { [weak self] in for topic in $0 { self?.note("+\(topic.channel)") } }
             subscriber.whenLost { [weak self] lost in
                 if case .topics(let topics) = lost { for topic in topics { self?.note("-\(topic.channel)") } }

@@ -51,6 +51,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("cluster_state:ok\r\ncluster_slots_pfail:5461\r\n", ClusterHealth.well),
+        ("cluster_state:fail\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:5461\r\n", .lacksPrimary),
+        ("cluster_state:fail\r\ncluster_slots_pfail:10922\r\ncluster_slots_fail:0\r\n", .cutOff), ("", .cutOff),
+    ])
+    func `a node that has not agreed on who is lost may be of a minority`(info: String, health: ClusterHealth) {
+        #expect(ClusterHealth(info) == health)
+    }
+
+    @Test func `a replica more changes no slot`() throws {
+        func map(_ nodes: RedisValue...) throws -> ClusterMap {
+            try #require(ClusterMap(.array([.array([.integer(0), .integer(16_383)] + nodes)]), from: Self.asked))
+        }
+        let (a, b) = (node(.text("a")), node(.text("b")))
+        #expect(try map(a).hasSlots(of: map(a, b)) && map(a) != map(a, b) && !map(a).hasSlots(of: map(b)))
+    }
+
     @Test func `no answer names more primaries than there are slots`() {
         let hosts = (0..<20_000).map { range(0, 0, node(.text("host\($0)"))) }
         #expect(ClusterMap(.array(hosts), from: Self.asked) == nil)

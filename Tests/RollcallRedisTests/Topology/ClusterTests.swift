@@ -60,6 +60,22 @@ struct ClusterTests {
         }
     }
 
+    @Test func `a primary that does not let us in is told of once, and again after it has`() async throws {
+        let set = try await RedisClusterSet()
+        let shut = set.servers[1]
+        try await shut.cli("ACL", "SETUSER", "rollcall", "off")
+        let party = try await ClusterParty(set.url)
+        func told() -> Int { party.events.count { $0 == "unreachable 127.0.0.1:\(shut.port)" } }
+        try await eventually("it is told of") { told() == 1 }
+        try await shut.cli("ACL", "SETUSER", "rollcall", "on")
+        try await eventually("it lets us in") { try await party.use { commands, _ in commands.connectionCount == 3 } }
+        #expect(told() == 1 && party.events.count { $0.hasPrefix("unreachable") } == 1)
+        try await shut.cli("ACL", "SETUSER", "rollcall", "off")
+        try await shut.cli("CLIENT", "KILL", "TYPE", "normal")
+        try await eventually("it is told of again") { told() == 2 }
+        try await party.close()
+    }
+
     @Test func `every call of the store finds where its keys are`() async throws {
         let set = try await RedisClusterSet()
         let party = try await ClusterParty(set.url)

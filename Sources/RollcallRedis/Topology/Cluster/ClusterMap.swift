@@ -42,6 +42,9 @@ package struct ClusterMap: Hashable, Sendable {
     /// The primary of a slot.
     package subscript(slot: Int) -> Address { primaries[place(of: slot)] }
 
+    /// Whether each slot has the same primary there, whatever replicas they have.
+    func hasSlots(of other: ClusterMap) -> Bool { primaries == other.primaries && owners == other.owners }
+
     /// Where in ``primaries`` that of a slot stands.
     func place(of slot: Int) -> Int { Int(owners[slot]) }
 

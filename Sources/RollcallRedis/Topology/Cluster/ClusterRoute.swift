@@ -30,10 +30,7 @@ public final class ClusterRoute: RedisRoute {
         self.state = state
         search = SearchOnDemand(on: eventLoop) {
             ClusterSearch(of: deployment, credentials: credentials, for: client, on: eventLoop, logger: logger) {
-                logger.info(
-                    "slots of the cluster",
-                    metadata: ["primaries": "\($0.primaries.map { "\($0)" }.joined(separator: ", "))"])
-                Self.tell($0, to: state)
+                Self.found($0, state, logger)
             }
         }
     }
@@ -72,10 +69,14 @@ public final class ClusterRoute: RedisRoute {
         await search.close()
     }
 
-    private static func tell(_ map: ClusterMap, to state: NIOLockedValueBox<State>) {
-        let followers = state.withLockedValue { state in
-            state.map = map
-            return state.followers
+    private static func found(_ map: ClusterMap, _ state: NIOLockedValueBox<State>, _ logger: Logger) {
+        let (former, followers) = state.withLockedValue { state in
+            defer { state.map = map }
+            return (state.map, state.followers)
+        }
+        if former.map(map.hasSlots) != true {
+            let primaries = map.primaries.map { "\($0)" }.joined(separator: ", ")
+            logger.info("slots of the cluster", metadata: ["primaries": "\(primaries)"])
         }
         for follower in followers.values { follower() }
     }

@@ -79,37 +79,18 @@ final class ClusterSearch: ServerSearch {
     private static let pause = TimeAmount.milliseconds(50)
 }
 
-/// What a node says of the cluster.
-private enum Health {
-    case well
-    /// Most agree that some primary is lost. No other node knows better, and this one will know of the next.
-    case lacksPrimary
-    /// It may be of a minority, and others go on.
-    case cutOff
-
-    init(_ info: String) {
-        let facts = info.split(whereSeparator: \.isNewline).map { $0.split(separator: ":") }
-        func fact(_ name: String) -> Substring? { facts.first { $0.first == Substring(name) }?.last }
-        switch (fact("cluster_state"), fact("cluster_slots_pfail")) {
-        case ("ok", _): self = .well
-        case (_, "0"): self = .lacksPrimary
-        default: self = .cutOff
-        }
-    }
-}
-
 extension ClusterSearch {
     private func ask() {
         guard asks.isConnected, !isAsking else { return }
         isAsking = true
-        var health = Health.cutOff
+        var health = ClusterHealth.cutOff
         asks.send(RedisCommand("CLUSTER", "INFO")) { answer in
-            if let info = (try? answer.get())?.string { health = Health(info) }
+            if let info = (try? answer.get())?.string { health = ClusterHealth(info) }
         }
         asks.send(RedisCommand("CLUSTER", "SLOTS")) { [weak self] in self?.answered($0, health) }
     }
 
-    private func answered(_ answer: Result<RedisValue, RedisError>, _ health: Health) {
+    private func answered(_ answer: Result<RedisValue, RedisError>, _ health: ClusterHealth) {
         isAsking = false
         switch answer {
         case .success(let slots):
