@@ -27,16 +27,13 @@ public final class Sentinel: Sendable {
     /// Starts one and waits until it watches.
     ///
     /// - Parameters:
-    ///   - port: where to listen; `nil` picks a free one.
     ///   - downAfter: how long the primary may be silent.
     ///   - gate: what stands before it, and is led to it.
     public init(
-        watching primary: Int, as name: String, quorum: Int, port: Int? = nil, downAfter: Duration = .seconds(1),
+        watching primary: Int, as name: String, quorum: Int, downAfter: Duration = .seconds(1),
         gate: (any Gate)? = nil, _ equipment: Equipment = Equipment()
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(
-            path: "rollcall-sentinel-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try Self.newFolder()
         (self.folder, way, self.gate) = (folder, equipment.way, gate)
         let lines =
             (equipment.lines.isEmpty ? ["port PORT"] : equipment.lines) + [
@@ -44,24 +41,41 @@ public final class Sentinel: Sendable {
                 "sentinel down-after-milliseconds \(name) \(downAfter / .milliseconds(1))",
                 "sentinel failover-timeout \(name) 6000", "sentinel parallel-syncs \(name) 2",
             ] + (gate.map { ["sentinel announce-ip 127.0.0.1", "sentinel announce-port \($0.port)"] } ?? [])
-        // A free port may be taken by somebody else before the sentinel listens there.
-        for _ in 0..<3 where port == nil {
+        func start() async throws -> (Int, ChildProcess) {
             let free = try freePort()
-            guard let process = try? await Self.start(lines, port: free, in: folder) else { continue }
-            (self.port, self.process) = (free, process)
-            try await gate?.aim(at: free)
-            return
+            let text = lines.map { $0.replacing("PORT", with: "\(free)") }.joined(separator: "\n") + "\n"
+            return (free, try await Self.start(text, in: folder))
         }
-        self.port = try port ?? freePort()
-        process = try await Self.start(lines, port: self.port, in: folder)
-        try await gate?.aim(at: self.port)
+        // A free port may be taken by somebody else before the sentinel listens there.
+        var started: (Int, ChildProcess)?
+        for _ in 0..<3 where started == nil { started = try? await start() }
+        if let started { (port, process) = started } else { (port, process) = try await start() }
+        try await gate?.aim(at: port)
     }
 
-    private static func start(_ lines: [String], port: Int, in folder: URL) async throws -> ChildProcess {
-        let file = folder.appending(path: "sentinel.conf")
-        let text = lines.map { $0.replacing("PORT", with: "\(port)") }.joined(separator: "\n") + "\n"
-        try Data(text.utf8).write(to: file)
-        let process = try ChildProcess(["redis-server", file.path, "--sentinel"])
+    /// Starts one anew that has ended, as an operator would: where it was, and with what it had learned.
+    ///
+    /// One that knew nothing would be another to those who hear what the old one had said, which a replica may
+    /// publish up to a second later.
+    public init(again old: Sentinel) async throws {
+        folder = try Self.newFolder()
+        (port, way, gate) = (old.port, old.way, old.gate)
+        let learned = try String(contentsOf: Self.file(in: old.folder), encoding: .utf8)
+        process = try await Self.start(learned.replacing(old.folder.path, with: folder.path), in: folder)
+    }
+
+    private static func newFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "rollcall-sentinel-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    private static func file(in folder: URL) -> URL { folder.appending(path: "sentinel.conf") }
+
+    private static func start(_ text: String, in folder: URL) async throws -> ChildProcess {
+        try Data(text.utf8).write(to: file(in: folder))
+        let process = try ChildProcess(["redis-server", file(in: folder).path, "--sentinel"])
         try await eventually("a sentinel watches") {
             guard process.isRunning else { throw Timeout(description: "a sentinel ended: \(process.output)") }
             return process.output.contains("+monitor master")

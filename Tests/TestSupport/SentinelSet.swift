@@ -13,7 +13,6 @@ public final class SentinelSet: Sendable {
     /// Where others find them.
     private let ports: [Int]
     private let gates: [any Gate]
-    private let downAfter: Duration
     private let present: Mutex<[Sentinel]>
 
     public var sentinels: [Sentinel] { present.withLock { $0 } }
@@ -26,7 +25,6 @@ public final class SentinelSet: Sendable {
     public init(
         downAfter: Duration = .seconds(1), isHasty: Bool = true, gate: GateMaker? = nil
     ) async throws {
-        self.downAfter = downAfter
         var (servers, ports, gates): ([RedisServer], [Int], [any Gate]) = ([], [], [])
         for place in 0..<3 {
             let gate = try await gate?(.server(place))
@@ -129,14 +127,11 @@ public final class SentinelSet: Sendable {
         }
     }
 
-    /// Starts sentinels where those were that were killed, and waits until they know everybody.
+    /// Starts the sentinels anew that were killed, and waits until they know everybody.
     public func startSentinels() async throws {
-        let primary = try await master()
         var started: [Sentinel] = []
         for old in sentinels {
-            let sentinel = try await Sentinel(
-                watching: port(of: primary), as: Self.name, quorum: 2, port: old.port, downAfter: downAfter,
-                gate: old.gate)
+            let sentinel = try await Sentinel(again: old)
             try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500")
             started.append(sentinel)
         }
