@@ -194,8 +194,10 @@ extension Shard {
     }
 
     private func newer(_ read: Presence, _ known: Presence) -> Presence {
-        // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
+        // A record that is not there is no newer record, although it reads as one: Redis may have lost everything,
         guard read.updatedAt != nil || known.updatedAt == nil else { return known }
+        // or have been a primary that was replaced, while somebody came to the next one.
+        guard outage == nil || known.updatedAt != nil else { return read }
         guard outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }
@@ -211,7 +213,7 @@ extension Shard {
         let named = record.incarnations
         let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
         guard let outage, !isAuthoritative else { return dead }
-        guard let key = watchKeys[record.user], let watch = watches[key], watch.presence != nil else {
+        guard let key = watchKeys[record.user], let watch = watches[key], watch.presence?.updatedAt != nil else {
             return dead.filter { outage.hadPassed($0.value) }
         }
         return dead.filter { watch.masked.contains($0.key) }

@@ -73,7 +73,7 @@ extension Fault {
         for server in set.servers {
             try await server.cli("CONFIG", "SET", "min-replicas-to-write", "1", "min-replicas-max-lag", "2")
         }
-        try await stage.split(untaught: stage.settings.lease) {
+        try await stage.split {
             try await stage.redis.network.split(off: 0, with: 0)
         } promoted: {
             let new = try await set.primary(besides: old)

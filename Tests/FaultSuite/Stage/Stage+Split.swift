@@ -9,14 +9,11 @@ extension Stage {
     /// its people believed among themselves is forgotten when the network is whole again.
     ///
     /// - Parameters:
-    ///   - untaught: how long after the end the first host may be without those of whom it read meanwhile that they were
-    ///     not there.
     ///   - begin: splits the network.
     ///   - promoted: waits for the other primary.
     ///   - end: heals the network, and waits until the first primary knows.
     func split(
-        untaught: Duration = .zero, begin: () async throws -> Void, promoted: () async throws -> Void,
-        end: () async throws -> Void
+        begin: () async throws -> Void, promoted: () async throws -> Void, end: () async throws -> Void
     ) async throws {
         let cast = try await cast()
         let here = try await commuters("here-", on: [0, 0, 0, 0])
@@ -36,7 +33,7 @@ extension Stage {
         try await end()
         let ended = Moment.now
 
-        blind(0, from: began, to: ended + untaught)
+        blind(0, from: began, to: ended)
         // The new primary believes the leases that it was told of, until they have passed.
         unreadable(from: began, to: promotion + span)
         unreadable(from: ended, to: ended + Promise.convergenceLimit)

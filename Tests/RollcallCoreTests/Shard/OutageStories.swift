@@ -332,4 +332,23 @@ import Testing
         stage.pass(.milliseconds(200))
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
+
+    @Test("who was at another primary all the while is there once that is found; whose lease had passed is not")
+    func elsewhereAllTheWhile() {
+        var stage = Stage()
+        let bob = stage.enter("bob")
+        let (w3, start) = (Incarnation(name: "w3.c"), stage.redis.time)
+        stage.pass(.seconds(1))
+        stage.say(.watch(["alice", "dave"]), on: bob)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline", "dave offline"])
+        stage.redisGoes()
+        stage.redis.records = ["alice": elsewhere("alice", start), "dave": elsewhere("dave", start, of: w3)]
+        stage.others = [w2: start.advanced(by: .seconds(60)), w3: start.advanced(by: .milliseconds(500))]
+        stage.redisReturns()
+        stage.settle()
+        #expect(Set(stage.heard(by: bob).statuses) == ["alice online", "dave offline"], "and when he was last seen")
+        stage.pass(.seconds(8))
+        #expect(stage.heard(by: bob).isEmpty)
+    }
 }
