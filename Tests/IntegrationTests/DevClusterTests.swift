@@ -75,10 +75,7 @@ struct DevClusterTests {
         }
 
         func kill(_ port: Int) async throws {
-            let info = try await RunningDev.ask(port, "INFO", "server")
-            let pid = try #require(info.firstMatch(of: /process_id:(\d+)/).flatMap { Int32($0.output.1) })
-            #expect(ProcessTable.children(of: dev.process.pid).contains(pid))
-            Foundation.kill(pid, SIGKILL)
+            Foundation.kill(try await dev.server(on: port), SIGKILL)
         }
 
         func isBackAsReplica(_ port: Int) async throws {

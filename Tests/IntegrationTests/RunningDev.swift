@@ -114,5 +114,13 @@ struct RunningDev {
         return cli.output.trimmingCharacters(in: .newlines)
     }
 
+    /// The process, a child of this one, of the server that listens on a port at this moment.
+    func server(on port: Int) async throws -> Int32 {
+        let info = try await Self.ask(port, "INFO", "server")
+        let pid = try #require(info.firstMatch(of: /process_id:(\d+)/).flatMap { Int32($0.output.1) })
+        #expect(children.contains(pid))
+        return pid
+    }
+
     private var children: Set<Int32> { ProcessTable.children(of: process.pid) }
 }

@@ -9,10 +9,19 @@ extension PrivateRedis {
             "redis-cli", program: Program.find("redis-cli"), arguments: ["-h", "127.0.0.1", "-p", "\(port)"] + words)
     }
 
-    /// What the server answers, a line for each part.
+    /// How long a server may take to answer: one may be stopped, on purpose too.
+    private static let patience = Duration.seconds(2)
+
+    /// What the server answers, a line for each part; nothing if it does not answer in time.
     func ask(_ words: String...) async throws -> [String] {
+        let child = try cli(words)
+        let end = Task {
+            try await Task.sleep(for: Self.patience)
+            await child.stop()
+        }
+        defer { end.cancel() }
         var lines: [String] = []
-        for await line in try cli(words).lines { lines.append(line) }
+        for await line in child.lines { lines.append(line) }
         return lines
     }
 }

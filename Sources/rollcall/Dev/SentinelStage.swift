@@ -82,11 +82,14 @@ actor SentinelStage {
         }
     }
 
-    /// Where the sentinels say that it is.
+    /// Where the first sentinel that answers says that it is.
     private var primaryPort: Int? {
         get async {
-            let answer = try? await sentinels[0].ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
-            return answer?.last.flatMap { Int($0) }
+            for sentinel in sentinels {
+                let answer = try? await sentinel.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", Self.name)
+                if let port = answer?.last.flatMap({ Int($0) }) { return port }
+            }
+            return nil
         }
     }
 }
