@@ -110,10 +110,12 @@ def test_t4_ten_seconds_of_keys_are_ten_signals_and_one_appearance(page, workers
         time.sleep(max(0.0, start + (key + 1) / 12 - time.monotonic()))
     alice.run("input.send()")
     bob.sees("typing", "value.count === 0")
+    typed = time.monotonic() - start
     signals = [text for text in page.run("return wire.alice") if '"typing":true' in text]
     frames = [text for text in page.run("return wire.bob") if '"type":"typing"' in text]
     print(f"{len(signals)} signals, {len(frames)} frames at the observer, who saw {bob.counts()}")
-    assert len(signals) <= 10
+    # The first after 0.3 s, then one a second: ten, unless the machine was late.
+    assert len(signals) <= typed + 0.7
     assert bob.counts() == [0, 1, 0]
 
 
@@ -185,17 +187,18 @@ def test_t7_the_background_and_a_closed_tab_end_typing_and_presence(open_page, w
     assert last_typing - start < 1, "at once, and not by expiry"
 
 
-def test_p5_a_reload_is_never_seen_as_gone(open_page, workers, room):
+def test_p5_a_reload_is_never_seen_as_gone(open_page, worker, workers, room):
+    own = worker(presence__grace="10s")  # However long a page takes to load.
     watching = open_page()
     bob = Person(watching, "bob", workers[1].edge, room.bob, room, [room.alice])
     page = open_page()
     site = page.run("return location.href")
     # The observer's tab is hidden meanwhile, which a page without followPage does not mind.
     for _ in range(3):
-        alice = Person(page, "web", workers[0].edge, room.alice, room, **QUICK)
+        alice = Person(page, "web", own.edge, room.alice, room, **QUICK)
         alice.run("client.followPage(); input.edited('Hello')")
         page.load(site)
-    Person(page, "web", workers[0].edge, room.alice, room)
+    Person(page, "web", own.edge, room.alice, room)
     bob.sees(room.alice, "value.status === 'online'")
     bob.sees("typing", "value.count === 0")
     assert bob.statuses(room.alice) == ["offline", "online"]
@@ -418,7 +421,7 @@ def test_c2_a_token_is_renewed_before_it_ends(page, worker, room, tmp_path):
     (tmp_path / "secret").write_bytes(secret)
     (tmp_path / "secret").chmod(0o600)
     own = worker(auth__mode="jwt", auth__secret_file=tmp_path / "secret", auth__leeway="0")
-    page.run("window.tokens = arguments[0]", [token(room.alice, secret, 3), token(room.alice, secret, 600)])
+    page.run("window.tokens = arguments[0]", [token(room.alice, secret, 8), token(room.alice, secret, 600)])
     page.run(
         """
         const [url] = arguments;
@@ -428,7 +431,7 @@ def test_c2_a_token_is_renewed_before_it_ends(page, worker, room, tmp_path):
         """, own.edge)
     page.until("she is connected", "seen.connection.at(-1)?.value.status === 'connected'")
     page.until("it is renewed", "tokens.length === 0")
-    page.run("await new Promise((resolve) => setTimeout(resolve, 2000))")
+    page.run("await new Promise((resolve) => setTimeout(resolve, 4000))")
     assert [each["value"]["status"] for each in page.run("return seen.connection")] == ["connecting", "connected"]
 
 

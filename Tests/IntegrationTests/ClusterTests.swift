@@ -9,7 +9,6 @@ import Testing
 
 @Suite("Workers on a cluster", .serialized, .timeLimit(.minutes(2)))
 struct ClusterTests {
-    private static let short = ["worker.lease": "1500ms", "worker.heartbeat": "500ms"]
     /// Enough to lie with every primary.
     private static let names = (0..<12).map { "user\($0)" }
 
@@ -20,11 +19,11 @@ struct ClusterTests {
         let devices: [WireDevice]
         let watcher: WireDevice
 
-        init(_ set: RedisClusterSet) async throws {
+        init(_ set: RedisClusterSet, settings: [String: String] = [:]) async throws {
             self.set = set
             workers = [
-                try await WorkerProcess("w1", redis: set.url, settings: short),
-                try await WorkerProcess("w2", redis: set.url, settings: short),
+                try await WorkerProcess("w1", redis: set.url, settings: settings),
+                try await WorkerProcess("w2", redis: set.url, settings: settings),
             ]
             var devices: [WireDevice] = []
             for name in names { devices.append(try await workers[0].device(name, "phone")) }
@@ -63,7 +62,8 @@ struct ClusterTests {
 
     @Test("see the presence and typing of people whose keys lie with different primaries")
     func everybody() async throws {
-        let party = try await Party(RedisClusterSet())
+        let short = ["worker.lease": "1500ms", "worker.heartbeat": "500ms"]
+        let party = try await Party(RedisClusterSet(), settings: short)
         try await party.typing(party.devices[0], "user0")
         for device in party.devices { try await device.ask(.state(.idle)) }
         try await party.sees(.away)

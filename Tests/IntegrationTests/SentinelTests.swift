@@ -11,9 +11,8 @@ struct SentinelTests {
     @Test("go together from a primary that dies to the next, with all that is on them")
     func failover() async throws {
         let set = try await SentinelSet()
-        let short = ["worker.lease": "1500ms", "worker.heartbeat": "500ms"]
-        let first = try await WorkerProcess("w1", redis: set.url, settings: short)
-        let second = try await WorkerProcess("w2", redis: set.url, settings: short)
+        let first = try await WorkerProcess("w1", redis: set.url)
+        let second = try await WorkerProcess("w2", redis: set.url)
         let alice = try await first.device("alice", "phone")
         let bob = try await second.device("bob", "laptop")
         for device in [alice, bob] { try await device.ask(.join("c42", presence: false)) }

@@ -26,11 +26,11 @@ import Testing
             let alice = node.client(user: "alice", device: "phone")
             alice.connect()
             let input = alice.typingInput(in: "c42")
-            input.edited("Hello")
             try await eventually("the server tells of Alice and of itself") {
-                let room = try? await ask(port)
-                return room?.here == ["Alice", "The greeter"] && room?.typing == ["Alice"]
+                (try? await ask(port))?.here == ["Alice", "The greeter"]
             }
+            input.edited("Hello")
+            try await eventually("and that she types") { try await ask(port).typing == ["Alice"] }
             server.signal(SIGTERM)
             #expect(try await server.exitCode() == 0)
         }

@@ -11,9 +11,17 @@ import Testing
     func reports() async throws {
         let redis = try await RedisServer()
         let metrics = TestMetrics()
-        let embedded = try await withMetricsFactory(metrics) { try await EmbeddedNode(redis) }
+        var configuration = WorkerConfiguration()
+        configuration.redis.url = redis.url
+        configuration.typing.expiry = .seconds(8)
+        let embedded = try await withMetricsFactory(metrics) { [configuration] in
+            try await EmbeddedNode(configuration)
+        }
+        // What is typed is said once until it has been reported.
+        var options = ClientOptions()
+        options.typing = try TypingSettings(throttle: .seconds(7), inactivity: .seconds(60), expiry: .seconds(8))
         let alice = embedded.node.client(user: "alice", device: "server")
-        let bob = embedded.node.client(user: "bob", device: "server")
+        let bob = embedded.node.client(user: "bob", device: "server", options: options)
         for client in [alice, bob] { client.connect() }
         let input = bob.typingInput(in: "c42")
         _ = try await bob.connection.first("connected") { $0.isConnected }

@@ -11,14 +11,19 @@ public struct Timeout: Error, CustomStringConvertible {
 
 /// Waits until `condition` is true.
 ///
+/// Time in which this process was not let run does not count: others were perhaps not, either.
+///
 /// - Throws: ``Timeout``, naming `what`, after `limit`; whatever `condition` throws.
 public func eventually(
     _ what: String, within limit: Duration = .seconds(30), every pause: Duration = .milliseconds(10),
     _ condition: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + limit
+    var end = ContinuousClock.now + limit
     while try await !condition() {
         guard ContinuousClock.now < end else { throw Timeout(description: "not within \(limit): \(what)") }
-        try await Task.sleep(for: pause)
+        let due = ContinuousClock.now + pause
+        try await Task.sleep(until: due, clock: .continuous)
+        let late = ContinuousClock.now - due
+        if late > .milliseconds(100) { end += late }
     }
 }

@@ -247,7 +247,10 @@ extension RedisClusterSet {
         for server in servers where server !== old && server.process.isRunning {
             let own = try await server.cli("CLUSTER", "NODES").split(separator: "\n").first { $0.contains("myself") }
             guard let own, own.contains("slave \(id)") else { continue }
-            try await server.cli("CLUSTER", "FAILOVER")
+            // Refused for as long as it has no word from its primary.
+            try await eventually("a replica begins", every: .milliseconds(100)) {
+                try await server.cli("CLUSTER", "FAILOVER") == "OK"
+            }
             return
         }
         throw Timeout(description: "no replica")

@@ -47,14 +47,20 @@ public final class SentinelSet: Sendable {
             let gate = try await gate?(.sentinel(place))
             let sentinel = try await Sentinel(
                 watching: ports[0], as: Self.name, quorum: 2, downAfter: downAfter, gate: gate)
-            // Older ones have no such command, and are waited for.
-            if isHasty { try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500") }
+            if isHasty { try await Self.hurry(sentinel) }
             sentinels.append(sentinel)
             if let gate { gates.append(gate) }
         }
         self.gates = gates
         present = Mutex(sentinels)
         try await settled()
+    }
+
+    /// Has a sentinel say and ask more often than they do by default, and come to its senses sooner that had no time to run.
+    /// Older ones have no such command, and are waited for.
+    private static func hurry(_ sentinel: Sentinel) async throws {
+        try await sentinel.cli(
+            "SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500", "tilt-period", "1000")
     }
 
     /// Waits until every sentinel knows both replicas and both others.
@@ -132,7 +138,7 @@ public final class SentinelSet: Sendable {
         var started: [Sentinel] = []
         for old in sentinels {
             let sentinel = try await Sentinel(again: old)
-            try await sentinel.cli("SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500")
+            try await Self.hurry(sentinel)
             started.append(sentinel)
         }
         present.withLock { [started] in $0 = started }

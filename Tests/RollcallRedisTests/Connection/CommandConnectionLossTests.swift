@@ -118,12 +118,12 @@ import Testing
     @Test func `a loop that was itself asleep does not take that for silence`() async throws {
         let redis = try await RedisServer()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let commands = try await Commands(of: redis, settings: .hasty, on: group.next())
+        let commands = try await Commands(of: redis, settings: .patient, on: group.next())
         try await commands.connected()
         for _ in 0..<3 {
             let replies = try await commands.collect(2) { connection, reply in
                 connection.send(RedisCommand("PING"), reply: reply)
-                Thread.sleep(forTimeInterval: 0.8)
+                Thread.sleep(forTimeInterval: 2)
                 connection.send(RedisCommand("PING"), reply: reply)
             }
             #expect(try replies.map { try $0.get() } == [.status("PONG"), .status("PONG")])

@@ -24,8 +24,8 @@ final class ClusterParty: Sendable {
             NIOLoopBound(
                 (
                     commands: RedisCommands(
-                        along: route, name: "test", on: loop, logger: quiet, settings: .hasty, scripts: scripts),
-                    subscriber: RedisSubscriber(along: route, name: "hears", on: loop, logger: quiet, settings: .hasty)
+                        along: route, name: "test", on: loop, logger: quiet, scripts: scripts),
+                    subscriber: RedisSubscriber(along: route, name: "hears", on: loop, logger: quiet)
                 ), eventLoop: loop)
         }.get()
         try await use { [self] commands, subscriber in

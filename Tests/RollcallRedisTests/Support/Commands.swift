@@ -11,6 +11,9 @@ extension ConnectionSettings {
     /// A connection that finds out quickly.
     static let hasty = ConnectionSettings(pingEvery: .milliseconds(100), deadAfter: .milliseconds(400))
 
+    /// A connection that lives without a sign of life for longer than a slow machine takes to give one.
+    static let patient = ConnectionSettings(pingEvery: .milliseconds(100), deadAfter: .milliseconds(1500))
+
     /// A connection on which nothing is said but what a test says; on a slow machine its pings would be counted, too.
     static func still(maximumWaiting: Int = 65_536) -> ConnectionSettings {
         ConnectionSettings(pingEvery: .seconds(60), deadAfter: .seconds(120), maximumWaiting: maximumWaiting)

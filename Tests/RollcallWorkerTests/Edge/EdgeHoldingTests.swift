@@ -31,7 +31,9 @@ struct EdgeHoldingTests {
             try await client.send(.text("last"))
             try await eventually("the last has come") { edge.journal.contains("last") }
             #expect((1...2000).contains(read.withLockedValue { $0 }))
-            #expect(edge.journal.all == ["connected", "hold"] + Array(repeating: "60000 bytes", count: 40) + ["last"])
+            let said = ["connected", "hold"] + Array(repeating: "60000 bytes", count: 40) + ["last"]
+            // Nobody answers pings here: it is lost soon after.
+            #expect(edge.journal.all.prefix(said.count) == said[...])
         }
     }
 
@@ -47,7 +49,7 @@ struct EdgeHoldingTests {
             client.close()
             try await eventually("the shard hears of it") { edge.journal.contains("lost") }
             #expect(edge.journal.all == ["connected", "hold"] + (0..<100).map { "\($0)" } + ["lost"])
-            #expect(edge.server.connections == 0)
+            try await eventually("it is over") { edge.server.connections == 0 }
         }
     }
 
