@@ -189,15 +189,20 @@ extension Shard {
     ) -> Watch.Reading {
         let dead = standings.isEmpty ? [:] : masked(in: record, standings, isAuthoritative: isAuthoritative)
         let read = record.presence(past: dead)
-        let known = isAuthoritative ? nil : key.flatMap { watches.read($0) { $0.presence } ?? nil }
+        let known = isAuthoritative ? nil : key.flatMap(known)
         return Watch.Reading(presence: known.map { newer(read, $0) } ?? read, masked: Set(dead.keys))
     }
 
+    /// What a further read is held against. After an outage the absence of a record is nothing known: it may have been read
+    /// at a primary that had been replaced, while somebody came to the next one.
+    private func known(of key: WatchKey) -> Presence? {
+        let known = watches.read(key) { $0.presence } ?? nil
+        return outage != nil && known?.updatedAt == nil ? nil : known
+    }
+
     private func newer(_ read: Presence, _ known: Presence) -> Presence {
-        // A record that is not there is no newer record, although it reads as one: Redis may have lost everything,
+        // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
         guard read.updatedAt != nil || known.updatedAt == nil else { return known }
-        // or have been a primary that was replaced, while somebody came to the next one.
-        guard outage == nil || known.updatedAt != nil else { return read }
         guard outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }
@@ -213,7 +218,7 @@ extension Shard {
         let named = record.incarnations
         let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
         guard let outage, !isAuthoritative else { return dead }
-        guard let key = watchKeys[record.user], let watch = watches[key], watch.presence?.updatedAt != nil else {
+        guard let key = watchKeys[record.user], let watch = watches[key], known(of: key) != nil else {
             return dead.filter { outage.hadPassed($0.value) }
         }
         return dead.filter { watch.masked.contains($0.key) }
