@@ -80,6 +80,12 @@ final class Child: Sendable {
         insist.cancel()
     }
 
+    /// As ``stop(patience:)``, unless cancelled before it is time.
+    func stop(after pause: Duration) async throws {
+        try await Task.sleep(for: pause)
+        await stop()
+    }
+
     /// Ends the child as a crash would, and waits until it is gone.
     func crash() async {
         state.withLock { $0.wasStopped = true }

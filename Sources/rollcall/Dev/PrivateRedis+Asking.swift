@@ -15,13 +15,10 @@ extension PrivateRedis {
     /// What the server answers, a line for each part; nothing if it does not answer in time.
     func ask(_ words: String...) async throws -> [String] {
         let child = try cli(words)
-        let end = Task {
-            try await Task.sleep(for: Self.patience)
-            await child.stop()
-        }
-        defer { end.cancel() }
+        async let _: Void = child.stop(after: Self.patience)
         var lines: [String] = []
         for await line in child.lines { lines.append(line) }
+        if Task.isCancelled { await child.stop() }
         return lines
     }
 }
