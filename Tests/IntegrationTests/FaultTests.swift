@@ -76,15 +76,9 @@ struct FaultTests {
 
     @Test("the devices of a worker that is killed are offline within its lease and two seconds")
     func killed() async throws {
-        // A worker that got no time for its heartbeats judges nobody for a while, rightly; not each time.
-        var isInTime = false
-        for _ in 0..<3 where !isInTime { isInTime = try await killedOnce() < .milliseconds(3500) }
-        #expect(isInTime)
-    }
-
-    /// - Returns: after what time it was seen.
-    private func killedOnce() async throws -> Duration {
-        let deployment = try await Deployment(workers: 2, settings: Self.short)
+        // Whoever got no time for two heartbeats judges nobody for a while, rightly: so these are not too frequent.
+        let settings = ["worker.lease": "3s", "worker.heartbeat": "1s"]
+        let deployment = try await Deployment(workers: 2, settings: settings)
         let (_, bob) = try await pair(on: deployment)
         let killed = ContinuousClock.now
         deployment.workers[0].crash()
@@ -95,11 +89,10 @@ struct FaultTests {
                 return users.contains { $0.user == "alice" && $0.status == .offline }
             }
         }
-        let seen = ContinuousClock.now
+        #expect(ContinuousClock.now - killed < .seconds(5))
         try await eventually("nothing of it is left") {
             try await deployment.redis.keys("*\(deployment.workers[0].incarnation)*").isEmpty
         }
-        return seen - killed
     }
 
     @Test(

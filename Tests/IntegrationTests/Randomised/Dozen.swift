@@ -202,7 +202,7 @@ final class Dozen {
             throw Timeout(
                 description: "\(method) \(request.url!) got \(status): \(String(decoding: answer, as: UTF8.self))")
         }
-        try await settle(participants, "those who are no members are out")
+        try await settle(participants, "those who are no members are out", within: .seconds(1))
     }
 
     // MARK: Agreement

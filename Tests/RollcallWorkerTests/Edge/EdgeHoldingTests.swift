@@ -32,8 +32,8 @@ struct EdgeHoldingTests {
             try await eventually("the last has come") { edge.journal.contains("last") }
             #expect((1...2000).contains(read.withLockedValue { $0 }))
             let said = ["connected", "hold"] + Array(repeating: "60000 bytes", count: 40) + ["last"]
-            // Nobody answers pings here: it is lost soon after.
-            #expect(edge.journal.all.prefix(said.count) == said[...])
+            // Nobody answers pings here: it may be lost by now.
+            #expect([said, said + ["lost"]].contains(edge.journal.all))
         }
     }
 
