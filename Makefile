@@ -60,16 +60,16 @@ test-hiredis: setup ## test RollcallRedis against hiredis 1.x, built from the so
 SEEDS ?= 5000
 
 # Needs neither Redis nor hiredis, and builds nothing that does.
-simulate: ## play thousands of simulated deployments; takes SEEDS=n, FROM=n, SEED=n for the story of one, PLANT=mistake
+simulate: ## play thousands of simulated deployments; takes SEEDS=n, FROM=n, SEED=n for the story of one, PLANT=mistake, STEPS=1
 	$(SWIFT) build $(RELEASE) --product simulate
-	.build/release/simulate $(if $(SEED),--seed $(SEED) --trace,--seeds $(SEEDS) $(if $(FROM),--from $(FROM))) $(if $(PLANT),--plant $(PLANT))
+	.build/release/simulate $(if $(SEED),--seed $(SEED) --trace,--seeds $(SEEDS) $(if $(FROM),--from $(FROM))) $(if $(PLANT),--plant $(PLANT)) $(if $(STEPS),--steps)
 
 # Results are kept in .build/faults.json: a run that was ended goes on where it was, and ONLY= plays some rows alone.
-faults: setup ## put every promise to the test on real processes; takes ON=sentinel or cluster, ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1
+faults: setup ## put every promise to the test on real processes; takes ON=sentinel or cluster, AUTH=jwt or insecure, ONLY=pattern, ROUNDS=n, JOBS=n, FRESH=1
 	@scripts/setup faults
 	$(SWIFT) build $(RELEASE) --product rollcall
 	$(SWIFT) build $(RELEASE) --product faults
-	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ON),--on $(ON)) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
+	.build/release/faults --jobs $(or $(JOBS),2) $(if $(ON),--on $(ON)) $(if $(AUTH),--auth $(AUTH)) $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FRESH),--fresh)
 
 bench: bench-programs ## measure workers against floors, built for release, on Linux; takes ROUNDS=n, ONLY=words
 	$(MEASURE) --json .build/bench.json

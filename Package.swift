@@ -170,6 +170,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -184,6 +185,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["Spawning"],
             path: "Tests/TestSupport",
+            exclude: ["Clock/settable_clock.c"],
             swiftSettings: swiftSettings
         ),
         .target(
@@ -195,9 +197,10 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "RedisTwin", "RollcallCore", "RollcallModel", "TestSupport",
+                "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Simulation",
             swiftSettings: swiftSettings
@@ -278,6 +281,7 @@ let package = Package(
                 "RollcallClient", "RollcallModel", "TestSupport",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -353,8 +357,10 @@ let package = Package(
             name: "FaultSuite",
             dependencies: [
                 "Harness", "RollcallClient", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/FaultSuite",
             swiftSettings: swiftSettings

@@ -15,6 +15,7 @@ final class ShardStage {
         // Thousands of calls come as from one client.
         settings.limits.messageRate = .max
         settings.limits.messageBurst = .max
+        settings.presenceCoalesce = .zero
         shard = Shard(settings: settings, worker: "w1", random: SystemRandomNumberGenerator())
         let incarnation = Incarnation(name: "w1.1")
         let (time, lease) = (redis.time, Duration.seconds(3600))
@@ -73,7 +74,7 @@ final class ShardStage {
     func heard(of user: UserID, typing: Bool, in conversation: ConversationID) {
         let change = TypingChange(
             user: user, typing: typing, expiresIn: typing ? 3000 : nil, at: shard.redisTime(at: now))
-        shard.typingChanged(change, in: conversation)
+        shard.typingChanged(change, in: conversation, at: now)
     }
 
     func heard(of user: UserID, status: PresenceStatus) {

@@ -12,14 +12,17 @@ public struct ClientOptions: Sendable {
     /// The ceiling of every pause. Short, so that what people see is true again within two seconds of the end of an
     /// outage; an app that minds its battery more may take longer ones and call ``RollcallClient/networkChanged()``.
     public var longestPause: Duration = .milliseconds(1500)
-    /// How long an attempt may take from its start to the worker's welcome; two seconds at most while there is
-    /// another address to try.
+    /// How long the app may take over a token before it is asked again, and how long an attempt may then take until
+    /// the worker's welcome; two seconds at most for an attempt while there is another address to try.
     public var connectTimeout: Duration = .seconds(10)
     /// How late beyond two of the worker's pings silence means that the connection is dead.
     public var silenceSlack: Duration = .seconds(2)
     /// A PEM file of certificates to trust for `wss://` in place of the system's.
     public var trustedCertificates: String?
-    /// The app's names for people, asked once for each typist and remembered. Where it has none, the name in the
+    /// Hosts to which a worker may send the client, beside those of its URLs. `*.` before a domain stands for all hosts
+    /// within it. The client shows its token there: it goes to no other host, whatever a worker says.
+    public var workerHosts: [String] = []
+    /// The app's names for people, asked once for each and remembered while the name is on show, and longer. Where it has none, the name in the
     /// conversation's members counts, which is also shown until the answer comes.
     public var names: (@Sendable (UserID) async -> String?)?
 

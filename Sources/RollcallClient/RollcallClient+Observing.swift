@@ -43,7 +43,8 @@ extension RollcallClient {
     }
 
     /// The worker's time now; `nil` before the first welcome. "Last seen" is told in it, so that a wrong clock on
-    /// this device changes nothing.
+    /// this device changes nothing. Where the worker's clock is set, this follows within a minute while presence is
+    /// observed in the foreground, and after the next reconnect otherwise.
     public var serverTime: Timestamp? {
         engine.shared.withLockedValue { $0.clock.time(at: engine.clock.now) }
     }

@@ -26,8 +26,9 @@ public final class RollcallClient: Sendable {
     ///   - device: this device's name among the user's; `nil` where the token names it.
     ///   - options: the choices of the app.
     ///   - token: called for the first connection, some time before the token expires if it is a JWT that says when,
-    ///     and whenever the worker says that it has expired. What it throws counts as weather, and it is asked again,
-    ///     unless it is a ``RollcallError`` that says otherwise.
+    ///     and whenever it has expired. What it throws counts as weather, and it is asked again, unless it is a
+    ///     ``RollcallError`` that says otherwise. If it does not answer within ``ClientOptions/connectTimeout``, its task
+    ///     is cancelled and it is called again.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -45,8 +46,8 @@ public final class RollcallClient: Sendable {
         let certificates = options.trustedCertificates
         var random = SystemRandomNumberGenerator()
         self.init(
-            to: Itinerary(urls, using: &random), device: device, options: options, token: token,
-            on: MultiThreadedEventLoopGroup.singleton.next(), by: .system
+            to: Itinerary(urls, using: &random), device: device, options: options, token: TokenSource(token),
+            on: MultiThreadedEventLoopGroup.singleton.next(), by: .system, jitter: .system
         ) { address, loop, owner in
             let wire = WebSocketWire(on: loop, owner: owner)
             wire.connect(to: address, trusting: certificates)
@@ -65,18 +66,29 @@ public final class RollcallClient: Sendable {
         on loop: any EventLoop, by clock: SteadyClock = .system, dial: @escaping Dial
     ) {
         self.init(
-            to: Itinerary([.here]), device: device, options: options, token: token, on: loop, by: clock, dial: dial)
+            to: Itinerary([.here]), device: device, options: options, token: TokenSource(token), on: loop, by: clock,
+            jitter: .system, dial: dial)
+    }
+
+    /// A client in whose life nothing happens but on this loop, by this clock and this chance.
+    package convenience init(
+        urls: [String], device: DeviceID?, options: ClientOptions, token: TokenSource,
+        on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
+    ) {
+        var random = jitter
+        self.init(
+            to: Itinerary(urls, using: &random), device: device, options: options, token: token, on: loop, by: clock,
+            jitter: jitter, dial: dial)
     }
 
     private init(
         to itinerary: Itinerary<WorkerAddress>?, device: DeviceID?, options: ClientOptions,
-        token: @escaping TokenCallback,
-        on loop: any EventLoop, by clock: SteadyClock, dial: @escaping Dial
+        token: TokenSource, on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
     ) {
-        engine = EngineHandle(on: loop, by: clock, options: options) { engine in
+        engine = EngineHandle(on: loop, by: clock, jitter: jitter, options: options) { engine in
             Connector(
                 to: itinerary, device: device, options: options, token: token, dial: dial, on: loop, by: clock,
-                owner: engine)
+                jitter: jitter, owner: engine)
         }
     }
 
@@ -115,6 +127,9 @@ public final class RollcallClient: Sendable {
 
 // For tests.
 extension RollcallClient {
+    /// Whether the worker's rate keeps back what the client is to send. On the client's loop only.
+    package var isBehind: Bool { engine.read { $0.isBehind } ?? false }
+
     /// Whether the app was asked for something, a token or a name, and has not answered yet.
     package nonisolated(nonsending) var isAwaitingItsApp: Bool {
         get async {
@@ -124,6 +139,3 @@ extension RollcallClient {
         }
     }
 }
-
-/// Gives the token that names the user.
-typealias TokenCallback = @Sendable () async throws -> String

@@ -9,7 +9,7 @@ public struct RollcallError: Error, Sendable {
         case invalidURL = "invalid_url"
         /// The worker does not take the token (close code 4100).
         case badToken = "bad_token"
-        /// The token has expired, and so had the one that the callback gave after it (4101).
+        /// The token has expired, and so had the one that the callback gave after it, when it came (4101).
         case tokenExpired = "token_expired"
         /// The worker found a message of ours wrong, or this one is no Rollcall worker (4102).
         case protocolError = "protocol_error"
@@ -29,7 +29,7 @@ public struct RollcallError: Error, Sendable {
         case limit
         /// The worker did not take a single message.
         case badRequest = "bad_request"
-        /// The token callback threw.
+        /// The token callback threw, or did not answer in time.
         case tokenUnavailable = "token_unavailable"
         /// No worker answered at the URL.
         case unreachable

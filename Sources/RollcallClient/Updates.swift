@@ -28,6 +28,10 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             await subscription.next(isolation: actor)
         }
+
+        /// The value that nobody has read yet, if there is one: for a reader that moves the client's time itself, and so has
+        /// nothing to wait for.
+        package func pending() -> Element? { subscription.mailbox.pending() }
     }
 }
 

@@ -36,36 +36,13 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
         }
     }
 
-    public static func == (left: Self, right: Self) -> Bool { isSame(left.text, right.text) }
+    public static func == (left: Self, right: Self) -> Bool { TextBytes.areSame(left.text, right.text) }
 
-    public static func < (left: Self, right: Self) -> Bool { precedes(left.text, right.text) }
+    public static func < (left: Self, right: Self) -> Bool { TextBytes.precedes(left.text, right.text) }
 
     public func hash(into hasher: inout Hasher) {
-        combine(text, into: &hasher)
+        TextBytes.combine(text, into: &hasher)
     }
-}
-
-// Outside of the type, since of a generic type other modules call code that is not specialised: it looks up types each
-// time, which costs more than to compare two names.
-
-private func isSame(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count
-        && withBytes(of: left) { left in withBytes(of: right) { left.elementsEqual($0) } }
-}
-
-private func precedes(_ left: String, _ right: String) -> Bool {
-    withBytes(of: left) { left in withBytes(of: right) { left.lexicographicallyPrecedes($0) } }
-}
-
-private func combine(_ text: String, into hasher: inout Hasher) {
-    withBytes(of: text) { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    hasher.combine(UInt8(0xFF))
-}
-
-private func withBytes<Result>(of text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-    let result = text.utf8.withContiguousStorageIfAvailable(body)
-    guard let result else { preconditionFailure("Identifier.init makes its text contiguous") }
-    return result
 }
 
 extension Identifier: CustomStringConvertible {

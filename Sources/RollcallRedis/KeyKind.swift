@@ -1,5 +1,7 @@
 // The kinds of keys that Rollcall has in Redis, for those who look at a key and want to know whose it is.
 
+import RollcallModel
+
 /// A kind of key, by its name's form.
 package enum KeyKind: String, CaseIterable, Sendable {
     case typists
@@ -26,22 +28,22 @@ package enum KeyKind: String, CaseIterable, Sendable {
 extension KeyNames {
     /// What kind of key has this name; `nil` if it is none of ours.
     package func kind(of key: String) -> KeyKind? {
-        guard key.hasPrefix(prefix) else { return nil }
-        let name = key.dropFirst(prefix.count)
-        guard let open = name.firstIndex(of: "{"), let close = name[open...].firstIndex(of: "}"),
-            name.index(after: open) < close
-        else { return nil }
-        let (head, tag, rest) = (name[..<open], name[open...close], name[name.index(after: close)...])
+        guard key.begins(with: prefix) else { return nil }
+        let name = key[key.utf8.index(key.startIndex, offsetBy: prefix.utf8.count)...]
+        guard let (head, inside) = name.cut(at: "{"), let (tag, rest) = inside.cut(at: "}"), !tag.isEmpty else {
+            return nil
+        }
+        let hasMore = rest.begins(with: ":") && rest.utf8.count > 1
         return switch (head, rest) {
         case ("typing:", ""): .typists
-        case ("typing:", _) where rest.hasPrefix(":") && rest.count > 1: .typing
+        case ("typing:", _) where hasMore: .typing
         case ("presence:", ""): .presence
         case ("members:", ""): .members
         case ("revoked:", ""): .revoked
         case ("worker:", ":sessions"): .sessions
         case ("worker:", ":sweeper"): .sweeper
-        case ("", "") where tag == "{workers}": .workers
-        case ("", _) where tag == "{workers}" && rest.hasPrefix(":") && rest.count > 1: .worker
+        case ("", "") where tag == "workers": .workers
+        case ("", _) where tag == "workers" && hasMore: .worker
         default: nil
         }
     }

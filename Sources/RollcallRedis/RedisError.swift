@@ -1,6 +1,8 @@
 // What can go wrong between a command and its reply. Errors name the command and never its arguments, which hold
 // what people wrote and who they are.
 
+import RollcallModel
+
 /// Why a command has no reply, or a connection is none.
 public struct RedisError: Error, Sendable {
     /// What happened, for programs.
@@ -17,6 +19,8 @@ public struct RedisError: Error, Sendable {
         case server(kind: String)
         /// Redis sent what the protocol does not allow, or more than we take.
         case protocolError
+        /// The reply was larger than ``ConnectionSettings/maximumReplyBytes``: it was read past, and the connection stands.
+        case replyTooLarge
         /// Redis refused the user or the password.
         case authentication
         /// Nobody answered at the location, or not in the way that was asked for.
@@ -45,9 +49,34 @@ public struct RedisError: Error, Sendable {
         switch code {
         case .notConnected, .connectionLost, .timedOut, .tooManyWaiting, .connectFailed, .primaryChanged: true
         case .server: (underlying as? RedisServerError)?.retry ?? false
-        case .protocolError, .authentication, .closed: false
+        case .protocolError, .replyTooLarge, .authentication, .closed: false
         }
     }
+
+    /// Whether the command certainly had no effect: it was never sent, or Redis refused it before anything was done. Every
+    /// script begins with a write, so Redis refuses a whole script or none of it.
+    public var hadNoEffect: Bool {
+        switch code {
+        case .notConnected, .tooManyWaiting: true
+        case .server(let kind): Self.refusals.contains(kind)
+        case .connectionLost, .timedOut, .protocolError, .replyTooLarge, .authentication, .connectFailed,
+            .primaryChanged,
+            .closed:
+            false
+        }
+    }
+
+    /// Whether Redis answered that it takes no writes at all at this moment.
+    public var refusesWrites: Bool {
+        if case .server(let kind) = code { Self.refusalsOfWrites.contains(kind) } else { false }
+    }
+
+    private static let refusalsOfWrites: Set<String> = [
+        "CLUSTERDOWN", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY",
+    ]
+    private static let refusals = refusalsOfWrites.union([
+        "ASK", "BUSY", "LOADING", "MOVED", "NOAUTH", "NOSCRIPT", "TRYAGAIN", "WRONGTYPE",
+    ])
 
     /// Whether something else has one of Rollcall's names: a key of another type, which is nobody's to touch and stays as
     /// long as whoever wrote it lets it.
@@ -56,7 +85,7 @@ public struct RedisError: Error, Sendable {
     /// Whether Redis does not let this user do what was asked: somebody has to give the user a right. Before 7.0 Redis has
     /// a sentence and no word for it where a script asked.
     public var isDenied: Bool {
-        code == .server(kind: "NOPERM") || sentence.contains("The user executing the script can't")
+        code == .server(kind: "NOPERM") || sentence.firstBytes(of: "The user executing the script can't") != nil
     }
 
     /// One reference, so that a `Result` with an error in it stays small.
@@ -92,8 +121,8 @@ extension RedisError {
         switch code {
         case .closed, .timedOut:
             RedisError(code, command: command, sentence, underlying: underlying)
-        case .notConnected, .connectionLost, .tooManyWaiting, .server, .protocolError, .authentication, .connectFailed,
-            .primaryChanged:
+        case .notConnected, .connectionLost, .tooManyWaiting, .server, .protocolError, .replyTooLarge, .authentication,
+            .connectFailed, .primaryChanged:
             RedisError(.connectionLost, command: command, "the connection to Redis was lost", underlying: self)
         }
     }

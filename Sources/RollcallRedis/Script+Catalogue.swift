@@ -17,7 +17,7 @@ extension Script {
         "device_write", Source.time_lua, Source.presence_record_lua, Source.device_write_lua)
     static let sweepDevice = Script(
         "sweep_device", Source.time_lua, Source.presence_record_lua, Source.sweep_device_lua)
-    static let sweepClaim = Script("sweep_claim", Source.sweep_claim_lua)
+    static let sweepClaim = Script("sweep_claim", Source.time_lua, Source.sweep_claim_lua)
     static let sessionsRecord = Script("sessions_record", Source.time_lua, Source.sessions_record_lua)
 
     static let heartbeat = Script("heartbeat", Source.time_lua, Source.heartbeat_lua)
@@ -25,11 +25,13 @@ extension Script {
     static let workerForget = Script("worker_forget", Source.time_lua, Source.worker_forget_lua)
 
     static let typingSignal = Script(
-        "typing_signal", Source.time_lua, Source.membership_lua, Source.typing_set_lua, Source.typing_signal_lua)
+        "typing_signal", Source.time_lua, Source.membership_lua, Source.typing_end_lua, Source.typing_set_lua,
+        Source.typing_signal_lua)
     static let typingStop = Script(
-        "typing_stop", Source.time_lua, Source.membership_lua, Source.typing_set_lua, Source.typing_ended_lua,
-        Source.typing_stop_lua)
-    static let room = Script("room", Source.time_lua, Source.membership_lua, Source.room_lua)
+        "typing_stop", Source.time_lua, Source.membership_lua, Source.typing_end_lua, Source.typing_set_lua,
+        Source.typing_ended_lua, Source.typing_stop_lua)
+    static let room = Script(
+        "room", Source.time_lua, Source.membership_lua, Source.typing_end_lua, Source.room_lua)
 
     static let membersReplace = Script(
         "members_replace", Source.time_lua, Source.typing_ended_lua, Source.members_replace_lua)

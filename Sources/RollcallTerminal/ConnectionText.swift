@@ -39,7 +39,7 @@ package struct ConnectionText: Hashable, Sendable {
         case .badToken where saysName:
             """
             --as works where workers take a name for a token (auth.mode: insecure). This one wants a token: \
-            `rollcall token USER` makes one, with the secret of the worker, and --token or --token-file takes it.
+            `rollcall token USER` makes one, with the secret of the worker, and --token-file takes it.
             """
         case .badToken:
             """

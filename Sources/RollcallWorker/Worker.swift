@@ -58,7 +58,9 @@ public struct Worker: Service {
     /// - Throws: ``CannotServe`` if a port is taken or no Redis answers at the start; ``ConfigurationProblems``.
     public func run() async throws {
         OpenFileLimit.raise()
-        let authenticator = try await Authenticator(configuration.auth, logger: Authenticator.logger.kept(in: events))
+        var auth = configuration.auth
+        auth.maxLifetime = auth.maxLifetime ?? configuration.presence.retention
+        let authenticator = try await Authenticator(auth, logger: Authenticator.logger.kept(in: events))
         let certificate = try certificate()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
         do {

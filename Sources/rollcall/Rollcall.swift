@@ -1,6 +1,7 @@
 // The command line: one subcommand a file. Logs go to standard error, results to standard output.
 
 import ArgumentParser
+import RollcallModel
 
 @main
 struct Rollcall: AsyncParsableCommand {
@@ -12,6 +13,22 @@ struct Rollcall: AsyncParsableCommand {
             Top.self, SendAway.self, Erase.self, Token.self, DoctorCommand.self, LoadCommand.self,
             Bench.self,
         ])
+
+    static func main() async {
+        await main(separated(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// The arguments with `--name=value` as two where the value begins with what joins the character before it, such as a
+    /// combining mark: ArgumentParser would not find the `=`.
+    static func separated(_ arguments: [String]) -> [String] {
+        let options = arguments.prefix { !$0.isSame(as: "--") }
+        return options.flatMap { argument in
+            guard argument.begins(with: "--"), let (name, value) = argument.cut(at: "="),
+                argument.firstIndex(of: "=") != argument.utf8.firstIndex(of: UInt8(ascii: "="))
+            else { return [argument] }
+            return [name, value]
+        } + arguments.dropFirst(options.count)
+    }
 }
 
 extension ExitCode {

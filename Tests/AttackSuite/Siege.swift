@@ -30,7 +30,8 @@ public final class Siege: Sendable {
         redis = try await RedisServer()
         keys = FileManager.default.temporaryDirectory.appending(path: "rollcall-siege-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
-        var settings = settings
+        // Few enough that a crowd could take them all.
+        var settings = ["limits.sessions": "150"].merging(settings) { $1 }
         if signedTokens {
             try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
             try Data(AttackedKeys.jwks.utf8).write(to: keys.appending(path: "jwks"))

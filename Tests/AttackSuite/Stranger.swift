@@ -11,6 +11,8 @@ final class Stranger {
     private let descriptor: Int32
     private var unread: [UInt8] = []
     private var hasEnded = false
+    /// How many bytes were read.
+    private(set) var received = 0
     private let opened = ContinuousClock.now
 
     init(port: Int, patience: Duration = .seconds(10)) throws {
@@ -143,11 +145,24 @@ extension Stranger {
     /// Whether it is not yet as long here as a worker lets anybody be who has not shaken hands.
     var isPatient: Bool { ContinuousClock.now < opened + .seconds(15) }
 
+    /// How many bytes have come and were not read.
+    var waiting: Int {
+        var count: Int32 = 0
+        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
+    /// Reads what has come.
+    func catchUp() {
+        while waiting > 0, receive() {}
+        while frame() != nil {}
+    }
+
     private func receive() -> Bool {
         guard !hasEnded else { return false }
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count > 0 { unread += buffer[..<count] }
+        received += max(0, count)
         hasEnded = count == 0 || count < 0 && errno != EAGAIN && errno != EWOULDBLOCK
         return count > 0
     }

@@ -68,7 +68,7 @@ public final class Witness: Sendable {
 }
 
 /// Hands what belongs to one thread to another, for good.
-private struct Handed<Value>: @unchecked Sendable {
+struct Handed<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) {

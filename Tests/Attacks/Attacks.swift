@@ -12,7 +12,7 @@ struct Attacks: AsyncParsableCommand {
 
     @Option(help: "How many times each attack is made.")
     var times = 1000
-    @Option(help: "Only attacks with this in their description; a regular expression.")
+    @Option(help: "Only what has this in its description; a regular expression.")
     var only: String?
 
     func validate() throws {
@@ -23,7 +23,7 @@ struct Attacks: AsyncParsableCommand {
     func run() async throws {
         var isBroken = false
         for signedTokens in [false, true] {
-            let attacks = try Attack.all.filter { try $0.wantsSignedTokens == signedTokens && isWanted($0) }
+            let attacks = try Attack.all.filter { try $0.wantsSignedTokens == signedTokens && isWanted($0.description) }
             guard !attacks.isEmpty else { continue }
             let siege = try await Siege(signedTokens: signedTokens)
             // The first connections of a worker are its slowest, and its memory has yet to grow to what it needs.
@@ -40,15 +40,26 @@ struct Attacks: AsyncParsableCommand {
                     ? "\nAfterwards: nothing in Redis or in the log that is not the worker's own.\n" : "\n\(damage)\n")
             isBroken = isBroken || !damage.isEmpty
         }
+        if try isWanted("what messages cost") { isBroken = try await !measureCosts() || isBroken }
         if isBroken { throw ExitCode(1) }
+    }
+
+    /// - Returns: whether no message costs more than it may.
+    private func measureCosts() async throws -> Bool {
+        let costs = try await Gallery().measure()
+        print(Row.costs)
+        for cost in costs { print(Row.of(cost)) }
+        let excess = costs.flatMap { $0.excess(judgesTime: true) }
+        for line in excess { print("\n**\(line)**") }
+        return excess.isEmpty
     }
 
     private func warmUp(_ signedTokens: Bool) -> Attack {
         Attack.all.first { $0.wantsSignedTokens == signedTokens && $0.crowd == nil } ?? Attack.all[0]
     }
 
-    private func isWanted(_ attack: Attack) throws -> Bool {
-        try only.map { try attack.description.contains(Regex($0)) } ?? true
+    private func isWanted(_ description: String) throws -> Bool {
+        try only.map { try description.contains(Regex($0)) } ?? true
     }
 }
 
@@ -71,6 +82,21 @@ private enum Row {
         let memory = "\(megabytes(report.memory.before)) → \(megabytes(report.memory.after)) MB"
         return "| \(report.attack) | \(report.times) | \(outcomes.joined(separator: ", "))\(warning) | "
             + "\(report.wasWitnessLost ? "**lost**" : latency(report.witness)) | \(memory) |"
+    }
+
+    static let costs = """
+
+        | one message of fifty a second | commands to Redis | of Redis | of the worker | of a `ping` | bytes to each of 100 others | bytes back |
+        |---|---|---|---|---|---|---|
+        """
+
+    static func of(_ cost: Amplification) -> String {
+        func number(_ value: Double) -> String {
+            value.formatted(.number.precision(.fractionLength(1)).locale(Locale(identifier: "en_US")))
+        }
+        return "| \(cost.nuisance) | \(number(cost.commands)) | \(number(cost.redisTime)) µs | "
+            + "\(number(cost.workerTime)) µs | \(cost.pings.map { "\(number($0)) ×" } ?? "") | "
+            + "\(number(cost.bytes)) | \(number(cost.answer)) |"
     }
 
     private static func latency(_ seen: Witness.Testimony) -> String {

@@ -411,7 +411,7 @@ def token(user, secret, lasts):
     def part(value):
         return base64.urlsafe_b64encode(value).rstrip(b"=")
 
-    claims = json.dumps({"sub": user, "exp": int(time.time()) + lasts}).encode()
+    claims = json.dumps({"sub": user, "iat": int(time.time()), "exp": int(time.time()) + lasts}).encode()
     signed = part(b'{"alg":"HS256","typ":"JWT"}') + b"." + part(claims)
     return (signed + b"." + part(hmac.new(secret, signed, hashlib.sha256).digest())).decode()
 

@@ -13,11 +13,22 @@ STORIES = [
 ]
 
 PLAY = """
-    const [file, name, done] = arguments;
+    const [file, name] = arguments;
+    window.result = null;
     import(`/stories/${file}.js`)
       .then(({ stories }) => stories[name]())
-      .then((told) => done({ told: told ?? null }), (error) => done({ failed: error.stack }));
+      .then((told) => { result = { told: told ?? null }; }, (error) => { result = { failed: error.stack }; });
 """
+
+def count_objects(driver):
+    """Counts what has an object's prototype, after a collection of garbage."""
+    prototype = driver.execute_cdp_cmd("Runtime.evaluate", {"expression": "Object.prototype"})["result"]["objectId"]
+    objects = driver.execute_cdp_cmd("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]["objectId"]
+    count = driver.execute_cdp_cmd("Runtime.callFunctionOn", {
+        "objectId": objects, "functionDeclaration": "function () { return this.length; }", "returnByValue": True})
+    for each in (objects, prototype):
+        driver.execute_cdp_cmd("Runtime.releaseObject", {"objectId": each})
+    return count["result"]["value"]
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +40,10 @@ def stage(driver, site):
 
 @pytest.mark.parametrize(("file", "name"), STORIES, ids=[f"{file}: {name}" for file, name in STORIES])
 def test_story(stage, file, name):
-    stage.show()
-    result = stage.driver.execute_async_script(PLAY, file, name)
+    stage.run(PLAY, file, name)
+    while stage.until(f"{name} ends", "window.result ? 'ended' : window.countObjects && 'counts'", within=120) == "counts":
+        stage.run("const count = countObjects; countObjects = null; count(arguments[0])", count_objects(stage.driver))
+    result = stage.run("return result")
     assert "failed" not in result, result["failed"]
     if result["told"]:
         print(result["told"])

@@ -113,7 +113,8 @@ struct JudgeTests {
     func ghosts() {
         for (began, excused, isBroken) in [(3.5, false, true), (2.5, false, false), (3.5, true, false)] {
             let read = Read(host: 0, began: at(began), ended: at(began + 0.01), statuses: [alice: .online])
-            let findings = judge([], reads: [read]) {
+            let later = Read(host: 0, began: at(6), ended: at(6.01), statuses: [alice: .offline])
+            let findings = judge([], reads: [read, later]) {
                 $0.prohibitions = [
                     Prohibition(
                         promise: .ghosts, user: alice, statuses: [.online], from: at(3), until: nil, who: .reads)
@@ -126,13 +127,56 @@ struct JudgeTests {
 
     // MARK: Order and connections
 
+    @Test("a promise about reads alone is broken if no read was answered")
+    func nothingRead() {
+        for (answered, isBroken) in [(true, false), (false, true)] {
+            let read = Read(host: 0, began: at(4), ended: at(4.01), statuses: answered ? [alice: .offline] : nil)
+            let findings = judge([], reads: [read]) {
+                $0.prohibitions = [
+                    Prohibition(
+                        promise: .ghosts, user: alice, statuses: [.online], from: at(3), until: nil, who: .reads)
+                ]
+            }
+            #expect(broken(findings).isEmpty != isBroken)
+        }
+    }
+
     @Test("an older version after a newer breaks the order, unless Redis lost data or the connection is another")
     func order() {
         let newer = shown(.online, at: 1, version: 7)
         let older = shown(.away, at: 2, version: 6)
         #expect(broken(judge([newer, older]) { _ in }) == [.order])
-        #expect(broken(judge([newer, older]) { $0.dataIsLost = true }).isEmpty)
+        #expect(broken(judge([newer, older]) { $0.dataLost = at(1.5) }).isEmpty)
         #expect(broken(judge([newer, note(.welcomed(host: 0), at: 1.5), older]) { _ in }).isEmpty)
+    }
+
+    @Test("data that Redis loses excuses no older version before the loss, nor one after the end of the fault")
+    func orderAroundLoss() {
+        let notes = [shown(.online, at: 3, version: 7), shown(.away, at: 4, version: 6)]
+        #expect(broken(judge(notes) { $0.dataLost = at(4.5) }) == [.order])
+        #expect(broken(judge(notes) { ($0.dataLost, $0.over) = (at(1), at(3.5)) }) == [.order])
+        #expect(broken(judge(notes) { ($0.dataLost, $0.over) = (at(1), at(4.5)) }).isEmpty)
+    }
+
+    @Test(
+        "last seen, and the version of a user who was never seen, may go back with Redis's clock; other versions may not"
+    )
+    func orderAroundClockStep() {
+        func back(by milliseconds: Int64, setBy step: Double?, at moment: Double = 3.5) -> [Finding] {
+            let notes = [shown(.offline, at: 3, seen: 99_000), shown(.offline, at: 4, seen: 99_000 - milliseconds)]
+            return judge(notes) { $0.clockSetBack = step.map { (at(moment), .milliseconds(Int($0 * 1000))) } }
+        }
+        #expect(broken(back(by: 19_000, setBy: 20)).isEmpty)
+        #expect(broken(back(by: 20_100, setBy: 20)) == [.order])
+        #expect(broken(back(by: 900, setBy: 20)) == [.order])
+        #expect(broken(back(by: 19_000, setBy: 20, at: 4.5)) == [.order])
+        #expect(broken(back(by: 19_000, setBy: nil)) == [.order])
+        for (seen, isBroken) in [(nil, false), (Int64(3000), true)] {
+            let notes = [
+                shown(.offline, at: 3, version: 9000, seen: seen), shown(.online, at: 4, version: 8100, seen: 3000),
+            ]
+            #expect(broken(judge(notes) { $0.clockSetBack = (at(3.5), .seconds(1)) }).isEmpty != isBroken)
+        }
     }
 
     @Test("a connection that ends breaks the promise, unless its worker went or it may")
@@ -143,6 +187,94 @@ struct JudgeTests {
         #expect(broken(judge([ended]) { $0.gone = [(0, at(4))] }) == [.connections])
         #expect(broken(judge([ended]) { $0.mayLose = ["watcher"] }).isEmpty)
         #expect(broken(judge([note(.ended(host: 0, .normal), at: 3)]) { _ in }).isEmpty)
+    }
+
+    @Test("a worker that went excuses no connection that was made after it was started again")
+    func connectionsAfterRestart() {
+        let again = [
+            note(.ended(host: 0, nil), at: 2.1), note(.welcomed(host: 0), at: 4), note(.ended(host: 0, nil), at: 5),
+        ]
+        #expect(broken(judge(again) { $0.gone = [(0, at(2))] }).isEmpty)
+        let findings = judge(again) { ($0.gone, $0.restarted) = ([(0, at(2))], [(0, at(3))]) }
+        #expect(broken(findings) == [.connections])
+    }
+
+    // MARK: Who sees typing, and who types
+
+    @Test("a device that is shown its own user typing breaks the promise, in whatever conversation")
+    func ownTyping() {
+        #expect(broken(judge([typists(["watcher"], at: 2)]) { _ in }) == [.audience])
+        #expect(broken(judge([typists([alice], at: 2)]) { _ in }).isEmpty)
+    }
+
+    @Test("a user who never was a member is shown nothing, may do nothing, and is shown to nobody")
+    func neverMember() {
+        let outsider = Exclusion(user: "watcher", conversation: room, since: nil)
+        for event in [Note.Event.joined(room, asked: at(2)), .signalled(room, asked: at(2))] {
+            #expect(broken(judge([note(event, at: 2)]) { $0.exclusions = [outsider] }) == [.audience])
+        }
+        #expect(broken(judge([typists([alice], at: 2)]) { $0.exclusions = [outsider] }) == [.audience])
+        #expect(broken(judge([typists([], at: 2)]) { $0.exclusions = [outsider] }).isEmpty)
+        let shown = judge([typists([alice], at: 2)]) {
+            $0.exclusions = [Exclusion(user: alice, conversation: room, since: nil)]
+        }
+        #expect(broken(shown) == [.audience])
+        let elsewhere = judge([typists([alice], at: 2)]) {
+            $0.exclusions = [Exclusion(user: alice, conversation: "c2", since: nil)]
+        }
+        #expect(broken(elsewhere).isEmpty)
+    }
+
+    @Test("a member who is removed is shown nothing and may do nothing one second later")
+    func removed() {
+        let removed = Exclusion(user: "watcher", conversation: room, since: at(2))
+        for (moment, isBroken) in [(2.9, false), (3.1, true)] {
+            for event in [Note.Event.joined(room, asked: at(moment)), .signalled(room, asked: at(moment))] {
+                #expect(broken(judge([note(event, at: moment)]) { $0.exclusions = [removed] }).isEmpty != isBroken)
+            }
+            let shown = [typists([alice], at: moment), typists([], at: moment + 0.05)]
+            #expect(broken(judge(shown) { $0.exclusions = [removed] }).isEmpty != isBroken)
+        }
+    }
+
+    @Test("what stays on the screen of a removed member counts, until the worker says that they are removed")
+    func staysShown() {
+        let removed = Exclusion(user: "watcher", conversation: room, since: at(2))
+        let stays = [typists([alice], at: 1)]
+        #expect(broken(judge(stays) { $0.exclusions = [removed] }) == [.audience])
+        for event in [Note.Event.removed(room), .ended(host: 0, nil)] {
+            let findings = judge(stays + [note(event, at: 2.5)]) {
+                $0.exclusions = [removed]
+                $0.gone = [(0, at(2))]
+            }
+            #expect(broken(findings).isEmpty)
+        }
+    }
+
+    @Test("a removed member who goes on being shown to others breaks the promise")
+    func removedIsShown() {
+        for (gone, isBroken) in [(2.9, false), (3.1, true)] {
+            let findings = judge([typists([alice], at: 1), typists([], at: gone)]) {
+                $0.exclusions = [Exclusion(user: alice, conversation: room, since: at(2))]
+            }
+            #expect(broken(findings).isEmpty != isBroken)
+        }
+    }
+
+    @Test("a worker that cannot know of the removal has two seconds from when it can; lost members excuse everything")
+    func removedWhileBlind() {
+        let removed = Exclusion(user: "watcher", conversation: room, since: at(2))
+        for (moment, isBroken) in [(6.9, false), (7.1, true)] {
+            let shown = [typists([alice], at: moment), typists([], at: moment + 0.05)]
+            let blind = judge(shown) { ($0.exclusions, $0.blind) = ([removed], [(0, at(2.5)..<at(5))]) }
+            #expect(broken(blind).isEmpty != isBroken)
+            let unknown = judge(shown) { ($0.exclusions, $0.membersUnknown) = ([removed], [at(1)..<at(7)]) }
+            #expect(broken(unknown).isEmpty != isBroken)
+        }
+        let settledBefore = judge([typists([alice], at: 6)]) {
+            ($0.exclusions, $0.blind) = ([removed], [(0, at(3.5)..<at(7))])
+        }
+        #expect(broken(settledBefore) == [.audience])
     }
 
     // MARK: Making notes
@@ -170,8 +302,11 @@ struct JudgeTests {
 
     private func note(_ event: Note.Event, at seconds: Double) -> Note { Note(at: at(seconds), event: event) }
 
-    private func shown(_ status: PresenceStatus, at seconds: Double, version: Int64 = 1) -> Note {
-        let presence = Presence(user: alice, status: status, lastSeen: nil, updatedAt: nil, version: version)
+    private func shown(
+        _ status: PresenceStatus, at seconds: Double, version: Int64 = 1, seen: Int64? = nil
+    ) -> Note {
+        let moment = seen.map { Timestamp(milliseconds: $0) }
+        let presence = Presence(user: alice, status: status, lastSeen: moment, updatedAt: moment, version: version)
         return note(.presence(presence), at: seconds)
     }
 

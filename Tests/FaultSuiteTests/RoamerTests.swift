@@ -5,6 +5,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
+@testable import FaultSuite
 @testable import Harness
 
 @Suite("A roaming device")
@@ -46,6 +47,25 @@ struct RoamerTests {
         try await door.aim(at: port)
         try await eventually("bob is home") { try await home.whereabouts() == 0 }
         #expect(try await gone.whereabouts() == nil)
+    }
+
+    @Test("sends fresh tokens over its connection, which outlives the first")
+    func tokens() async throws {
+        let issuer = try TokenIssuer()
+        let settings = issuer.configuration.merging(["auth.leeway": "0s"]) { $1 }
+        let deployment = try await Deployment(workers: 1, settings: settings)
+        let hosts = Hosts(count: 1) { deployment.workers[$0].port }
+        let tokens = issuer.tokens(validFor: .seconds(3), refreshedAfter: .seconds(1))
+        let alice = try await Roamer("alice", "phone", manner: .staysAway, tokens: tokens, hosts: hosts)
+        try await alice.come(to: 0)
+        let came = ContinuousClock.now
+        try await eventually("several tokens were sent") {
+            alice.notes.count { if case .refreshed = $0.event { true } else { false } } >= 5
+        }
+        #expect(ContinuousClock.now - came > .seconds(4))
+        #expect(try await alice.whereabouts() == 0)
+        let impostor = try await Roamer("alice", "phone", manner: .staysAway, tokens: .names, hosts: hosts)
+        await #expect(throws: (any Error).self) { try await impostor.come(to: 0) }
     }
 
     private func statuses(seenBy roamer: Roamer) -> [PresenceStatus] {

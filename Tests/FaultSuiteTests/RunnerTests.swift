@@ -17,7 +17,7 @@ struct RunnerTests {
         let played = NIOLockedValueBox(0)
         for (rounds, total) in [(2, 2), (2, 2), (5, 5)] {
             let runner = runner(rounds: rounds, file: file) { played.withLockedValue { $0 += 1 } }
-            let rows = try await runner.run(width: 3)
+            let rows = await runner.run(width: 3)
             #expect(rows.map(\.rounds.count) == [total])
             #expect(played.withLockedValue { $0 } == total)
         }
@@ -28,12 +28,12 @@ struct RunnerTests {
         defer { try? FileManager.default.removeItem(at: file) }
         let played = NIOLockedValueBox(0)
         let count: @Sendable () -> Void = { played.withLockedValue { $0 += 1 } }
-        _ = try await runner(rounds: 1, file: file, play: count).run(width: 1)
-        _ = try await runner(rounds: 1, file: file, build: "another", play: count).run(width: 1)
+        _ = await runner(rounds: 1, file: file, play: count).run(width: 1)
+        _ = await runner(rounds: 1, file: file, build: "another", play: count).run(width: 1)
         #expect(played.withLockedValue { $0 } == 2)
         let fresh = runner(rounds: 1, file: file, build: "another", play: count)
         await fresh.forget()
-        _ = try await fresh.run(width: 1)
+        _ = await fresh.run(width: 1)
         #expect(played.withLockedValue { $0 } == 3)
     }
 
@@ -43,9 +43,54 @@ struct RunnerTests {
             (true, 200, 1, 3), (true, 50, 1, 0), (false, 200, 1, 0),
         ] {
             let runner = runner(rounds: 1, delay: .milliseconds(delay), isBroken: isBroken) {}
-            let row = try #require(try await runner.run(width: 1).first)
+            let row = try #require(await runner.run(width: 1).first)
             #expect(row.rounds.count == rounds && row.repeated.count == repeated)
             #expect(Table([row]).isBroken == isBroken)
+        }
+    }
+
+    @Test("a round whose results and evidence cannot be written is reported, and all others are played")
+    func cannotWrite() async throws {
+        // A file stands where their folder would be.
+        let blocked = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
+        try Data().write(to: blocked)
+        defer { try? FileManager.default.removeItem(at: blocked) }
+        let lines = NIOLockedValueBox<[String]>([])
+        let runner = Runner([job], rounds: 2, file: blocked.appending(path: "faults.json"), build: "one") { line in
+            lines.withLockedValue { $0.append(line) }
+        } story: { _, _ in
+            Story(findings: [Finding(.offline, broken: "late")], evidence: "notes")
+        } delay: { _ in
+            .zero
+        }
+        let row = try #require(await runner.run(width: 1).first)
+        #expect(row.rounds.count == 2)
+        #expect(Table([row]).isBroken)
+        let told = lines.withLockedValue { $0 }
+        for what in ["evidence of \(job.name)", "results"] {
+            #expect(told.count { $0.hasPrefix("cannot write \(what): ") } == 2)
+        }
+    }
+
+    @Test("every other round has workers that have just begun, every other one signed tokens, in each combination")
+    func circumstances() async throws {
+        let played = NIOLockedValueBox<[Circumstances]>([])
+        for (rounds, authentication) in [(4, nil), (2, nil), (1, nil), (2, Authentication.jwt)] {
+            played.withLockedValue { $0 = [] }
+            let runner = Runner(
+                [job], rounds: rounds, authentication: authentication, file: nil, build: "one"
+            ) { _ in
+            } story: { _, circumstances in
+                played.withLockedValue { $0.append(circumstances) }
+                return Story(findings: [])
+            } delay: { _ in
+                .zero
+            }
+            _ = await runner.run(width: 1)
+            let all = played.withLockedValue { $0 }
+            #expect(Set(all).count == rounds)
+            let signed = all.count { $0.authentication == .jwt }
+            #expect(signed == (authentication == .jwt ? rounds : (rounds + 1) / 2))
         }
     }
 

@@ -1,11 +1,12 @@
 // `faults`: goes through everything that can go wrong, on real processes, and says what held.
 
 public import ArgumentParser
-import FaultSuite
+public import FaultSuite
 import Foundation
 public import TestSupport
 
 extension TestRedis.Kind: ExpressibleByArgument {}
+extension Authentication: ExpressibleByArgument {}
 
 @main
 struct Faults: AsyncParsableCommand {
@@ -21,6 +22,8 @@ struct Faults: AsyncParsableCommand {
     var only: String?
     @Option(help: "What Redis is: server, sentinel or cluster; by default one server, and for some rows more.")
     var on: TestRedis.Kind?
+    @Option(help: "How devices show who they are: jwt or insecure; by default every other round of each fault has jwt.")
+    var auth: Authentication?
     @Option(help: "Rounds of each fault; by default 20 with the short settings and 2 with the default ones.")
     var rounds: Int?
     @Option(help: "How many rounds side by side.")
@@ -41,11 +44,12 @@ struct Faults: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let runner = try Runner(try wanted(), rounds: rounds, file: URL(filePath: results)) { line in
+        let runner = try Runner(try wanted(), rounds: rounds, authentication: auth, file: URL(filePath: results)) {
+            line in
             FileHandle.standardError.write(Data("\(line)\n".utf8))
         }
         if fresh { await runner.forget() }
-        let rows = show ? await runner.rows : try await runner.run(width: jobs)
+        let rows = show ? await runner.rows : await runner.run(width: jobs)
         let tables = Settings.all.map { settings in
             (settings, Table(rows.filter { $0.settings == settings.name }))
         }

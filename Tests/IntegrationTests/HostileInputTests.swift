@@ -16,15 +16,27 @@ struct HostileInputTests {
         #expect(try await siege.damage() == [])
     }
 
-    // Some of them wait until the worker has lost its patience.
+    // Some of them wait until the worker has lost its patience. The rate is more than the witness needs.
     @Test("in a crowd keeps nobody else out")
     func crowds() async throws {
         let siege = try await Siege(
-            signedTokens: false, settings: ["limits.hello": "1s", "edge.ping": "500ms", "limits.message_rate": "20"])
+            signedTokens: false, settings: ["limits.hello": "1s", "edge.ping": "2s", "limits.message_rate": "60"])
         for attack in Attack.all where attack.crowd != nil {
             try await expectHarmless(siege.play(attack, times: 1))
         }
         #expect(try await siege.damage() == [])
+    }
+
+    @Test("causes no more work with a message than docs/hostile-input.md says")
+    func costs() async throws {
+        for cost in try await Gallery().measure() { #expect(cost.excess(judgesTime: false) == [], "\(cost)") }
+    }
+
+    @Test("is found out where a message costs others more than it may")
+    func tooDear() async throws {
+        let gallery = try await Gallery(settings: ["presence.coalesce": "0s"])
+        let costs = try await gallery.measure([.toggledState])
+        #expect(!costs[1].excess(judgesTime: false).isEmpty, "\(costs)")
     }
 
     private func expectHarmless(_ report: Siege.Report) throws {

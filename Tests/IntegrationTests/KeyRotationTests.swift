@@ -117,8 +117,9 @@ private final class Issuer: Sendable {
     }
 
     func token(_ key: String, for user: String, lifetime: Int = 3600) async throws -> String {
-        let end = Int(Date.now.timeIntervalSince1970) + lifetime
-        let signed = [#"{"alg":"EdDSA","kid":"\#(key)"}"#, #"{"sub":"\#(user)","exp":\#(end)}"#]
+        let now = Int(Date.now.timeIntervalSince1970)
+        let claims = #"{"sub":"\#(user)","iat":\#(now),"exp":\#(now + lifetime)}"#
+        let signed = [#"{"alg":"EdDSA","kid":"\#(key)"}"#, claims]
             .map { Data($0.utf8).base64URL }.joined(separator: ".")
         let text = folder.appending(path: UUID().uuidString)
         try Data(signed.utf8).write(to: text)

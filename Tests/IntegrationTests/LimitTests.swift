@@ -54,6 +54,29 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
+    @Test("of hellos asks a user who connects again and again to wait, and whoever watches is sent little")
+    func hellos() async throws {
+        let (deployment, worker) = try await worker([:])
+        let watcher = try await worker.device("alice", "phone")
+        #expect(try await watcher.ask(.watch(["mallory"])) == nil)
+        let start = ContinuousClock.now
+        var refused = false
+        var count = 0
+        while !refused, count < 400 {
+            count += 1
+            let device = try await WireDevice(port: worker.port)
+            try await device.send(.hello(.init(token: "mallory", device: "d")))
+            try await device.send(.goodbye)
+            refused = try await device.closed() == .busy
+        }
+        #expect(refused && count > 80, "\(count) times")
+        try await expectLogged("hellos_per_user", by: worker)
+        let periods = Int((ContinuousClock.now - start) / .milliseconds(500))
+        let frames = watcher.messages.count { if case .presence = $0 { true } else { false } }
+        #expect(frames <= periods + 3, "\(frames) frames in \(periods) periods")
+        withExtendedLifetime(deployment) {}
+    }
+
     // Takes as long as the rate says.
     @Test("of connections a second lets all wait, and none go away")
     func connectionRate() async throws {
@@ -87,15 +110,18 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    @Test("of messages closes who sends more, and lets pass who keeps to it")
+    // Takes the half minute after which a session that keeps sending is closed.
+    @Test("of messages slows down who sends more, and closes who keeps sending more", .timeLimit(.minutes(2)))
     func messages() async throws {
         let (deployment, worker) = try await worker(["limits.message_rate": "5", "limits.message_burst": "10"])
         let alice = try await worker.device("alice", "phone")
         for _ in 0..<8 { try await alice.send(.ping) }
         #expect(try await alice.ask(.state(.idle)) == nil)
         let mallory = try await worker.device("mallory", "phone")
-        for _ in 0..<12 { _ = try? await mallory.send(.ping) }
-        #expect(try await mallory.closed() == .tooManyMessages)
+        for _ in 0..<15 { try await mallory.send(.ping) }
+        #expect(try await mallory.ask(.state(.idle)) == nil, "it waited")
+        for _ in 0..<400 { try await mallory.send(.ping) }
+        #expect(try await mallory.closed(within: .seconds(60)) == .tooManyMessages)
         #expect(mallory.messages.contains(.goodbye(.init(reason: .limit, reconnect: false))))
         try await expectLogged("message_rate", by: worker)
         withExtendedLifetime(deployment) {}

@@ -240,6 +240,72 @@ struct OperatorTests {
         #expect(try await fresh.ask(.state(.idle)) == nil)
     }
 
+    /// A device's name could turn the line round in which it stands, and show another state.
+    @Test("sees names that would turn their line round made harmless, in text and in JSON")
+    func unusualNames() async throws {
+        let deployment = try await Deployment(workers: 1)
+        let worker = deployment.workers[0]
+        _ = try await worker.device("eve", "ph\u{202E}eno")
+        for arguments in [["explain", "eve"], ["explain", "eve", "--json"], ["send-away", "eve"]] {
+            let told = try await rollcall(arguments, at: worker)
+            #expect(told.code == 0 && told.output.contains("ph"), "\(told)")
+            #expect(!told.output.unicodeScalars.contains { $0.properties.isBidiControl }, "\(arguments)")
+        }
+    }
+
+    @Test("reaches an admin port by https, if its certificate is vouched for")
+    func https() async throws {
+        let certificates = try await TestCertificates()
+        let pair = try await certificates.issue("admin")
+        let port = try freePort()
+        let server = """
+            import http.server, ssl
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def do_GET(self):
+                    body = b'{"time":1,"workers":[]}'
+                    self.send_response(200)
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+            server = http.server.HTTPServer(("127.0.0.1", \(port)), Handler)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain("\(pair.certificate.path)", "\(pair.key.path)")
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            server.serve_forever()
+            """
+        let proxy = try ChildProcess(["python3", "-c", server])
+        let url = "https://127.0.0.1:\(port)"
+        try await eventually("the proxy answers") {
+            try await rollcall(
+                "workers", "--json", "--admin", url, "--authority", certificates.authority.path
+            ).code == 0
+        }
+        let distrustful = try await rollcall("workers", "--admin", url)
+        #expect(distrustful.code == 69 && distrustful.errors.contains("no worker answers at \(url)"))
+        proxy.kill()
+    }
+
+    @Test("shows the token from a file, standard input or the environment, and never as an argument")
+    func tokens() async throws {
+        let token = "0123456789abcdef0123456789abcdef"
+        let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("\(token)\nthe-token-before-this-one\n".utf8).write(to: file)
+        let deployment = try await Deployment(workers: 1, settings: ["admin.token_file": file.path])
+        let admin = deployment.workers[0].admin
+        for line in [
+            #"exec "$0" workers --admin "$1" --token-file "$2""#,
+            #"head -n 1 "$2" | "$0" workers --admin "$1" --token-file -"#,
+            #"ROLLCALL_OPERATOR_TOKEN=$(head -n 1 "$2") exec "$0" workers --admin "$1""#,
+        ] {
+            let shell = try ChildProcess(["sh", "-c", line, RollcallProgram.path, admin, file.path])
+            #expect(try await shell.exitCode() == 0, "\(line): \(shell.errors)")
+        }
+        #expect(try await rollcall("workers", "--admin", admin).code == 1)
+        #expect(try await rollcall("watch", "alice", "--token", token).code == 64)
+        #expect(try await rollcall("watch", "alice").errors.contains("--token-file or ROLLCALL_TOKEN"))
+    }
+
     @Test("is told what to do where nobody answers, or a token is wanted")
     func unreachable() async throws {
         let port = try freePort()

@@ -10,7 +10,7 @@ struct QuickFaultTests {
     func promisesHold() async throws {
         let jobs = Fault.quick.map { Job($0, .short, on: .usual) }
         let runner = try Runner(jobs, rounds: 1) { print($0) }
-        for row in try await runner.run(width: 2) {
+        for row in await runner.run(width: 2) {
             for round in row.rounds { #expect(!round.isBroken, "\(row.fault): \(round.broken)") }
         }
     }

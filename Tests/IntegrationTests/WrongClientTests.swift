@@ -95,6 +95,23 @@ struct WrongClientTests {
         #expect(try await alice.closed(within: .seconds(5)) == .tokenExpired)
     }
 
+    @Test("a token that lives longer than revocations are kept is refused, unless the configuration lets it")
+    func longToken() async throws {
+        let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).key")
+        defer { try? FileManager.default.removeItem(at: secret) }
+        try Data(String(repeating: "0123456789abcdef", count: 3).utf8).write(to: secret)
+        let usual = ["auth.mode": "jwt", "auth.secret_file": secret.path, "presence.retention": "2d"]
+        let long = try await token(lifetime: "49h", secret: secret)
+        let strict = try await Deployment(workers: 1, settings: usual)
+        let refused = try await WireDevice(port: strict.workers[0].port)
+        try await refused.send(.hello(.init(token: long, device: "phone")))
+        #expect(try await refused.closed() == .badToken)
+        let lenient = try await Deployment(workers: 1, settings: usual.merging(["auth.max_lifetime": "3d"]) { $1 })
+        let welcomed = try await WireDevice(port: lenient.workers[0].port)
+        try await welcomed.hello(token: long, device: "phone")
+        #expect(try await welcomed.welcome()?.user == "alice")
+    }
+
     private func token(lifetime: String, secret: URL) async throws -> String {
         let minter = try ChildProcess([
             RollcallProgram.path, "token", "alice", "--lifetime", lifetime, "--secret-file", secret.path,

@@ -10,7 +10,7 @@ grep -E '^(CapEff|NoNewPrivs|Seccomp):' "/proc/$(show a MainPID)/status"
 [ "$(stat --format=%u "/proc/$(show a MainPID)")" -gt 60000 ] && echo "a user of its own"
 
 token=$(rollcall token alice --secret-file /etc/rollcall/secrets/jwt_secret)
-timeout 20 rollcall type c42 --token "$token" --for 200ms 2>/dev/null && echo "somebody typed"
+ROLLCALL_TOKEN=$token timeout 20 rollcall type c42 --for 200ms 2>/dev/null && echo "somebody typed"
 
 before=$(show a MainPID)
 systemctl restart rollcall@a && [ "$(show a MainPID)" != "$before" ] && echo "restarted"

@@ -27,6 +27,10 @@ WORKER = "rollcall worker --set auth.mode=insecure --set worker.id=w1 --set log.
 SECRETS = "scripts/make-secrets >/dev/null"
 SIGNED = "rollcall worker --set auth.secret_file=secrets/jwt_secret --set log.level=error >/dev/null &"
 READY = "until curl --silent --fail --output /dev/null http://127.0.0.1:8081/ready; do sleep 0.1; done"
+MEMBERS = (
+    "curl --silent --fail --request PUT --json '{\"members\":{\"alice\":\"Alice\",\"bob\":\"Bob\"}}'"
+    " http://127.0.0.1:8081/v1/conversations/c42/members"
+)
 SCRIPT = "printf 'type Hello\\nsend\\n' >demo.txt"
 ON_PATH = 'PATH="$PWD/.build/debug:$PATH"'
 
@@ -36,6 +40,7 @@ GIVEN = {
     "README.md: By hand: two workers, watched with redis-cli": [],
     "README.md: On a server": [REDIS],
     "README.md: In a terminal": [*USUAL, SCRIPT],
+    "docs/admin.md: Members in pages": [*USUAL, MEMBERS],
     "docs/doctor.md: Asking it": [*USUAL, SECRETS],
     "docs/metrics.md: Scraping": [*USUAL, SECRETS],
     "docs/operating.md: A first worker": [ON_PATH, REDIS],

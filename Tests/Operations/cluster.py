@@ -1,24 +1,16 @@
 """The story of docker-compose.cluster.yml: a cluster is made once, outlives a restart of all, and the loss of a primary.
 Started by world.BEGIN."""
 
-import json
-import os
 import shutil
-import subprocess
-import urllib.error
-import urllib.request
 
+import compose
 import world
-from compose import Composition
 from deployment import eventually
 
 NODES = ["redis", *(f"redis-{number}" for number in range(2, 7))]
 
 
-class Story:
-    def __init__(self):
-        self.all = Composition("docker-compose.yml", "docker-compose.cluster.yml")
-
+class Story(compose.Story):
     def up(self):
         """As compose does it: each when those are well that it depends on."""
         for node in NODES:
@@ -38,31 +30,14 @@ class Story:
         for name in ["worker", *NODES]:
             self.all[name].stop()
 
-    def ask(self, node, *words):
-        return subprocess.run(
-            ["redis-cli", "-h", node, *words], check=False, capture_output=True, text=True,
-            env={**os.environ, "REDISCLI_AUTH": self.all.secret("redis_password")}).stdout
-
     def roles(self):
         return [self.ask(node, "ROLE").partition("\n")[0] for node in NODES]
-
-    def members(self, names=None):
-        """Puts the members of c42, or reads them."""
-        request = urllib.request.Request(
-            "http://127.0.0.1:8081/v1/conversations/c42/members", method="PUT" if names else "GET",
-            data=json.dumps({"members": names}).encode() if names else None,
-            headers={"Authorization": f"Bearer {self.all.secret('admin_token')}", "Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
-                return answer.read().decode() or "done"
-        except urllib.error.HTTPError as refusal:
-            assert refusal.code == 503, refusal.read()
-            return None
 
 
 def play(story):
     story.up()
     assert story.roles() == ["master"] * 3 + ["slave"] * 3
+    assert story.worker_is_nobody_else("redis")
     assert story.members({"alice": "Alice"})
     story.down()
     story.up()
@@ -81,7 +56,7 @@ def play(story):
 
 def main():
     world.raise_loopback()
-    story = Story()
+    story = Story("docker-compose.yml", "docker-compose.cluster.yml")
     try:
         play(story)
     finally:

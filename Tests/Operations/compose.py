@@ -1,11 +1,14 @@
 """Compose files played without containers: each service's command as it stands there, with folders of its own in the place
 of a container's, and an address on loopback under its name. Wants a world of its own."""
 
+import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
+import urllib.error
+import urllib.request
 
 import yaml
 
@@ -66,6 +69,7 @@ class Service:
         """Words of a container, for a world in which all are beside each other."""
         pattern = rf"(?<![\w.])({'|'.join(map(re.escape, self.places))})\b"
         text = re.sub(pattern, lambda match: str(self.places[match[0]]), text)
+        text = text.replace("port 26379\n", f"port 26379\nbind {self.address}\n")
         return text.replace("bind * -::*", f"bind {self.address}\nbind-source-addr {self.address}")
 
     def start(self):
@@ -103,3 +107,35 @@ class Service:
     def kill(self):
         self.process.kill()
         self.process.wait(30)
+
+
+class Story:
+    """What is told of services that run, by whoever has every secret."""
+
+    def __init__(self, *files):
+        self.all = Composition(*files)
+
+    def ask(self, node, *words):
+        return subprocess.run(
+            ["redis-cli", "-h", node, *words], check=False, capture_output=True, text=True,
+            env={**os.environ, "REDISCLI_AUTH": self.all.secret("redis_admin_password")}).stdout
+
+    def members(self, names=None):
+        """Puts the members of c42, or reads them."""
+        request = urllib.request.Request(
+            "http://127.0.0.1:8081/v1/conversations/c42/members", method="PUT" if names else "GET",
+            data=json.dumps({"members": names}).encode() if names else None,
+            headers={"Authorization": f"Bearer {self.all.secret('admin_token')}", "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=5) as answer:
+                return answer.read().decode() or "done"
+        except urllib.error.HTTPError as refusal:
+            assert refusal.code == 503, refusal.read()
+            return None
+
+    def worker_is_nobody_else(self, server):
+        """Whether the worker's password is good for the worker's user alone."""
+        said = subprocess.run(
+            ["redis-cli", "-h", server, "ACL", "WHOAMI"], check=False, capture_output=True, text=True,
+            env={**os.environ, "REDISCLI_AUTH": self.all.secret("redis_password")})
+        return "WRONGPASS" in said.stdout + said.stderr

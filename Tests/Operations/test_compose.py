@@ -11,11 +11,24 @@ import world
 
 
 @pytest.mark.skipif(not world.is_possible(), reason="this system gives no network of its own to a process")
-def test_a_cluster_is_made_once_and_outlives_a_restart_of_all_and_the_loss_of_a_primary():
+@pytest.mark.parametrize("story", [
+    pytest.param("cluster", id="a cluster is made once, and outlives a restart of all and the loss of a primary"),
+    pytest.param("sentinel", id="sentinels replace a lost primary"),
+])
+def test_the_story_of(story):
     played = subprocess.run(
-        [*world.BEGIN, sys.executable, "-u", f"{documentation.ROOT}/Tests/Operations/cluster.py"],
+        [*world.BEGIN, sys.executable, "-u", f"{documentation.ROOT}/Tests/Operations/{story}.py"],
         capture_output=True, text=True, timeout=240, check=False)
     assert played.returncode == 0, played.stdout + played.stderr
+
+
+def test_workers_know_no_password_but_their_own_users():
+    for files in ([], ["docker-compose.sentinel.yml"], ["docker-compose.cluster.yml"]):
+        services = compose.merged("docker-compose.yml", *files)
+        assert services["worker"]["secrets"] == ["redis_password", "jwt_secret", "admin_token"]
+        for name, service in services.items():
+            if name.startswith("sentinel"):
+                assert service["secrets"] == ["redis_servers_password"]
 
 
 def test_every_node_of_the_cluster_has_a_volume_and_an_address_of_its_own():

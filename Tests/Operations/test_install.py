@@ -78,7 +78,7 @@ def test_a_shell_takes_its_completions(installed, shell):
 
 
 @pytest.mark.parametrize("words, wanted", [
-    (["wor"], {"worker"}), (["worker", "--"], {"--config", "--set"}), (["watch", "--tok"], {"--token", "--token-file"}),
+    (["wor"], {"worker"}), (["worker", "--"], {"--config", "--set"}), (["watch", "--tok"], {"--token-file"}),
 ])
 def test_bash_completes_words(installed, words, wanted):
     line = " ".join(["rollcall", *words])

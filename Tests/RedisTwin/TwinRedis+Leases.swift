@@ -6,14 +6,16 @@ public import RollcallModel
 extension TwinRedis {
     /// Begins, renews or ends a lease, and reads all leases.
     public mutating func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) -> LeaseSnapshot {
-        let (incarnation, length, held) =
+        let length = if case .end(_, let after) = beat { after } else { lease }
+        if !planted.contains(.leasesIgnoreSteps) { moveLeasesBack(notLongerThan: length) }
+        let (incarnation, held) =
             switch beat {
-            case .begin(let new): (new, lease, leases[new] == nil && beats[new] == nil)
-            case .renew(let own): (own, lease, isLiving(own))
-            case .end(let own, let after): (own, after, isLiving(own))
+            case .begin(let new): (new, leases[new] == nil && beats[new] == nil)
+            case .renew(let own), .end(let own, _): (own, isLiving(own))
             }
         if held {
-            leases[incarnation] = time.advanced(by: length)
+            let end = time.advanced(by: length)
+            leases[incarnation] = planted.contains(.leasesIgnoreSteps) ? max(end, leases[incarnation] ?? end) : end
             beats[incarnation] = time
         }
         return LeaseSnapshot(held: held, time: time, leases: leases)
@@ -32,6 +34,17 @@ extension TwinRedis {
         leases[incarnation] = nil
         beats[incarnation] = nil
         return true
+    }
+
+    /// Where the clock was set back since the latest beat, all leases go back as well: they were renewed before.
+    private mutating func moveLeasesBack(notLongerThan length: Duration) {
+        let suspicious = leases.filter { $0.value > time.advanced(by: length) }
+        guard let latest = suspicious.keys.compactMap({ beats[$0] }).max(), latest > time else { return }
+        let back = latest.since(time)
+        for (name, end) in leases {
+            leases[name] = end.advanced(by: .zero - back)
+            if let beat = beats[name] { beats[name] = beat.advanced(by: .zero - back) }
+        }
     }
 
     private func isLiving(_ incarnation: Incarnation) -> Bool {

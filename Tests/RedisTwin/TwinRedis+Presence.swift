@@ -5,12 +5,10 @@ public import RollcallModel
 extension TwinRedis {
     /// Writes one decision of a session, if the order of sessions lets it count.
     public mutating func write(_ write: DeviceWrite) -> DeviceWritten {
-        guard time <= write.until else { return answer(.expired) }
+        guard !isTooLate(write.until) else { return answer(.expired) }
         let old = stored(write.name.user).devices[write.name.device]
         let saysItWent = write.state == nil && old?.session == write.name.session
-        if !saysItWent, let issued = write.issued, let revoked = revocations[write.name.user]?.read(at: time),
-            issued < revoked
-        {
+        if !saysItWent, let issued = write.issued, let revoked = revoked(write.name.user), issued < revoked {
             return answer(.revoked)
         }
         let (outcome, began) = verdict(on: write, after: old)
@@ -50,10 +48,20 @@ extension TwinRedis {
             .notice(.replaced(user: user, device: device, session: previous.session), to: previous.incarnation))
     }
 
-    /// From now on no token counts that was issued for the user before.
-    public mutating func revokeTokens(of user: UserID) -> Timestamp {
-        revocations[user] = Expiring(value: time, expires: time.advanced(by: settings.retention))
-        return time
+    /// No token counts any more that was issued for the user before `moment`, or before now.
+    @discardableResult
+    public mutating func revokeTokens(of user: UserID, issuedBefore moment: Timestamp? = nil) -> Timestamp {
+        let revoked = planted.contains(.revokesByRedisClock) ? time : moment ?? hostTime ?? time
+        revocations[user] = Expiring(value: revoked, expires: time.advanced(by: settings.retention))
+        return revoked
+    }
+
+    /// When the user's tokens were revoked. A moment ahead of the host's clock and Redis's is brought back to the present.
+    private mutating func revoked(_ user: UserID) -> Timestamp? {
+        guard let revoked = revocations[user]?.read(at: time) else { return nil }
+        let present = max(hostTime ?? time, time)
+        if revoked > present { revocations[user]?.value = present }
+        return min(revoked, present)
     }
 
     private func answer(
@@ -70,30 +78,46 @@ extension TwinRedis {
     private func verdict(
         on write: DeviceWrite, after old: DeviceRecord?
     ) -> (outcome: DeviceWritten.Outcome, began: Timestamp?) {
-        let hello = min(time.advanced(by: .zero - write.age), write.hello)
-        guard let old else { return (.written, write.began ?? hello) }
+        let opened = min(time.advanced(by: .zero - write.age), write.opened)
+        guard let old else { return (.written, datedAnew(write.began ?? opened, write)) }
         if write.isOfSession(in: old) {
             if write.sequence == old.sequence { return (.done, old.began) }
             if write.sequence < old.sequence { return (.late, old.began) }
-            return (.written, write.began ?? old.began)
+            return (.written, datedAnew(write.began ?? old.began, write))
         }
         // Two sessions that began in one millisecond: were they equal, each would take the device back.
-        let began = write.began ?? (hello == old.began ? hello.advanced(by: .milliseconds(1)) : hello)
-        return began < old.began ? (.replaced, nil) : (.written, began)
+        let began = write.began ?? (opened == old.began ? opened.advanced(by: .milliseconds(1)) : opened)
+        return isOlder(began, write, than: old) ? (.replaced, nil) : (.written, datedAnew(began, write))
     }
+
+    /// Whether a session began before the one that is stored, on whichever side of a step of the clock each began.
+    private func isOlder(_ began: Timestamp, _ write: DeviceWrite, than old: DeviceRecord) -> Bool {
+        let latest = time.advanced(by: .milliseconds(1) - write.age)
+        if planted.contains(.ordersByClock) { return began < old.began }
+        guard isAhead(old.began) else { return min(began, latest) < old.began }
+        return old.began <= began.advanced(by: write.age) && began < old.began
+    }
+
+    private func datedAnew(_ began: Timestamp, _ write: DeviceWrite) -> Timestamp {
+        isAhead(began) ? time.advanced(by: .zero - write.age) : began
+    }
+
+    /// By one millisecond the second of two sessions may be ahead that began in the same.
+    private func isAhead(_ began: Timestamp) -> Bool { began > time.advanced(by: .milliseconds(1)) }
 
     private func device(_ write: DeviceWrite, began: Timestamp, after old: DeviceRecord?) -> DeviceRecord {
         let stays = write.state != nil && old?.state == write.state
         return DeviceRecord(
             state: write.state, incarnation: write.incarnation, began: began, session: write.name.session,
-            sequence: write.sequence, since: stays ? old?.since ?? time : time, lost: write.lost.map { min($0, time) })
+            sequence: write.sequence, since: stays ? notAhead(old?.since ?? time) : time, lost: write.lost.map(notAhead)
+        )
     }
 
     /// Until when somebody was seen on the device before this write. A session that says when it was lost was there
     /// until then; another's was there until this one took over.
     private func seen(_ old: DeviceRecord?, before write: DeviceWrite) -> Timestamp? {
         old.flatMap { old in
-            let lost = write.isOfSession(in: old) ? write.lost.map { min($0, time) } : nil
+            let lost = write.isOfSession(in: old) ? write.lost.map(notAhead) : nil
             return seen(old, until: lost ?? time)
         }
     }
@@ -123,9 +147,9 @@ extension TwinRedis {
     /// tells of nobody. A device that is gone says itself until when.
     func seen(_ device: DeviceRecord, until present: Timestamp?) -> Timestamp? {
         switch device.state {
-        case .active, .idle: device.lost ?? present
+        case .active, .idle: device.lost.map(notAhead) ?? present
         case .background: nil
-        case nil: device.lost
+        case nil: device.lost.map(notAhead)
         }
     }
 
@@ -133,7 +157,7 @@ extension TwinRedis {
     mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?) {
         var record = stored(name.user)
         record.devices[name.device] = device
-        record.lastSeen = [record.lastSeen, seen].latest
+        record.lastSeen = [record.lastSeen.map(notAhead), seen].latest
         record.updatedAt = time
         record.version = max(record.version + 1, time.milliseconds)
         let presence = record.asWritten
@@ -146,13 +170,13 @@ extension TwinRedis {
     /// The devices that went too long ago to count, and all but the newest of the others. What was just written stays.
     private func longGone(_ devices: [DeviceID: DeviceRecord], besides written: DeviceID) -> [DeviceID] {
         let gone = devices.filter { $0.value.state == nil && $0.key != written }
-        let newestFirst = gone.sorted {
-            $0.value.since == $1.value.since ? $0.key < $1.key : $0.value.since > $1.value.since
+        let newestFirst = gone.mapValues { notAhead($0.since) }.sorted {
+            $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value
         }
         let most = Self.goneMost - (devices[written]?.state == nil ? 1 : 0)
         let keptSince = time.advanced(by: .zero - Self.goneKept)
         return newestFirst.enumerated()
-            .filter { index, gone in index >= most || gone.value.since < keptSince }
+            .filter { index, gone in index >= most || gone.value < keptSince }
             .map(\.element.key)
     }
 

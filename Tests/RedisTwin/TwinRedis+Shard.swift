@@ -28,9 +28,9 @@ extension TwinRedis {
         case .signalTyping(let signal, let key, let id):
             let outcome = signalTyping(signal)
             return { shard, _ in shard.typingSignalled(outcome, signal, for: key, id: id) }
-        case .stopTyping(let stop, let key, let id):
+        case .stopTyping(let stop):
             _ = stopTyping(stop)
-            return { shard, _ in key.map { shard.typingStopped(for: $0, id: id) } ?? [] }
+            return { shard, _ in shard.typingStopped(stop) }
         case .readRoom(let read, let key):
             let snapshot = room(
                 read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
@@ -40,7 +40,7 @@ extension TwinRedis {
             return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
         case .getPresence(let users, let known, let key, let id):
             let snapshot = presence(of: users, known: known)
-            return { shard, _ in shard.gotPresence(snapshot, of: users, for: key, id: id) }
+            return { shard, now in shard.gotPresence(snapshot, of: users, for: key, id: id, at: now) }
         case .audit(let sessions, let incarnation):
             let found = audit(sessions.map(\.name), of: incarnation)
             return { $0.audited(sessions, found, of: incarnation, at: $1) }
@@ -52,21 +52,26 @@ extension TwinRedis {
 }
 
 extension ShardAction {
-    /// That Redis could not be asked.
-    public var failure: ShardEvent {
+    /// That Redis could not be asked, or did not answer.
+    public var failure: ShardEvent { failure(.unknown) }
+
+    /// That Redis refused it as a whole.
+    public var refusal: ShardEvent { failure(.withoutEffect) }
+
+    private func failure(_ failure: DeviceRecorder.Failure) -> ShardEvent {
         switch self {
         case .list(let name, let incarnation, _, let key):
-            { $0.stepFailed(.list(name, under: incarnation), for: key, at: $1) }
+            { $0.stepFailed(.list(name, under: incarnation), failure, for: key, at: $1) }
         case .unlist(let name, let incarnation, let key):
-            { $0.stepFailed(.unlist(name, under: incarnation), for: key, at: $1) }
+            { $0.stepFailed(.unlist(name, under: incarnation), failure, for: key, at: $1) }
         case .write(let write, let key):
-            { $0.stepFailed(.write(write), for: key, at: $1) }
+            { $0.stepFailed(.write(write), failure, for: key, at: $1) }
         case .announceReplaced, .audit:
             { _, _ in [] }
         case .signalTyping(_, let key, let id):
             { shard, _ in shard.signalFailed(for: key, id: id) }
-        case .stopTyping(let stop, let key, let id):
-            { shard, _ in shard.stopFailed(stop, for: key, id: id) }
+        case .stopTyping(let stop):
+            { $0.stopFailed(stop, at: $1) }
         case .readRoom(let read, let key):
             { shard, _ in
                 shard.roomReadFailed(read, for: key)
@@ -78,7 +83,7 @@ extension ShardAction {
                 return []
             }
         case .getPresence(let users, _, let key, let id):
-            { shard, _ in shard.gotPresence(nil, of: users, for: key, id: id) }
+            { shard, now in shard.gotPresence(nil, of: users, for: key, id: id, at: now) }
         case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
             .subscribe, .unsubscribe, .assertAnew, .sweep:
             preconditionFailure("not asked of Redis: \(self)")
@@ -91,8 +96,8 @@ extension Published {
     public var news: ShardEvent {
         switch self {
         case .typing(let change, let conversation):
-            { shard, _ in
-                shard.typingChanged(change, in: conversation)
+            { shard, now in
+                shard.typingChanged(change, in: conversation, at: now)
                 return []
             }
         case .presence(let presence, _):

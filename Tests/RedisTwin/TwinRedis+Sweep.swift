@@ -7,7 +7,7 @@ extension TwinRedis {
     ///
     /// - Returns: `false` if it is too late, and nothing was noted.
     public mutating func record(_ names: [SessionName], of incarnation: Incarnation, until: Timestamp) -> Bool {
-        guard time <= until else { return false }
+        guard !isTooLate(until) else { return false }
         if !names.isEmpty { sessions[incarnation, default: []].formUnion(names) }
         return true
     }
@@ -25,8 +25,14 @@ extension TwinRedis {
     public mutating func claimSweep(
         of dead: Incarnation, by claimant: Incarnation, limit: Int
     ) -> [SessionName]? {
-        if let holder = sweepers[dead]?.read(at: time), holder != claimant { return nil }
-        sweepers[dead] = Expiring(value: claimant, expires: time.advanced(by: .seconds(1)))
+        let length = Duration.seconds(1)
+        if let claim = sweepers[dead]?.read(at: time), claim.holder != claimant,
+            claim.since <= time, time.since(claim.since) <= length
+        {
+            return nil
+        }
+        let claim = SweepClaim(holder: claimant, since: time)
+        sweepers[dead] = Expiring(value: claim, expires: time.advanced(by: length))
         return Array((sessions[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit))
     }
 
@@ -34,15 +40,16 @@ extension TwinRedis {
     public mutating func sweep(
         _ name: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp
     ) -> SweepOutcome {
-        guard time <= until else { return .expired }
+        guard !isTooLate(until) else { return .expired }
         guard var device = stored(name.user).devices[name.device], device.state != nil,
             device.incarnation == dead && device.session == name.session
                 || planted.contains(.removalWithoutRecheck)
         else { return .kept }
-        let seen = seen(device, until: lastBeat.map { min($0, time) })
+        let seen = seen(device, until: lastBeat.map(notAhead))
         // SESSION and SEQ stay: a worker that was only fenced brings the same session back by its next decision.
         device.state = nil
         device.since = time
+        device.lost = device.lost.map(notAhead)
         store(device, as: name, seen: seen)
         return .swept
     }
@@ -52,7 +59,7 @@ extension TwinRedis {
     /// - Returns: `false` if it is too late or the incarnation is not dead, and nothing was done.
     public mutating func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) -> Bool {
         let standing = standing(of: dead)
-        guard standing.isDead, time <= until || names.isEmpty else { return false }
+        guard standing.isDead, !isTooLate(until) || names.isEmpty else { return false }
         for name in names { _ = sweep(name, of: dead, lastBeat: standing.beat, until: until) }
         unrecord(names, of: dead)
         return true

@@ -27,8 +27,8 @@ extension TwinRedis {
         let ends = min(signal.expiry, time.advanced(by: settings.typingExpiry))
         let member = TypingDevice(user: signal.user, device: signal.device)
         var set = typingSet(signal.conversation)
-        // Of two signals that overtook each other, the later ending counts.
-        set[member] = set[member].map { max($0, ends) } ?? ends
+        // Of two signals that overtook each other, the later ending counts, unless it is from before the clock was set back.
+        set[member] = set[member].map { $0 > latestEnd ? ends : max($0, ends) } ?? ends
         change(typingSet: signal.conversation, to: set)
         tellTyping(signal, on: otherDevices(than: signal) + [signal.device])
         tidy(signal.conversation)
@@ -39,7 +39,7 @@ extension TwinRedis {
     public mutating func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome {
         let member = TypingDevice(user: stop.user, device: stop.device)
         var set = typingSet(stop.conversation)
-        if let ends = set[member], ends > stop.expiry { return .late }
+        if let ends = set[member], ends > stop.expiry, ends <= latestEnd { return .late }
         set[member] = nil
         change(typingSet: stop.conversation, to: set)
         tidy(stop.conversation)
@@ -67,7 +67,7 @@ extension TwinRedis {
 
     private func typists(in conversation: ConversationID) -> [RoomSnapshot.Entry] {
         var ends: [UserID: Timestamp] = [:]
-        for (member, end) in typingSet(conversation) where end > time {
+        for (member, end) in typingSet(conversation) where counts(end) {
             ends[member.user] = max(ends[member.user] ?? end, end)
         }
         return ends.sorted { $0.key < $1.key }.map {
@@ -109,7 +109,7 @@ extension TwinRedis {
         let set = typingSet(conversation)
         let typing = devices.compactMap { device in
             set[TypingDevice(user: user, device: device)].map { (device: device, ends: $0) }
-        }.filter { $0.ends > time }.sorted { ($1.ends, $0.device) < ($0.ends, $1.device) }
+        }.filter { counts($0.ends) }.sorted { ($1.ends, $0.device) < ($0.ends, $1.device) }
         guard let last = typing.first?.ends else { return endTyping(of: user, in: conversation) }
 
         typingDevices[TypingUser(conversation: conversation, user: user)] = Expiring(
@@ -120,9 +120,26 @@ extension TwinRedis {
         published.append(.typing(change, in: conversation))
     }
 
-    /// Lets go of what is past, and the set end with its last member.
+    /// The latest moment at which typing can end; beyond it is what was stored before the clock was set back.
+    private var latestEnd: Timestamp {
+        planted.contains(.futureTypingCounts)
+            ? Timestamp(milliseconds: .max) : time.advanced(by: settings.typingExpiry * 2)
+    }
+
+    /// Whether a device's typing that ends then is read: it has not ended, and was stored by the clock as it is.
+    package func counts(_ end: Timestamp) -> Bool { end > time && end <= latestEnd }
+
+    /// Removes what is past, and what was stored before the clock was set back. The set expires with its last member.
     private mutating func tidy(_ conversation: ConversationID) {
-        let set = typingSet(conversation).filter { $0.value > time }
+        let before = typingSet(conversation)
+        let set = before.filter { counts($0.value) }
         typingSets[conversation] = set.values.max().map { Expiring(value: set, expires: $0) }
+        for user in Set(before.filter { $0.value > latestEnd }.map(\.key.user)) {
+            let key = TypingUser(conversation: conversation, user: user)
+            guard let devices = typingDevices[key]?.read(at: time) else { continue }
+            if !devices.contains(where: { set[TypingDevice(user: user, device: $0)] != nil }) {
+                typingDevices[key] = nil
+            }
+        }
     }
 }

@@ -16,20 +16,25 @@ public struct TwinRedis: Hashable, Sendable {
         public var typingExpiry: Duration
         /// `conversations.default`.
         public var openByDefault: Bool
+        /// `worker.lease`, beyond which no write deadline lies; `nil` where deadlines are those of no lease.
+        public var lease: Duration?
 
         public init(
             retention: Duration = .seconds(30 * 86_400), typingExpiry: Duration = .seconds(3),
-            openByDefault: Bool = true
+            openByDefault: Bool = true, lease: Duration? = nil
         ) {
             self.retention = retention
             self.typingExpiry = typingExpiry
             self.openByDefault = openByDefault
+            self.lease = lease
         }
     }
 
     public let settings: Settings
     /// Redis `TIME`. The twin reads no clock: whoever drives it moves this, and keys expire by it.
     public var time: Timestamp
+    /// The clock of the workers' hosts, by which they judge tokens; `nil` where it is that of Redis.
+    public var hostTime: Timestamp?
     /// What was published, in order; whoever drives it takes it from here.
     public var published: [Published] = []
     /// Mistakes made on purpose, for which a test must have an eye.
@@ -52,19 +57,43 @@ public struct TwinRedis: Hashable, Sendable {
     /// `worker:{INCARNATION}:sessions`.
     package internal(set) var sessions: [Incarnation: Set<SessionName>] = [:]
     /// `worker:{INCARNATION}:sweeper`.
-    package internal(set) var sweepers: [Incarnation: Expiring<Incarnation>] = [:]
+    package internal(set) var sweepers: [Incarnation: Expiring<SweepClaim>] = [:]
 
     public init(settings: Settings = Settings(), time: Timestamp) {
         self.settings = settings
         self.time = time
     }
 
+    /// Redis's clock is set, by how much it says: keys that have expired by it are gone, whatever it is set to next.
+    public mutating func setClock(by step: Duration) {
+        dropExpired()
+        time = time.advanced(by: step)
+        dropExpired()
+    }
+
+    private mutating func dropExpired() {
+        presences = presences.filter { $0.value.read(at: time) != nil }
+        revocations = revocations.filter { $0.value.read(at: time) != nil }
+        typingDevices = typingDevices.filter { $0.value.read(at: time) != nil }
+        typingSets = typingSets.filter { $0.value.read(at: time) != nil }
+        sweepers = sweepers.filter { $0.value.read(at: time) != nil }
+    }
+
     /// `FLUSHALL`, or a start without data: every key is gone. What was published before is on its way regardless.
     public mutating func flush() {
         var empty = TwinRedis(settings: settings, time: time)
+        empty.hostTime = hostTime
         empty.published = published
         empty.planted = planted
         self = empty
+    }
+
+    /// A moment that lies ahead of the clock was stored before the clock was set back, and is read as now.
+    func notAhead(_ moment: Timestamp) -> Timestamp { min(moment, time) }
+
+    /// Whether a write comes too late for its deadline, or has one of before the clock was set back.
+    func isTooLate(_ deadline: Timestamp) -> Bool {
+        time > deadline || settings.lease.map { deadline > time.advanced(by: $0) } ?? false
     }
 }
 
@@ -74,6 +103,20 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case removalWithoutRecheck
     /// A stop ends the user's typing although another of their devices types.
     case stopIgnoresOtherDevices
+    /// The order of sessions goes by the clock alone, whatever was stored before it was set back.
+    case ordersByClock
+    /// Leases stay as they are when the clock is set back.
+    case leasesIgnoreSteps
+    /// What was stored of typing before the clock was set back counts until its expiry.
+    case futureTypingCounts
+    /// A revocation is dated by this clock, and not by that of hosts.
+    case revokesByRedisClock
+}
+
+/// What `worker:{INCARNATION}:sweeper` says: who sweeps, and since when.
+package struct SweepClaim: Hashable, Sendable {
+    package var holder: Incarnation
+    package var since: Timestamp
 }
 
 /// What a key holds, and until when.

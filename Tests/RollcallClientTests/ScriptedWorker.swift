@@ -101,7 +101,7 @@ final class ScriptedWorker: Sendable {
     }
 
     /// One client's connection.
-    final class Connection: Sendable {
+    final class Connection: WorkerSide {
         private let channel: any Channel
         private let script: Script
         private let log = NIOLockedValueBox(Log())
@@ -119,37 +119,12 @@ final class ScriptedWorker: Sendable {
 
         /// What the client said, in order.
         var received: [ClientRequest] { log.withLockedValue { $0.requests } }
-        var messages: [ClientMessage] { received.map(\.message) }
         /// Answers to pings, and other frames that carry no text.
         var otherFrames: [[UInt8]] { log.withLockedValue { $0.others } }
         /// The code of the client's close frame.
         var closeCode: CloseCode? { log.withLockedValue { $0.closed } }
         var isOpen: Bool { channel.isActive }
-
-        func behave(_ request: ClientRequest, ping: Int64 = 10_000, limits: ServerMessage.Limits = .standard) {
-            switch request.message {
-            case .hello(let hello):
-                send(
-                    .welcome(
-                        .init(
-                            user: "alice", device: hello.device ?? "device", session: "s1", worker: "w1.abc",
-                            time: Timestamp(milliseconds: 1_753_600_000_000), ping: ping,
-                            typing: .init(expiry: 3000, throttle: 1000), limits: limits)))
-            case .join(let conversation, _):
-                send(.typing(.init(conversation: conversation, users: [], count: 0)))
-            case .watch(let users):
-                send(.presence(users.map { .of($0, .offline) }))
-            case .get(let users):
-                send(.presence(users.map { .of($0, .away) }, id: request.id))
-            case .ping:
-                send(.pong(time: Timestamp(milliseconds: 1_753_600_000_000)))
-            case .goodbye:
-                close(.normal)
-            case .token, .state, .unwatch, .leave, .typing:
-                break
-            }
-            if let id = request.id { send(.ack(id)) }
-        }
+        let time = Timestamp(milliseconds: 1_753_600_000_000)
 
         func send(_ message: ServerMessage) {
             send(text: String(decoding: MessageCodec().json(of: message), as: UTF8.self))

@@ -15,6 +15,18 @@ struct ShownTests {
         #expect(Shown.json("\"\u{9B}2J\"") == #""\u009b2J""#)
     }
 
+    @Test("nothing turns the order of letters round, but the isolates in which our own sentences put names")
+    func order() {
+        for value in [0x61C, 0x200E, 0x200F] + Array(0x202A...0x202E) + Array(0x2066...0x2069) as [UInt32] {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            #expect(Shown.text("a\(scalar)b") == "a\u{FFFD}b")
+            #expect(
+                Shown.json("\"a\(scalar)b\"") == "\"a\\u" + (value < 0x1000 ? "0" : "") + String(value, radix: 16)
+                    + "b\"")
+            #expect((Shown.sentence("a\(scalar)b") == "a\u{FFFD}b") == ![0x2068, 0x2069].contains(value))
+        }
+    }
+
     @Test("a name is one line, and turns nothing round")
     func names() {
         #expect(Shown.name(" Alice \u{202E} B  C\u{2067} ") == "Alice B C")

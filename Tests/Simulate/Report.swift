@@ -12,6 +12,7 @@ struct Report {
     private var lastLine = ContinuousClock.now
     private var played: UInt64 = 0
     private(set) var failures = 0
+    private(set) var bounds = BoundCounts()
 
     init(of seeds: UInt64) {
         self.seeds = seeds
@@ -19,6 +20,7 @@ struct Report {
 
     mutating func played(_ outcome: Outcome, replay: String) {
         played += 1
+        bounds.add(outcome.bounds)
         if let violation = outcome.violation {
             failures += 1
             print("seed \(outcome.seed) breaks a promise\n  \(violation)\n  \(replay)")
@@ -29,6 +31,9 @@ struct Report {
     }
 
     func end() {
+        let met = bounds.counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) × \($0.key.rawValue)" }
+        print("bounds met: " + met.joined(separator: ", "))
+        if !bounds.unmet.isEmpty { print("bounds never met: " + bounds.unmet.map(\.rawValue).joined(separator: ", ")) }
         print(summary + (failures == 0 ? ": every promise kept" : ": \(failures) broke a promise"))
     }
 

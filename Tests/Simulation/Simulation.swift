@@ -8,6 +8,10 @@ public struct Outcome: Sendable {
     public let seed: UInt64
     /// The first broken promise; `nil` if all were kept.
     public let violation: Violation?
+    /// How often each bound took effect.
+    public let bounds: BoundCounts
+    /// On how many devices the client that ships ran.
+    public let clients: Int
     /// The story, if it was asked for.
     public let trace: [String]
 }
@@ -15,20 +19,25 @@ public struct Outcome: Sendable {
 /// Many workers, devices and observers against one Redis in memory, with whatever a seed lets befall them.
 public struct Simulation: Sendable {
     private let planted: PlantedBug?
+    private let stepsClock: Bool
 
-    public init(planted: PlantedBug? = nil) {
+    /// - Parameter stepsClock: whether Redis's clock is set now and then.
+    public init(planted: PlantedBug? = nil, stepsClock: Bool = false) {
         self.planted = planted
+        self.stepsClock = stepsClock
     }
 
     /// Plays a seed, until its end or the first broken promise.
     public func run(seed: UInt64, isTraced: Bool = false) -> Outcome {
         let chance = Chance(seed: seed)
-        var settings = SimulationSettings(drawnBy: chance.fork())
-        settings.planted = planted
+        var settings = SimulationSettings(drawnBy: chance.fork(), stepsClock: stepsClock)
+        settings.plant(planted)
         let world = World(settings, chance, isTraced: isTraced)
         defer { world.end() }
         world.play()
-        return Outcome(seed: seed, violation: world.checks.violation, trace: world.trace.lines)
+        return Outcome(
+            seed: seed, violation: world.checks.violation, bounds: world.bounds, clients: world.clients.count,
+            trace: world.trace.lines)
     }
 }
 
@@ -38,6 +47,7 @@ extension World {
         for place in places { startWorker(at: place) }
         for device in devices { Person(device, in: self).live() }
         Backend(self).begin()
+        Operator(self).begin()
         checks.watch()
         let faults = Faults(in: self, until: moment(28))
         faults.plan(from: moment(3))
@@ -51,9 +61,12 @@ extension World {
     private func beStill(for duration: Duration) {
         guard checks.violation == nil else { return }
         let before = redis.executed
+        let sent = clients.map(\.sent)
         run(until: agenda.now + duration)
         checks.checkIdle(since: before)
         checks.checkRecords()
+        checks.checkFollowed()
+        checks.checkClientsRest(since: sent)
     }
 
     /// All devices say goodbye, and all workers but one stop in good order.

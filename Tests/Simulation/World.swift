@@ -41,11 +41,15 @@ final class World {
     let conversations: [ConversationID]
     let names: [DeviceName]
     private(set) var places: [Place] = []
-    private(set) var devices: [SimulatedDevice] = []
+    private(set) var devices: [any Device] = []
+    /// Those of them on which the client that ships runs.
+    private(set) var clients: [ClientDevice] = []
     private(set) var redis: RedisServer!
     private(set) var truth: Truth!
     private(set) var checks: Checks!
     private(set) var weather = Weather()
+    var bounds = BoundCounts()
+    var tokens: [Token] = []
     /// Nobody does anything any more.
     var isStill = false
     /// Former workers: what is on its way may still name them.
@@ -67,18 +71,23 @@ final class World {
         truth = Truth(self)
         checks = Checks(self)
         places = (0..<settings.workers).map { Place($0, shards: settings.shards, in: self) }
-        devices = names.enumerated().map { SimulatedDevice(self, $0, $1) }
+        devices = names.enumerated().map { index, name -> any Device in
+            if settings.clients.contains(index) { return ClientDevice(self, index, name) }
+            return SimulatedDevice(self, index, name)
+        }
+        clients = devices.compactMap { $0 as? ClientDevice }
     }
 
     /// Lets go of all that holds the world.
     func end() {
         for worker in workers { worker.end() }
-        for device in devices { device.route.down.end() }
+        for device in devices { device.end() }
         redis.end()
         agenda.clear()
         gone = []
         places = []
         devices = []
+        clients = []
     }
 
     // MARK: Workers

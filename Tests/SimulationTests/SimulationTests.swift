@@ -19,6 +19,17 @@ import Testing
         #expect(isFound, "not within 100 seeds")
     }
 
+    @Test("the Swift client takes part in many seeds, and its mistakes show nowhere else")
+    func clients() async {
+        await onThread {
+            let seeds = Array(1...UInt64(20))
+            let taking = seeds.filter { Simulation().run(seed: $0).clients > 0 }
+            #expect(taking.count > 4 && taking.count < 16)
+            let planted = Simulation(planted: .clientNeverRejoins)
+            for seed in Set(seeds).subtracting(taking) { #expect(planted.run(seed: seed).violation == nil) }
+        }
+    }
+
     @Test("a seed plays the same each time, with or without somebody who listens")
     func sameEachTime() async {
         await onThread {

@@ -189,6 +189,16 @@ public final class RedisClusterSet: Sendable {
         return found
     }
 
+    /// The replica that a primary has.
+    public func replica(of primary: RedisServer) async throws -> RedisServer {
+        let id = try await primary.cli("CLUSTER", "MYID")
+        for server in servers where server !== primary && server.process.isRunning {
+            let own = try await server.cli("CLUSTER", "NODES").split(separator: "\n").first { $0.contains("myself") }
+            if own?.contains("slave \(id)") == true { return server }
+        }
+        throw Timeout(description: "no replica")
+    }
+
     private static func owner(of slot: Int, in nodes: String) -> Int? {
         for line in nodes.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -243,17 +253,11 @@ extension RedisClusterSet {
 
     /// Has a primary's replica take its place, both being well.
     public func failOver(_ old: RedisServer) async throws {
-        let id = try await old.cli("CLUSTER", "MYID")
-        for server in servers where server !== old && server.process.isRunning {
-            let own = try await server.cli("CLUSTER", "NODES").split(separator: "\n").first { $0.contains("myself") }
-            guard let own, own.contains("slave \(id)") else { continue }
-            // Refused for as long as it has no word from its primary.
-            try await eventually("a replica begins", every: .milliseconds(100)) {
-                try await server.cli("CLUSTER", "FAILOVER") == "OK"
-            }
-            return
+        let replica = try await replica(of: old)
+        // Refused for as long as it has no word from its primary.
+        try await eventually("a replica begins", every: .milliseconds(100)) {
+            try await replica.cli("CLUSTER", "FAILOVER") == "OK"
         }
-        throw Timeout(description: "no replica")
     }
 
     /// Moves a slot with all that is in it.

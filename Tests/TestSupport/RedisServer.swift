@@ -14,10 +14,12 @@ public final class RedisServer: Sendable {
     /// - Parameters:
     ///   - port: where to listen; `nil` picks a free one.
     ///   - options: further configuration, such as `["--requirepass", "secret"]`.
+    ///   - clock: what it reads the time from, if that is to be set while it runs.
     ///   - hasUsers: whether there is the user of `Config/redis.acl`, beside one who may do everything.
     ///   - users: another file instead of that.
     public init(
-        port: Int? = nil, options: [String] = [], hasUsers: Bool = true, users: String = "redis.acl"
+        port: Int? = nil, options: [String] = [], clock: SettableClock? = nil, hasUsers: Bool = true,
+        users: String = "redis.acl"
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-redis-\(UUID().uuidString.prefix(8))")
@@ -27,22 +29,24 @@ public final class RedisServer: Sendable {
         // A free port may be taken by somebody else, be it the near end of a connection, before Redis listens there.
         for _ in 0..<5 where port == nil {
             let free = try freePort()
-            if let process = try? await Self.start(port: free, folder: folder, options: options) {
+            if let process = try? await Self.start(port: free, folder: folder, options: options, clock) {
                 (self.port, self.process) = (free, process)
                 return
             }
         }
         self.port = try port ?? freePort()
-        process = try await Self.start(port: self.port, folder: folder, options: options)
+        process = try await Self.start(port: self.port, folder: folder, options: options, clock)
     }
 
-    private static func start(port: Int, folder: URL, options: [String]) async throws -> ChildProcess {
+    private static func start(
+        port: Int, folder: URL, options: [String], _ clock: SettableClock?
+    ) async throws -> ChildProcess {
         let process = try ChildProcess(
             [
                 "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
                 "--dir", folder.path, "--unixsocket", folder.appending(path: "redis.sock").path,
                 "--enable-debug-command", "yes",
-            ] + options)
+            ] + options, environment: clock?.environment ?? [:])
         try await eventually("redis-server on port \(port) is ready") {
             guard process.isRunning else { throw Timeout(description: "redis-server ended: \(process.output)") }
             return process.output.contains("Ready to accept connections")

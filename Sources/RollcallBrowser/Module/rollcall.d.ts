@@ -19,14 +19,16 @@ export interface ClientOptions {
   /**
    * The token that names the user, or what gives it: asked for the first connection, whenever the worker says that it
    * has expired, and some time before that if it is a JWT that says when. What it throws counts as weather, and it is
-   * asked again, unless it is a RollcallError that says otherwise.
+   * asked again, unless it is a RollcallError that says otherwise. So does a callback that has not answered within
+   * `connectTimeout`.
    */
   token: string | (() => string | Promise<string>);
   /** When the person counts as typing. */
   typing?: TypingSettings;
   /**
-   * The app's names for people, asked once for each typist and remembered. Where it has none, the name in the
-   * conversation's members counts, which is also shown until the answer comes.
+   * The app's names for people, asked once for each person on show and remembered. Where it has none (null), the name
+   * in the conversation's members counts, which is also shown until the answer comes. What it throws is reported as an
+   * error of the page, and it is asked again for that person after a second to five minutes.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
   /** How long without a reported input until the device is idle (5 minutes); null: never. */
@@ -35,8 +37,13 @@ export interface ClientOptions {
   firstPause?: number;
   /** The ceiling of every pause (1500). */
   longestPause?: number;
-  /** How long an attempt to connect may take (10 s). */
+  /** How long the token callback may take, and then the attempt to connect (10 s each). */
   connectTimeout?: number;
+  /**
+   * Hosts to which a worker may send the client, beside those of `url`. "*." before a domain stands for all hosts within
+   * it. The client shows its token there: it goes to no other host, whatever a worker says.
+   */
+  workerHosts?: readonly string[];
   /** What to connect with, in place of the browser's: for tests of an app. */
   WebSocket?: new (url: string) => WebSocket;
 }
@@ -77,9 +84,15 @@ export class RollcallClient extends EventTarget {
 
   /** Who types in a conversation. While it is observed, the conversation is joined. */
   typing(conversation: string, options?: Abortable): Updates<Typing>;
-  /** Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined. */
+  /**
+   * Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined. The first
+   * value comes when everybody's presence is known, or after a second.
+   */
   members(conversation: string, options?: Abortable): Updates<Members>;
-  /** The presence of a user. While there is no connection, what was last known stands. */
+  /**
+   * The presence of a user. While there is no connection, what was last known stands. Told again, unchanged, when the
+   * worker's clock was set, since texts like "last seen" are others then.
+   */
   presence(user: string, options?: Abortable): Updates<Presence>;
   /** The presence of several, as a map in which those still unknown are absent. */
   presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
@@ -264,7 +277,7 @@ export type RollcallErrorCode =
   | "limit"
   /** The worker did not take a single message. */
   | "bad_request"
-  /** The token callback threw. */
+  /** The token callback threw, or did not answer in time. */
   | "token_unavailable"
   /** No worker answered at the URL. */
   | "unreachable"

@@ -328,14 +328,121 @@ class TypingPicture {
   }
 }
 
-/** The worker's time, carried on by this device's steady clock between two words of it. */
-class ServerClock {
-  #offset = null;
+/**
+ * Who belongs to one conversation, as far as the worker's words go. The worker tells the list first and then each
+ * person's presence; the first picture waits until it is whole, so that nobody reads `0 of 5 online` for a moment.
+ */
+class MembersPicture {
+  /** How long the first picture waits for the presence of all. */
+  static PATIENCE = SECOND;
 
-  timeHeard(time, now) { this.#offset = time - now; }
+  /** When to call `deadlinePassed`; null for never. */
+  deadline = null;
+  #conversation;
+  /** The worker's list. */
+  #list = null;
+  #presences = new Map();
+  #refusal = null;
+  #isShown = false;
+
+  constructor(conversation) { this.#conversation = conversation; }
+
+  heard({ people, count }, now) {
+    const users = new Set(people.map(({ user }) => user));
+    for (const user of this.#presences.keys()) if (!users.has(user)) this.#presences.delete(user);
+    this.#list = { people, count: Math.max(count, people.length) };
+    this.#refusal = null;
+    if (!this.#isShown) this.deadline ??= now + MembersPicture.PATIENCE;
+  }
+
+  presenceHeard(presence) { this.#presences.set(presence.user, presence); }
+
+  /** The worker shows nothing of this conversation (any more). What it shows later is a first picture again. */
+  refused(refusal) {
+    this.#presences.clear();
+    this.#list = this.deadline = null;
+    this.#refusal = refusal;
+    this.#isShown = false;
+  }
+
+  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#showFromNowOn(); }
+
+  /**
+   * What to show; undefined while it is not whole.
+   *
+   * @param name gives the app's name for a user
+   */
+  members(name) {
+    const conversation = this.#conversation;
+    if (this.#refusal) return { conversation, people: [], count: 0, refusal: this.#refusal };
+    if (!this.#list) return undefined;
+    const { people, count } = this.#list;
+    if (people.every(({ user }) => this.#presences.has(user))) this.#showFromNowOn();
+    if (!this.#isShown) return undefined;
+    return { conversation, people: people.map((member) => this.#member(member, name(member.user))), count };
+  }
+
+  #member({ user, name }, known = name) {
+    const presence = this.#presences.get(user);
+    return { user, ...known !== undefined && { name: known }, ...presence && { presence } };
+  }
+
+  #showFromNowOn() {
+    this.#isShown = true;
+    this.deadline = null;
+  }
+}
+
+/**
+ * The worker's time, carried on by this device's steady clock between two words of it. The worker's clock may be set at
+ * any moment, so the worker is asked for it now and then, and sooner where a presence seems to come from the future.
+ */
+class ServerClock {
+  /** How often to ask. */
+  static INTERVAL = MINUTE;
+  /** How soon to ask again while there is reason to doubt: a worker learns with its next heartbeat that the clock was set. */
+  static RECHECK = 5 * SECOND;
+  /** A difference that no text shows. */
+  static SLACK = SECOND;
+
+  #offset = null;
+  #asked = -Infinity;
+  /** The latest moment that was heard of. */
+  #latest = -Infinity;
+  /** How often to ask soon, since the clock is in doubt. */
+  #doubts = 0;
+
+  /** When to ask for the time. */
+  get deadline() { return this.#asked + (this.#doubts > 0 ? ServerClock.RECHECK : ServerClock.INTERVAL); }
 
   /** Until the first welcome, this device's own idea of the time. */
   time(now) { return Math.round(this.#offset === null ? Date.now() : now + this.#offset); }
+
+  askedForTime(now) {
+    this.#asked = now;
+    this.#doubts = Math.max(0, this.#doubts - 1);
+  }
+
+  /**
+   * The worker said the time at some moment since it was asked. Returns whether texts are wrong that were made before.
+   */
+  timeHeard(time, asked, now) {
+    const before = this.#offset;
+    const estimate = before === null ? time : clamped(now + before, time, time + now - asked);
+    this.#asked = Math.max(this.#asked, asked);
+    this.#offset = estimate - now;
+    return before !== null && Math.abs(this.#offset - before) > ServerClock.SLACK;
+  }
+
+  /**
+   * Something happened at a moment of the worker's clock. If that lies ahead, the clock was set forward since it was
+   * asked, or set back after the moment: only the worker knows.
+   */
+  momentHeard(moment, now) {
+    if (!(moment > this.#latest)) return;
+    this.#latest = moment;
+    if (this.#offset !== null && moment > this.time(now) + ServerClock.SLACK) this.#doubts = 2;
+  }
 }
 
 // ---- Decisions: what to tell the worker
@@ -343,12 +450,23 @@ class ServerClock {
 /**
  * The difference between what should hold at the worker and what it was told on this connection. A connection is
  * brought up to date by sending the difference, and so is a new one, which was told nothing.
+ *
+ * Messages are numbered in the order in which they were sent. Answers may come in any order, so a refusal counts only
+ * for names of which no later message speaks.
  */
 class Wanted {
   #wanted = new Set();
-  #told = new Set();
+  /**
+   * What the worker was asked for, each with the messages that have asked since it was last given up: the number of the
+   * first, and how many were not refused. The worker serves it unless it refuses them all.
+   */
+  #told = new Map();
   #missing = new Set();
   #surplus = new Set();
+  /** Refused for now: not asked for before `retry`, however often it is given up and wanted again meanwhile. */
+  #delayed = new Set();
+  /** The worker refused for now to give these up. */
+  #lingering = new Set();
 
   get toldCount() { return this.#told.size; }
   get hasMissing() { return this.#missing.size > 0; }
@@ -362,7 +480,8 @@ class Wanted {
   want(name) {
     this.#wanted.add(name);
     this.#surplus.delete(name);
-    if (!this.#told.has(name)) this.#missing.add(name);
+    this.#lingering.delete(name);
+    if (!this.#told.has(name) && !this.#delayed.has(name)) this.#missing.add(name);
   }
 
   unwant(name) {
@@ -373,29 +492,52 @@ class Wanted {
 
   /** The worker does not serve it: not asked for again before the next connection or `want`. */
   refused(name) {
-    this.#told.delete(name);
-    this.#surplus.delete(name);
+    for (const names of [this.#told, this.#surplus, this.#delayed, this.#lingering]) names.delete(name);
+  }
+
+  /** Whether a refusal of this message is about the name as the worker knows it now. */
+  isRefused(name, message) { return this.#told.get(name)?.first <= message; }
+
+  /** The worker refused for now to serve what this message asked for. */
+  refusedForNow(names, message) {
+    for (const name of names) {
+      if (!this.isRefused(name, message) || --this.#told.get(name).count > 0) continue;
+      this.#told.delete(name);
+      this.#surplus.delete(name);
+      this.#delayed.add(name);
+    }
+  }
+
+  /** The worker refused for now to give these up. */
+  keptForNow(names) {
+    for (const name of names) if (!this.#told.has(name) && !this.#wanted.has(name)) this.#lingering.add(name);
+  }
+
+  /** What was refused for now is due again. */
+  retry() {
+    for (const name of this.#delayed) if (this.#wanted.has(name)) this.#missing.add(name);
+    for (const name of this.#lingering) this.#surplus.add(name);
+    this.#delayed.clear();
+    this.#lingering.clear();
   }
 
   /** The connection is gone, and with it all that its worker knew. */
   connectionLost() {
-    this.#told.clear();
-    this.#surplus.clear();
+    for (const names of [this.#told, this.#surplus, this.#delayed, this.#lingering]) names.clear();
     this.#missing = new Set(this.#wanted);
   }
 
-  /** It was asked for beside something else. */
-  told(name) {
+  /** It was asked for, perhaps beside something else. */
+  told(name, message) {
     this.#missing.delete(name);
-    this.#told.add(name);
+    this.#delayed.delete(name);
+    const asked = this.#told.get(name) ?? { first: message, count: 0 };
+    asked.count++;
+    this.#told.set(name, asked);
   }
 
-  /** Up to `limit` names to ask for, which count as told from now on. */
-  takeMissing(limit, isReady) {
-    const names = taken(this.#missing, limit, isReady);
-    for (const name of names) this.#told.add(name);
-    return names;
-  }
+  /** Up to `limit` names that are to be asked for. */
+  nextMissing(limit, isReady) { return first(this.#missing, limit, isReady); }
 
   /** Up to `limit` names to give up. */
   takeSurplus(limit, isReady) {
@@ -405,19 +547,48 @@ class Wanted {
   }
 }
 
-function taken(names, limit, isReady = (name) => true) {
+function first(names, limit, isReady = (name) => true) {
   const some = [];
   for (const name of names) {
     if (some.length >= limit) break;
     if (isReady(name)) some.push(name);
   }
+  return some;
+}
+
+function taken(names, limit, isReady) {
+  const some = first(names, limit, isReady);
   for (const name of some) names.delete(name);
   return some;
 }
 
 /**
+ * When to send again what a worker refused for now (`"retry":true`): with exponential pauses and full jitter. One
+ * schedule for all kinds of messages: the reasons (Redis is away, the session asked for too much) concern the session
+ * as a whole, and what waits goes out in few messages.
+ */
+class Retries {
+  static FIRST = 250;
+  static LONGEST = 15 * SECOND;
+
+  #backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
+  /** When to send again what was refused; null when nothing waits. */
+  deadline = null;
+
+  /** Refusals that come before the next attempt count as one. */
+  refused(now) { this.deadline ??= now + this.#backoff.failed(); }
+
+  /** The worker took a message. While something waits, that says nothing about what waits. */
+  succeeded() { if (this.deadline === null) this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST); }
+
+  /** The attempt begins. */
+  begin() { this.deadline = null; }
+}
+
+/**
  * What the worker has still to be told, and in which order: one's own typing first, since people wait for it, then what
- * frees room, then what asks for more. What is superseded before it was sent is never sent.
+ * frees room, then what asks for more. What is superseded before it was sent is never sent. What the worker refuses for
+ * now is sent again later, for as long as it is wanted.
  */
 class Agenda {
   users = new Wanted();
@@ -431,15 +602,27 @@ class Agenda {
   #signals = [];
   /** Presence to be asked for once: `{ fetch, users }`. */
   #gets = [];
+  /** Refused for now. */
+  #delayedState = null;
+  #delayedToken = null;
+  #delayedGets = [];
+  #retries = new Retries();
   /** What the messages with an id were about that are not answered yet. */
   #unanswered = new Map();
   /** How many users each `get` names that is not answered, whether anybody still waits for it or not. */
   #getting = new Map();
   #lastID = 0;
+  /** Which message said last what the device is, and which brought a fresh token. */
+  #lastState = 0;
+  #lastToken = 0;
+
+  /** When to call `retryDue`; null when nothing waits to be sent again. */
+  get retryTime() { return this.#retries.deadline; }
 
   /** Whether something is left that may be sent. */
   get hasMore() {
-    return this.#state !== null || this.#token !== null || this.#signals.length > 0
+    return this.#state !== null || this.#token !== null
+      || this.#signals.some(({ conversation }) => this.#isJoined(conversation))
       || this.users.hasSurplus || this.conversations.hasSurplus || this.gatherings.isDue(this.#isJoined)
       || this.#gets.length > 0 && this.#getRoom > 0
       || this.users.hasMissing && this.#userRoom > 0
@@ -452,8 +635,17 @@ class Agenda {
   }
 
   limitsLearnt(limits) { this.#limits = limits; }
-  stateChanged(state) { this.#state = state; }
-  tokenRenewed(token) { this.#token = token; }
+
+  stateChanged(state) {
+    this.#state = state;
+    this.#delayedState = null;
+  }
+
+  tokenRenewed(token) {
+    this.#token = token;
+    this.#delayedToken = null;
+  }
+
   fetchWanted(fetch, users) { this.#gets.push({ fetch, users }); }
 
   /** A later signal replaces an earlier one of its conversation that was not sent yet, unless that is awaited. */
@@ -464,20 +656,93 @@ class Agenda {
 
   fetchEnded(fetch) {
     this.#gets = this.#gets.filter((get) => get.fetch !== fetch);
+    this.#delayedGets = this.#delayedGets.filter((get) => get.fetch !== fetch);
     for (const [id, subject] of this.#unanswered) if (subject.fetch === fetch) this.#unanswered.delete(id);
   }
 
-  /** The worker has answered a `get`, one way or the other, and takes more. */
-  getAnswered(id) { this.#getting.delete(id); }
+  /** The worker has answered a `get` with presence, and takes more. */
+  getAnswered(id) {
+    this.#getting.delete(id);
+    this.#retries.succeeded();
+  }
 
-  /** What a message still awaiting its answer is about. */
-  subject(id) { return this.#unanswered.get(id); }
+  /** Which fetch a message still awaiting its answer belongs to. */
+  fetchOf(id) { return this.#unanswered.get(id)?.fetch; }
 
-  /** The same, taking it: each message is answered once. */
-  answered(id) {
+  /** What the acknowledged message was about; each is answered once. */
+  acknowledged(id) {
+    this.#retries.succeeded();
+    // A fetch is answered by presence, which may come after its acknowledgement.
+    return this.fetchOf(id) ? undefined : this.#answered(id);
+  }
+
+  /**
+   * The worker refused a message. Returns what the message was about, and what becomes of it: it is `retried`, or the
+   * refusal is `final`, or `stale`, since nobody is concerned any more.
+   *
+   * `limit` is told and yet sent again: there is room once something else was given up, and a session that met the limit
+   * before the worker had named it asks for less from then on.
+   */
+  refused({ id, code, retry }, now) {
+    this.#getting.delete(id);
+    const subject = this.#answered(id);
+    if (!subject) return { fate: "stale" };
+    const needsRoom = subject.users || subject.conversation !== undefined;
+    // A stop is not sent again: whoever awaits it is told at once, and the typing ends by itself.
+    if (subject.stop || !retry && !(code === "limit" && needsRoom)) {
+      return { subject, fate: this.#refusedForGood(subject, id) };
+    }
+    this.#delay(subject, id);
+    this.#retries.refused(now);
+    return { subject, fate: retry || subject.fetch ? "retried" : "final" };
+  }
+
+  /** What was refused for now may be sent again. */
+  retryDue() {
+    this.#retries.begin();
+    for (const wanted of [this.users, this.conversations, this.gatherings]) wanted.retry();
+    this.#state ??= this.#delayedState;
+    this.#token ??= this.#delayedToken;
+    this.#gets.push(...this.#delayedGets);
+    this.#forgetDelayed();
+  }
+
+  #answered(id) {
     const subject = this.#unanswered.get(id);
     this.#unanswered.delete(id);
     return subject;
+  }
+
+  #delay({ users, fetch, conversation, unwatched, left, notGathered, state, token }, id) {
+    if (fetch) this.#delayedGets.push({ fetch, users });
+    else if (users) this.users.refusedForNow(users, id);
+    else if (unwatched) this.users.keptForNow(unwatched);
+    else if (left !== undefined) this.conversations.keptForNow([left]);
+    else if (notGathered) {
+      this.conversations.refusedForNow([conversation], id);
+      this.gatherings.keptForNow([conversation]);
+    }
+    else if (conversation !== undefined) {
+      this.conversations.refusedForNow([conversation], id);
+      this.gatherings.refusedForNow([conversation], id);
+    } else if (state && id === this.#lastState) this.#delayedState = state;
+    else if (token && id === this.#lastToken) this.#delayedToken = token;
+  }
+
+  /** What is refused and has not been asked for anew meanwhile. */
+  #refusedForGood(subject, id) {
+    const { users, fetch, conversation } = subject;
+    if (users && !fetch) for (const user of users) if (this.users.isRefused(user, id)) this.users.refused(user);
+    if (conversation === undefined) return "final";
+    if (!this.conversations.isRefused(conversation, id)) return "stale";
+    this.conversations.refused(conversation);
+    this.gatherings.refused(conversation);
+    return "final";
+  }
+
+  #forgetDelayed() {
+    this.#delayedState = this.#delayedToken = null;
+    this.#delayedGets = [];
   }
 
   /** Nothing said on the old connection counts; typing is dropped, never queued. */
@@ -488,6 +753,8 @@ class Agenda {
     this.#signals = [];
     this.#gets = [];
     this.#state = this.#token = null;
+    this.#forgetDelayed();
+    this.#retries = new Retries();
     this.#unanswered.clear();
     this.#getting.clear();
   }
@@ -497,17 +764,25 @@ class Agenda {
     const messages = [];
     const room = () => count - messages.length;
     this.#takeSignals(messages, room);
-    if (this.#token !== null && room() > 0) messages.push({ type: "token", token: this.#token }), this.#token = null;
-    if (this.#state !== null && room() > 0) messages.push({ type: "state", state: this.#state }), this.#state = null;
+    if (this.#token !== null && room() > 0) {
+      messages.push({ type: "token", token: this.#token, id: this.#lastToken = this.#ask({ token: this.#token }) });
+      this.#token = null;
+    }
+    if (this.#state !== null && room() > 0) {
+      messages.push({ type: "state", state: this.#state, id: this.#lastState = this.#ask({ state: this.#state }) });
+      this.#state = null;
+    }
     for (const conversation of this.conversations.takeSurplus(room())) {
       this.gatherings.refused(conversation);
-      messages.push({ type: "leave", conversation });
+      messages.push({ type: "leave", conversation, id: this.#ask({ left: conversation }) });
     }
     if (room() > 0 && this.users.hasSurplus) {
-      messages.push({ type: "unwatch", users: this.users.takeSurplus(this.#usersPerMessage) });
+      const users = this.users.takeSurplus(this.#usersPerMessage);
+      messages.push({ type: "unwatch", users, id: this.#ask({ unwatched: users }) });
     }
     this.#takeJoins(messages, room);
     this.#takeSignals(messages, room);
+    if (this.#conversationRoom <= 0) this.#dropSignalsBeyondLimits();
     this.#takeWatches(messages, room);
     this.#takeGets(messages, room);
     return messages;
@@ -515,16 +790,25 @@ class Agenda {
 
   /** New conversations first, then those where only the wish for their members has changed. */
   #takeJoins(messages, room) {
-    const join = (conversation, presence) => {
-      messages.push({ type: "join", conversation, ...presence, id: this.#ask({ conversation }) });
+    const join = (conversation, presence, subject = {}) => {
+      const id = this.#ask({ conversation, ...subject });
+      messages.push({ type: "join", conversation, ...presence, id });
+      return id;
     };
-    for (const conversation of this.conversations.takeMissing(Math.min(room(), this.#conversationRoom))) {
+    for (const conversation of this.conversations.nextMissing(Math.min(room(), this.#conversationRoom))) {
       const isGathering = this.gatherings.wants(conversation);
-      if (isGathering) this.gatherings.told(conversation);
-      join(conversation, isGathering && { presence: true });
+      const id = join(conversation, isGathering && { presence: true });
+      this.conversations.told(conversation, id);
+      if (isGathering) this.gatherings.told(conversation, id);
     }
-    for (const each of this.gatherings.takeMissing(room(), this.#isJoined)) join(each, { presence: true });
-    for (const each of this.gatherings.takeSurplus(room(), this.#isJoined)) join(each, { presence: false });
+    for (const each of this.gatherings.nextMissing(room(), this.#isJoined)) {
+      const id = join(each, { presence: true });
+      this.conversations.told(each, id);
+      this.gatherings.told(each, id);
+    }
+    for (const each of this.gatherings.takeSurplus(room(), this.#isJoined)) {
+      this.conversations.told(each, join(each, { presence: false }, { notGathered: true }));
+    }
   }
 
   #isJoined = (conversation) => this.conversations.wasTold(conversation);
@@ -540,10 +824,15 @@ class Agenda {
     });
   }
 
+  /** Nobody can be told of typing in a conversation for which the worker has no room. */
+  #dropSignalsBeyondLimits() { this.#signals = this.#signals.filter(({ conversation }) => this.#isJoined(conversation)); }
+
   #takeWatches(messages, room) {
     while (room() > 0 && this.users.hasMissing && this.#userRoom > 0) {
-      const users = this.users.takeMissing(Math.min(this.#usersPerMessage, this.#userRoom));
-      messages.push({ type: "watch", users, id: this.#ask({ users }) });
+      const users = this.users.nextMissing(Math.min(this.#usersPerMessage, this.#userRoom));
+      const id = this.#ask({ users });
+      for (const user of users) this.users.told(user, id);
+      messages.push({ type: "watch", users, id });
     }
   }
 
@@ -553,7 +842,7 @@ class Agenda {
       const users = get.users.slice(0, Math.min(this.#usersPerMessage, this.#getRoom));
       get.users = get.users.slice(users.length);
       if (get.users.length === 0) this.#gets.shift();
-      const id = this.#ask({ fetch: get.fetch });
+      const id = this.#ask({ fetch: get.fetch, users });
       this.#getting.set(id, users.length);
       messages.push({ type: "get", users, id });
     }
@@ -638,9 +927,17 @@ class Itinerary {
   #isPatient = false;
   /** Where a worker sent this device: tried once, before the homes. */
   #invitation = null;
+  /** Whether a worker may send this device to a host, with its token. */
+  #allows;
 
-  /** Shuffles the addresses, so that the clients of several workers spread over them. */
-  constructor(homes) {
+  /**
+   * Shuffles the addresses, so that the clients of several workers spread over them.
+   *
+   * @param others hosts to which a worker may send this device, beside those of `homes`; "*." stands for all of a domain.
+   */
+  constructor(homes, others = []) {
+    const hosts = [...homes.map(({ hostname }) => hostname), ...others.map((host) => host.toLowerCase())];
+    this.#allows = (host) => hosts.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
     this.#homes = shuffled(homes);
     this.#untried = homes.length;
   }
@@ -675,8 +972,8 @@ class Itinerary {
   connectionEnded(to) {
     const next = typeof to === "string" ? address(to) : null;
     // Never from an encrypted connection to one that is not: the token goes along.
-    const isTrusted = next?.protocol === "wss:" || this.address.protocol === "ws:";
-    this.#invitation = isTrusted ? next : null;
+    const isSafe = next?.protocol === "wss:" || this.address.protocol === "ws:";
+    this.#invitation = next && isSafe && this.#allows(next.hostname) ? next : null;
     this.#moveOn();
   }
 
@@ -744,9 +1041,12 @@ class Reconnecting {
     this.#itinerary.welcomed();
   }
 
+  /** A connection begins. A goodbye belongs to the connection on which it came. */
+  opening() { this.#goodbye = null; }
+
   goodbyeReceived(goodbye) { this.#goodbye = goodbye; }
 
-  /** The token callback threw: its own mistakes end the trying, anything else is weather. */
+  /** The token callback threw, or did not answer: its own mistakes end the trying, anything else is weather. */
   tokenFailed(cause) {
     if (cause instanceof RollcallError && !cause.retry) return { error: cause };
     const error = new RollcallError("token_unavailable", "the app gave no token", { cause });
@@ -797,11 +1097,16 @@ class Liveness {
   static ASLEEP = SECOND;
 
   #silence;
+  /** A worker that is still reading what it was sent before answers late: where only silence gives doubt, it may. */
+  #patience;
+  /** How long the answer that is awaited may take. */
+  #answerTime = Liveness.ANSWER_TIME;
   #asked = 0;
 
   /** @param {number} ping how often the worker pings */
   constructor(ping, now) {
     this.#silence = 2 * ping;
+    this.#patience = Math.max(ping, Liveness.ANSWER_TIME);
     this.deadline = now + this.#silence;
   }
 
@@ -811,22 +1116,30 @@ class Liveness {
    */
   heard(isAnswer, now) {
     if (isAnswer) this.#asked = 0;
-    this.deadline = now + (this.#asked > 0 ? Liveness.ANSWER_TIME : this.#silence);
+    this.deadline = now + (this.#asked > 0 ? this.#answerTime : this.#silence);
   }
 
   /** There is reason to doubt: the page came back to the front, the network changed. */
-  doubted(now) { return this.#asked > 0 ? "alive" : this.#ask(now); }
+  doubted(now) {
+    if (this.#asked === 0) return this.#ask(now, Liveness.ANSWER_TIME);
+    // What is asked because of silence alone is now asked in earnest.
+    this.#answerTime = Liveness.ANSWER_TIME;
+    this.deadline = Math.min(this.deadline, now + this.#answerTime);
+    return "alive";
+  }
 
   /** Returns `"alive"`, `"ask"` (send what must be answered) or `"dead"`. */
   deadlinePassed(now) {
     if (now < this.deadline) return "alive";
     const isLate = now >= this.deadline + Liveness.ASLEEP;
-    return this.#asked === 0 || this.#asked === 1 && isLate ? this.#ask(now) : "dead";
+    if (this.#asked === 0) return this.#ask(now, isLate ? Liveness.ANSWER_TIME : this.#patience);
+    return this.#asked === 1 && isLate ? this.#ask(now, Liveness.ANSWER_TIME) : "dead";
   }
 
-  #ask(now) {
+  #ask(now, answerTime) {
     this.#asked += 1;
-    this.deadline = now + Liveness.ANSWER_TIME;
+    this.#answerTime = answerTime;
+    this.deadline = now + answerTime;
     return "ask";
   }
 }
@@ -842,9 +1155,17 @@ function expiryOf(token) {
   }
 }
 
-/** When to ask for the next token: after four fifths of what is left, and if that fails of what is left then. */
+/** How long before its end a token is replaced, at least; less for a token that does not live as long. */
+const RENEWAL_SLACK = MINUTE;
+
+/**
+ * When to ask for the next token: before the end by the slack and up to as much again, so that clients that connected
+ * together do not ask together. If that fails, by the same rule for what is left then. Null: it is too late.
+ */
 function renewalTime(left, now) {
-  return left > SECOND ? now + left * 4 / 5 : null;
+  if (left <= SECOND) return null;
+  const slack = Math.min(RENEWAL_SLACK, left / 4);
+  return now + left - slack * (1 + Math.random());
 }
 
 // ---- The engine
@@ -874,6 +1195,7 @@ class Alarm {
   }
 
   #cancel() {
+    if (this.#scheduled === Infinity) return;
     clearTimeout(this.#timer);
     this.#scheduled = Infinity;
   }
@@ -915,7 +1237,18 @@ class Topic {
   update(value) {
     if (same(value, this.latest)) return;
     this.latest = value;
-    for (const observer of this.#observers) this.#tell(observer);
+    for (const observer of this.#observers) {
+      // An observer caused the next change, which all have been told.
+      if (this.latest !== value) return;
+      this.#tell(observer);
+    }
+  }
+
+  /** Tells the observers the same again: what they make of it has changed. */
+  tellAgain() {
+    const { latest } = this;
+    if (latest === undefined) return;
+    for (const observer of this.#observers) if (this.latest === latest) this.#tell(observer);
   }
 
   /** An observer's own mistake is told to whoever watches the page's errors, and spoils nothing for the others. */
@@ -960,56 +1293,149 @@ class PresenceGroup {
   }
 }
 
-/** The app's names for people: asked once for each, remembered, and shown as soon as they are known. */
+/**
+ * The app's names for people: asked once for each, remembered, and shown as soon as they are known. Names that are on
+ * show are never forgotten, so that no number of them makes the book ask for the same names again and again.
+ */
 class NameBook {
-  /** When so many names are known, all are forgotten and asked again as they are needed. */
+  /** When more names are known, those that nobody shows are forgotten, and asked again as they are needed. */
   static CAPACITY = 4096;
   /** How many are asked for at once; the next comes when one is answered. */
   static CONCURRENCY = 8;
+  /** How long names that come one by one are gathered: each telling costs as much as all that is shown. */
+  static GATHERING_TIME = 100;
+  /** The ceilings of the first pause and of every pause before a name that the app failed to give is asked for again. */
+  static FIRST_PAUSE = SECOND;
+  static LONGEST_PAUSE = 5 * MINUTE;
 
   #resolve;
   #learnt;
+  #shown;
+  /** The most names that are known before the next clearing. */
+  #capacity = NameBook.CAPACITY;
   #known = new Map();
+  /** Those for whom the app threw, with the pauses for each, and when to ask again (null: whenever it is shown). */
+  #failed = new Map();
   #waiting = new Set();
   #asking = new Set();
+  /** Whose names came, or may be asked for again, since that was told last. */
+  #news = new Set();
+  #toldAt = -Infinity;
+  #newsAlarm = new Alarm(() => this.#tell());
+  #retryAt = Infinity;
+  #retryAlarm = new Alarm(() => this.#retry());
 
-  constructor(resolve, learnt) {
+  /**
+   * @param learnt called with the set of users to show again
+   * @param shown returns the set of users who are on show
+   */
+  constructor(resolve, learnt, shown) {
     this.#resolve = resolve;
     this.#learnt = learnt;
+    this.#shown = shown;
   }
 
   /** The app's name, if it is known by now; if it is not, `learnt` is called once it is. */
   name(user) {
-    const isAsked = this.#known.has(user) || this.#asking.has(user);
-    if (this.#resolve && !isAsked && this.#waiting.size < NameBook.CAPACITY) {
+    const isAnswered = this.#known.has(user) || (this.#failed.get(user)?.retryAt ?? null) !== null;
+    const mayAsk = this.#resolve && !isAnswered && !this.#asking.has(user) && this.#waiting.size < NameBook.CAPACITY;
+    if (mayAsk) {
       this.#waiting.add(user);
       this.#ask();
     }
     return this.#known.get(user);
   }
 
+  /** Nobody is asked for any more. */
+  close() {
+    this.#resolve = null;
+    this.#waiting.clear();
+    this.#newsAlarm.set(null);
+    this.#retryAlarm.set(null);
+  }
+
   #ask() {
-    for (const user of taken(this.#waiting, NameBook.CONCURRENCY - this.#asking.size)) {
-      this.#asking.add(user);
-      this.#answer(user);
+    while (this.#waiting.size > 0 && this.#asking.size < NameBook.CONCURRENCY) {
+      for (const user of taken(this.#waiting, 1)) this.#askFor(user);
     }
   }
 
-  async #answer(user) {
-    let name = null;
+  /** A name that the app has at hand is shown at once. */
+  #askFor(user) {
     try {
       const answer = this.#resolve(user);
-      // A name that the app has at hand is shown at once.
-      if (typeof answer === "string") this.#known.set(user, answer);
-      name = await answer;
+      if (typeof answer?.then !== "function") return this.#answered(user, answer);
+      this.#asking.add(user);
+      answer.then((name) => this.#answered(user, name), (error) => this.#failedFor(user, error)).then(() => this.#ask());
     } catch (error) {
-      reportError(error);
+      this.#failedFor(user, error);
     }
+  }
+
+  #answered(user, name) {
     this.#asking.delete(user);
-    if (this.#known.size >= NameBook.CAPACITY) this.#known.clear();
+    this.#failed.delete(user);
     this.#known.set(user, name ?? undefined);
-    this.#learnt(user);
-    this.#ask();
+    this.#forgetUnshown();
+    this.#isNews(user);
+  }
+
+  /** What the app throws is told to whoever watches the page's errors. */
+  #failedFor(user, error) {
+    reportError(error);
+    this.#asking.delete(user);
+    const { backoff } = this.#failed.get(user)
+      ?? { backoff: new Backoff(NameBook.FIRST_PAUSE, NameBook.LONGEST_PAUSE) };
+    const retryAt = performance.now() + backoff.failed();
+    this.#failed.set(user, { backoff, retryAt });
+    this.#forgetUnshown();
+    this.#retryBy(retryAt);
+  }
+
+  /** The room left doubles with what is on show, so that clearing costs little for each name. */
+  #forgetUnshown() {
+    if (this.#known.size + this.#failed.size <= this.#capacity) return;
+    const shown = this.#shown();
+    for (const names of [this.#known, this.#failed]) {
+      for (const user of names.keys()) if (!shown.has(user)) names.delete(user);
+    }
+    this.#capacity = Math.max(NameBook.CAPACITY, 2 * (this.#known.size + this.#failed.size));
+  }
+
+  #isNews(user) {
+    if (!this.#resolve) return;
+    this.#news.add(user);
+    this.#newsAlarm.set(Math.max(performance.now(), this.#toldAt + NameBook.GATHERING_TIME));
+  }
+
+  #tell() {
+    this.#toldAt = performance.now();
+    const news = this.#news;
+    this.#news = new Set();
+    this.#learnt(news);
+  }
+
+  /** At most once a second, however many are due. */
+  #retryBy(time) {
+    if (!this.#resolve) return;
+    this.#retryAt = Math.min(this.#retryAt, Math.max(time, performance.now() + SECOND));
+    if (this.#retryAt < Infinity) this.#retryAlarm.set(this.#retryAt);
+  }
+
+  /** Those who are due are asked for when they are shown again, which is now for those who are on show. */
+  #retry() {
+    let next = Infinity;
+    for (const [user, failure] of this.#failed) {
+      if (failure.retryAt === null) continue;
+      if (failure.retryAt > performance.now()) {
+        next = Math.min(next, failure.retryAt);
+        continue;
+      }
+      failure.retryAt = null;
+      this.#isNews(user);
+    }
+    this.#retryAt = Infinity;
+    this.#retryBy(next);
   }
 }
 
@@ -1042,9 +1468,15 @@ class Room {
     this.#show();
   }
 
-  nameLearnt(user) {
-    this.gathering?.nameLearnt(user);
-    if (this.#picture.typing.typists.some((typist) => typist.user === user)) this.#show();
+  /** Everybody who is on show here. */
+  get users() {
+    return [...this.#picture.typing.typists.map(({ user }) => user), ...this.gathering?.users ?? []];
+  }
+
+  /** @param {Set<string>} users */
+  namesLearnt(users) {
+    this.gathering?.namesLearnt(users);
+    if (this.#picture.typing.typists.some(({ user }) => users.has(user))) this.#show();
   }
 
   get isObserved() { return this.topic.isObserved || this.gathering?.topic.isObserved === true; }
@@ -1077,69 +1509,73 @@ class Room {
  */
 class Gathering {
   topic = new Topic();
-  #conversation;
   #names;
   #listen;
-  /** The worker's list. */
-  #seen = null;
-  #presences = new Map();
+  #picture;
   /** What ends listening to each member's presence. */
   #endings = new Map();
   #isDue = false;
+  #alarm = new Alarm(() => {
+    this.#picture.deadlinePassed(performance.now());
+    this.#showSoon();
+  });
 
   /** @param listen begins to listen to a user's presence, and returns what ends that */
   constructor(conversation, names, listen) {
-    this.#conversation = conversation;
+    this.#picture = new MembersPicture(conversation);
     this.#names = names;
     this.#listen = listen;
   }
 
-  heard({ people, count }) {
-    const users = new Set(people.map(({ user }) => user));
+  get users() { return this.#endings.keys(); }
+
+  heard(message) {
+    const users = new Set(message.people.map(({ user }) => user));
+    this.#picture.heard(message, performance.now());
     for (const user of this.#endings.keys()) if (!users.has(user)) this.#forget(user);
     for (const user of users) if (!this.#endings.has(user)) this.#remember(user);
-    this.#show({ people, count });
+    this.#showSoon();
   }
 
   refused(refusal) {
     this.end();
-    this.#show({ people: [], count: 0, refusal });
+    this.#picture.refused(refusal);
+    this.#showSoon();
   }
 
-  nameLearnt(user) { if (this.#endings.has(user)) this.#show(this.#seen); }
+  /** @param {Set<string>} users */
+  namesLearnt(users) { if ([...users].some((user) => this.#endings.has(user))) this.#showSoon(); }
 
   /** Nobody looks any more. */
-  end() { for (const user of [...this.#endings.keys()]) this.#forget(user); }
+  end() {
+    this.#picture.deadline = null;
+    this.#alarm.set(null);
+    for (const user of [...this.#endings.keys()]) this.#forget(user);
+  }
 
   #remember(user) {
     this.#endings.set(user, this.#listen(user, (presence) => {
-      this.#presences.set(user, presence);
-      this.#show(this.#seen);
+      this.#picture.presenceHeard(presence);
+      this.#showSoon();
     }));
   }
 
   #forget(user) {
     this.#endings.get(user)();
     this.#endings.delete(user);
-    this.#presences.delete(user);
   }
 
   /** Once a task: the presence of a thousand is one change, not a thousand. */
-  #show(seen) {
-    this.#seen = seen;
+  #showSoon() {
+    this.#alarm.set(this.#picture.deadline);
     if (this.#isDue) return;
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
-      const people = this.#seen.people.map((member) => this.#member(member));
-      this.topic.update({ conversation: this.#conversation, ...this.#seen, people });
+      const members = this.#picture.members((user) => this.#names.name(user));
+      this.#alarm.set(this.#picture.deadline);
+      if (members) this.topic.update(members);
     });
-  }
-
-  #member({ user, name }) {
-    const known = this.#names.name(user) ?? name;
-    const presence = this.#presences.get(user);
-    return { user, ...known !== undefined && { name: known }, ...presence && { presence } };
   }
 }
 
@@ -1181,6 +1617,8 @@ class Connector {
   #stage = "idle";
   #socket = null;
   #liveness = null;
+  /** The pings that are not answered yet, in order: `{ at, isQuestion }`, whether the liveness depends on the answer. */
+  #pings = [];
   #connectedAt = 0;
   #token = null;
   /** Tells the current attempt's token from one that comes too late. */
@@ -1199,40 +1637,52 @@ class Connector {
     const homes = options.urls.map(address);
     if (homes.length === 0 || homes.includes(null)) return;
     this.#reconnecting = new Reconnecting(
-      new Itinerary(homes), new Backoff(options.firstPause, options.longestPause));
+      new Itinerary(homes, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
   }
 
   /** Whether messages may be sent. */
   get isOpen() { return this.#stage === "greeting" || this.#stage === "connected"; }
 
+  /** Whether there is a connection, or will be one without another call. */
+  get isActive() { return !["idle", "failed", "closed"].includes(this.#stage); }
+
   connect() { if (["idle", "failed", "waiting"].includes(this.#stage)) this.#begin(); }
 
   send(messages) {
+    const socket = this.#socket;
     for (const message of messages) {
+      // Whoever watches the wire may end the connection.
+      if (this.#socket !== socket) return;
       const text = JSON.stringify(message);
-      this.#socket.send(text);
+      socket.send(text);
       this.#owner.wireCarried({ sent: text });
     }
   }
 
-  /** There is reason to doubt the connection, or to try again at once. */
+  /** Asks for the worker's time. */
+  askForTime() { this.#ping({ isQuestion: false }); }
+
+  #ping({ isQuestion }) {
+    this.#pings.push({ at: performance.now(), isQuestion });
+    this.send([{ type: "ping" }]);
+  }
+
+  /** There is reason to doubt the connection or the answer that is awaited, or to try again at once. */
   networkChanged() {
-    if (this.#stage === "waiting") this.#begin();
-    if (this.#stage === "connected") this.#follow(this.#liveness.doubted(performance.now()));
+    if (this.#stage === "waiting" || this.#stage === "authenticating") this.#begin();
+    else if (this.#stage === "connected") this.#follow(this.#liveness.doubted(performance.now()));
   }
 
   /** Lets the connection go, with a goodbye or, as a lost network does, without; resolves once it is closed. */
   end(state, { goodbye }) {
-    if (this.#stage === "closed") return Promise.resolve();
     if (goodbye && this.isOpen) this.send([{ type: "goodbye" }]);
+    if (this.#stage === "closed") return Promise.resolve();
     const socket = this.#socket;
-    const wasOpen = this.isOpen;
-    this.#attempt += 1;
     this.#rest(state, { status: state });
-    if (wasOpen) this.#owner.connectionLost();
     return closed(socket);
   }
 
+  /** Telling of a change comes last, when its alarm is set: whoever is told may connect or close at once. */
   #become(stage, state) {
     this.#stage = stage;
     this.#owner.connectionChanged(state);
@@ -1240,7 +1690,11 @@ class Connector {
 
   /** Nothing more happens by itself. */
   #rest(stage, state) {
+    const wasOpen = this.isOpen;
+    this.#attempt += 1;
+    this.#stage = stage;
     this.#drop();
+    if (wasOpen) this.#owner.connectionLost();
     this.#listening?.abort();
     this.#listening = null;
     this.#become(stage, state);
@@ -1263,7 +1717,9 @@ class Connector {
     if (!this.#reconnecting) return this.#giveUp(invalidURL());
     this.#listen();
     if (this.#token !== null && !this.#isTokenOver()) return this.#open();
+    this.#alarm.set(performance.now() + this.#options.connectTimeout);
     this.#become("authenticating", { status: "connecting" });
+    if (attempt !== this.#attempt) return;
     const { token, error } = await this.#freshToken()
       .then((fresh) => ({ token: fresh, error: null }), (reason) => ({ token: null, error: reason }));
     if (attempt !== this.#attempt) return;
@@ -1293,6 +1749,7 @@ class Connector {
   }
 
   #open() {
+    this.#reconnecting.opening();
     let socket;
     try {
       socket = new this.#options.WebSocket(this.#reconnecting.address.href);
@@ -1300,21 +1757,22 @@ class Connector {
       return this.#giveUp(invalidURL(cause));
     }
     this.#socket = socket;
+    this.#pings = [];
     const heard = (name, handle) => socket.addEventListener(name, (event) => {
       if (this.#socket === socket) handle(event);
     });
     heard("open", () => this.#greet());
     heard("message", ({ data }) => this.#received(data));
     heard("close", ({ code }) => this.#closed(code));
-    this.#become("opening", { status: "connecting" });
     this.#alarm.set(performance.now() + this.#reconnecting.timeLimit(this.#options.connectTimeout));
+    this.#become("opening", { status: "connecting" });
   }
 
   #greet() {
     this.#stage = "greeting";
     const { device } = this.#options;
     this.send([{ type: "hello", token: this.#token, ...device && { device }, state: this.#owner.deviceState }]);
-    this.#owner.connectionOpened();
+    if (this.isOpen) this.#owner.connectionOpened();
   }
 
   // The connection.
@@ -1322,12 +1780,15 @@ class Connector {
   #received(data) {
     if (typeof data !== "string") return;
     this.#owner.wireCarried({ received: data });
+    if (!this.isOpen) return;
     const message = messageFrom(data);
-    if (this.#stage === "connected") this.#heard(message?.type === "pong");
+    const ping = message?.type === "pong" ? this.#pings.shift() : undefined;
+    if (this.#stage === "connected") this.#heard(ping?.isQuestion === true);
     switch (message?.type) {
       case undefined: break;
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
       case "goodbye": this.#reconnecting.goodbyeReceived(message); break;
+      case "pong": this.#owner.timeHeard(message.time, ping?.at ?? performance.now()); break;
       default: this.#owner.messageReceived(message);
     }
   }
@@ -1352,14 +1813,27 @@ class Connector {
 
   #follow(judgement) {
     this.#alarm.set(this.#liveness.deadline);
-    if (judgement === "ask") this.send([{ type: "ping" }]);
+    if (judgement === "ask") this.#ping({ isQuestion: true });
     if (judgement === "dead") this.#connectionEnded(null);
   }
 
   #deadlinePassed() {
-    if (this.#stage === "waiting") this.#begin();
-    else if (this.#stage === "connected") this.#follow(this.#liveness.deadlinePassed(performance.now()));
-    else this.#notReached();
+    switch (this.#stage) {
+      case "waiting": this.#begin(); break;
+      case "authenticating": this.#tokenMissing(); break;
+      case "opening":
+      case "greeting": this.#notReached(); break;
+      case "connected": this.#follow(this.#liveness.deadlinePassed(performance.now())); break;
+      case "idle":
+      case "failed":
+      case "closed": break;
+    }
+  }
+
+  /** A token that comes later belongs to an attempt that is over. */
+  #tokenMissing() {
+    this.#attempt += 1;
+    this.#comeBack(this.#reconnecting.tokenFailed(new Error("the token callback did not answer in time")));
   }
 
   #closed(code) {
@@ -1388,8 +1862,8 @@ class Connector {
   #comeBack({ after, freshToken, error }) {
     if (after === undefined) return this.#giveUp(error);
     if (freshToken) this.#token = null;
-    this.#become("waiting", { status: "waiting", retryIn: Math.round(after), error });
     this.#alarm.set(performance.now() + after);
+    this.#become("waiting", { status: "waiting", retryIn: Math.round(after), error });
   }
 
   #giveUp(error) {
@@ -1433,9 +1907,6 @@ function closed(socket) {
 
 /** The heart of the client: joins the decisions (what to tell the worker, what to show to whom) to the connection. */
 class Engine {
-  /** How long to wait before a read that the worker could not do is asked for again. */
-  static UNAVAILABLE_PAUSE = 500;
-
   connection = new Topic({ status: "idle" });
   connector;
   #options;
@@ -1443,6 +1914,8 @@ class Engine {
   #agenda = new Agenda();
   #budget = new MessageBudget(0);
   #clock = new ServerClock();
+  /** When the hello of this connection was sent. */
+  #openedAt = 0;
   #attention;
   #toldState = null;
   #welcome = null;
@@ -1459,6 +1932,12 @@ class Engine {
   #isBeyondLimits = false;
   #isClosed = false;
   #budgetAlarm = new Alarm(() => this.#flush());
+  #clockAlarm = new Alarm(() => this.#askForTime());
+  /** Sends again what was refused for now. */
+  #retryAlarm = new Alarm(() => {
+    this.#agenda.retryDue();
+    this.#changed();
+  });
   #attentionAlarm = new Alarm(() => {
     this.#attention.deadlinePassed(performance.now());
     this.#attentionChanged();
@@ -1468,9 +1947,10 @@ class Engine {
     this.#options = options;
     this.#emit = emit;
     this.#attention = new Attention(options.idleAfter);
-    this.#names = new NameBook(options.names, (user) => {
-      for (const room of this.#rooms.values()) room.nameLearnt(user);
-    });
+    this.#names = new NameBook(
+      options.names,
+      (users) => { for (const room of this.#rooms.values()) room.namesLearnt(users); },
+      () => new Set([...this.#rooms.values()].flatMap((room) => room.users)));
     this.connector = new Connector(options, this);
   }
 
@@ -1488,7 +1968,9 @@ class Engine {
     for (const end of [...this.#endings]) end();
     for (const room of this.#rooms.values()) room.end();
     for (const part of [this.#presences, this.#rooms, this.#fields]) part.clear();
+    this.#followClock();
     this.#attentionAlarm.set(null);
+    this.#names.close();
     return closed;
   }
 
@@ -1517,6 +1999,7 @@ class Engine {
     const messages = this.#agenda.take(this.#budget.allowance(now));
     this.#budget.spend(messages.length);
     this.connector.send(messages);
+    if (!this.connector.isOpen) return;
     for (const message of messages) this.#dropUnwanted(message);
     this.#budgetAlarm.set(this.#agenda.hasMore ? this.#budget.nextRoom : null);
     this.#warnOfLimits();
@@ -1610,6 +2093,7 @@ class Engine {
   #presence(user) {
     const topic = this.#presences.get(user) ?? new Topic();
     this.#presences.set(user, topic);
+    this.#followClock();
     return topic;
   }
 
@@ -1632,7 +2116,7 @@ class Engine {
     topic?.remove(observer);
     if (!topic || topic.isWatched) return;
     this.#agenda.users.unwant(user);
-    if (!topic.isObserved && !this.#agenda.users.wasTold(user)) this.#presences.delete(user);
+    this.#tidyPresence(user);
     this.#changed();
   }
 
@@ -1653,8 +2137,7 @@ class Engine {
     const room = this.#rooms.get(conversation);
     if (!room || this.#isUsed(room)) return;
     this.#agenda.conversations.unwant(conversation);
-    // While the worker still tells of it, what it tells is kept, for whoever comes before the leave has gone out.
-    if (!this.#agenda.conversations.wasTold(conversation)) this.#forgetRoom(conversation);
+    this.#tidyRoom(conversation);
     this.#changed();
   }
 
@@ -1662,13 +2145,48 @@ class Engine {
     const room = this.#rooms.get(conversation);
     if (!room?.gathering || room.gathering.topic.isObserved) return;
     this.#agenda.gatherings.unwant(conversation);
-    if (!this.#agenda.gatherings.wasTold(conversation)) room.endGathering();
+    this.#tidyRoom(conversation);
     this.#changed();
   }
 
-  #forgetRoom(conversation) {
-    this.#rooms.get(conversation)?.end();
+  // What nobody observes is kept while the worker still tells of it, for whoever comes before it is told to stop.
+
+  #tidyRoom(conversation) {
+    const room = this.#rooms.get(conversation);
+    if (!room) return;
+    const isGathering = room.gathering?.topic.isObserved || this.#agenda.gatherings.wasTold(conversation);
+    if (!isGathering) room.endGathering();
+    if (this.#isUsed(room) || this.#agenda.conversations.wasTold(conversation)) return;
+    room.end();
     this.#rooms.delete(conversation);
+  }
+
+  #tidyPresence(user) {
+    const isKept = this.#presences.get(user)?.isObserved || this.#agenda.users.wasTold(user);
+    if (!isKept) this.#presences.delete(user);
+    this.#followClock();
+  }
+
+  // The worker's time. It is asked for while somebody may read when others were last seen.
+
+  #followClock() {
+    const isRead = this.connector.isOpen && this.#presences.size > 0 && this.deviceState !== "background";
+    this.#clockAlarm.set(isRead ? this.#clock.deadline : null);
+  }
+
+  #askForTime() {
+    this.#clock.askedForTime(performance.now());
+    this.#budget.spend(1);
+    this.connector.askForTime();
+    this.#followClock();
+  }
+
+  timeHeard(time, asked) {
+    const isSet = this.#clock.timeHeard(time, asked, performance.now());
+    this.#followClock();
+    if (!isSet) return;
+    for (const topic of this.#presences.values()) topic.tellAgain();
+    for (const room of this.#rooms.values()) room.gathering?.topic.tellAgain();
   }
 
   /**
@@ -1677,12 +2195,9 @@ class Engine {
    * @param {{ type: string, users?: string[], conversation?: string, presence?: boolean }} message
    */
   #dropUnwanted({ type, users, conversation, presence }) {
-    if (type === "unwatch") for (const user of users) this.#forgetPresence(user);
-    if (type === "join" && presence === false) this.#rooms.get(conversation)?.endGathering();
-    if (type === "leave") this.#forgetRoom(conversation);
+    if (type === "unwatch") for (const user of users) this.#tidyPresence(user);
+    if (type === "leave" || type === "join" && presence === false) this.#tidyRoom(conversation);
   }
-
-  #forgetPresence(user) { if (!this.#presences.get(user)?.isObserved) this.#presences.delete(user); }
 
   // One's own typing. Without a connection signals are dropped; the fields go on deciding, and a new connection hears
   // what is true then.
@@ -1772,6 +2287,7 @@ class Engine {
     this.#attentionAlarm.set(this.#attention.deadline);
     if (!this.connector.isOpen || this.deviceState === this.#toldState) return;
     this.#toldState = this.deviceState;
+    this.#followClock();
     this.#agenda.stateChanged(this.deviceState);
     this.#changed();
   }
@@ -1815,19 +2331,14 @@ class Engine {
     if (fetch.awaited.size === 0) this.#endFetch(fetch);
   }
 
-  #askAgainLater(fetch) {
-    setTimeout(() => {
-      if (!this.#fetches.has(fetch) || !this.connector.isOpen) return;
-      this.#agenda.fetchEnded(fetch);
-      this.#askFor(fetch);
-    }, Engine.UNAVAILABLE_PAUSE);
-  }
-
   // What the connector tells.
 
   connectionOpened() {
     const now = performance.now();
     this.#toldState = this.deviceState;
+    this.#openedAt = now;
+    this.#clock.askedForTime(now);
+    this.#followClock();
     this.#budget = new MessageBudget(now);
     if (this.#welcome) this.#budget.limitsLearnt(this.#welcome.limits, now);
     this.#budget.spend(1);
@@ -1838,7 +2349,7 @@ class Engine {
 
   welcomed(welcome) {
     this.#welcome = welcome;
-    this.#clock.timeHeard(welcome.time, performance.now());
+    this.timeHeard(welcome.time, this.#openedAt);
     this.#agenda.limitsLearnt(welcome.limits);
     this.#budget.limitsLearnt(welcome.limits, performance.now());
     for (const field of this.#fields) field.expiryLearnt(this.#expiry);
@@ -1854,12 +2365,11 @@ class Engine {
   connectionLost() {
     this.#agenda.connectionLost();
     this.#budgetAlarm.set(null);
+    this.#retryAlarm.set(null);
+    this.#clockAlarm.set(null);
     for (const stop of [...this.#stops]) stop.end(false);
-    for (const [conversation, room] of this.#rooms) {
-      if (!this.#isUsed(room)) this.#forgetRoom(conversation);
-      else if (room.gathering?.topic.isObserved === false) room.endGathering();
-    }
-    for (const user of this.#presences.keys()) this.#forgetPresence(user);
+    for (const conversation of this.#rooms.keys()) this.#tidyRoom(conversation);
+    for (const user of this.#presences.keys()) this.#tidyPresence(user);
   }
 
   connectionChanged(state) { this.connection.update(state); }
@@ -1871,48 +2381,62 @@ class Engine {
       case "presence": return this.#presencesHeard(message);
       case "typing": return this.#rooms.get(message.conversation)?.heard(message, this.#expiry);
       case "members": return this.#rooms.get(message.conversation)?.gathering?.heard(message);
-      case "removed": return this.#refused(message.conversation, refusal(REMOVED));
-      case "pong": return this.#clock.timeHeard(message.time, performance.now());
+      case "removed": return this.#removed(message.conversation);
       case "ack": return this.#acknowledged(message.id);
       case "error": return this.#errorReceived(message);
     }
   }
 
   #presencesHeard({ id, users }) {
-    for (const presence of users) this.#presences.get(presence.user)?.update(presence);
+    const now = performance.now();
+    for (const presence of users) {
+      this.#clock.momentHeard(presence.updatedAt, now);
+      this.#presences.get(presence.user)?.update(presence);
+    }
+    this.#followClock();
     if (id === undefined) return;
     this.#agenda.getAnswered(id);
-    const fetch = this.#agenda.subject(id)?.fetch;
+    const fetch = this.#agenda.fetchOf(id);
     if (fetch) this.#fetchHeard(fetch, users);
     this.#changed();
   }
 
-  #acknowledged(id) {
-    // A fetch is answered by presence, which may come after its acknowledgement.
-    if (!this.#agenda.subject(id)?.fetch) this.#agenda.answered(id)?.stop?.end(true);
-  }
+  #acknowledged(id) { this.#agenda.acknowledged(id)?.stop?.end(true); }
 
   #errorReceived(message) {
-    this.#agenda.getAnswered(message.id);
-    const { users, conversation, fetch, stop } = this.#agenda.answered(message.id) ?? {};
-    if (conversation !== undefined) this.#refused(conversation, refusal(message));
-    else if (fetch) message.retry ? this.#askAgainLater(fetch) : this.#endFetch(fetch);
-    else if (stop) stop.end(false);
-    else this.#watchRefused(users ?? [], message);
+    const { subject, fate } = this.#agenda.refused(message, performance.now());
+    this.#retryAlarm.set(this.#agenda.retryTime);
     this.#changed();
+    if (fate === "stale") this.#strayErrorReceived(message);
+    if (fate === "final") this.#refusedForGood(subject, message);
+    if (subject?.conversation !== undefined) this.#tidyRoom(subject.conversation);
+    if (subject?.users && !subject.fetch) for (const user of subject.users) this.#tidyPresence(user);
   }
 
-  /** Typing that could not be published is weather; the field goes on signalling. */
-  #watchRefused(users, message) {
-    for (const user of users) this.#agenda.users.refused(user);
-    if (users.length > 0 || !message.retry) this.#report(refusal(message));
+  #refusedForGood({ conversation, fetch, stop, token }, message) {
+    if (conversation !== undefined) this.#showRefusal(conversation, refusal(message));
+    else if (fetch) this.#endFetch(fetch);
+    else if (stop) stop.end(false);
+    // A worker that takes no token ends the session when the old one expires; then a new one begins.
+    else if (!token) this.#report(refusal(message));
   }
 
-  #refused(conversation, error) {
+  /**
+   * Typing that could not be published is weather; the field goes on signalling. Where a join was refused, the refusal
+   * of the typing behind it says nothing new.
+   */
+  #strayErrorReceived(message) {
+    if (!message.retry && message.code !== "not_joined") this.#report(refusal(message));
+  }
+
+  #removed(conversation) {
     this.#agenda.conversations.refused(conversation);
     this.#agenda.gatherings.refused(conversation);
-    this.#rooms.get(conversation)?.refused(error);
+    this.#showRefusal(conversation, refusal(REMOVED));
+    this.#tidyRoom(conversation);
   }
+
+  #showRefusal(conversation, error) { this.#rooms.get(conversation)?.refused(error); }
 }
 
 /** For an observation that ends as it begins. */
@@ -2101,13 +2625,13 @@ export class RollcallClient extends EventTarget {
    * @throws {InvalidTypingSettings}
    */
   constructor({
-    url, device, token, typing, names, idleAfter = 5 * MINUTE, firstPause = 250, longestPause = 1_500,
+    url, device, token, typing, names, idleAfter = 5 * MINUTE, workerHosts = [], firstPause = 250, longestPause = 1_500,
     connectTimeout = 10 * SECOND, WebSocket = globalThis.WebSocket,
   }) {
     super();
     const options = {
-      urls: [url].flat(), device: device === undefined ? undefined : named(device), token, names, idleAfter, firstPause,
-      longestPause, connectTimeout, WebSocket, typing: typingSettings(typing),
+      urls: [url].flat(), device: device === undefined ? undefined : named(device), token, names, idleAfter,
+      workerHosts, firstPause, longestPause, connectTimeout, WebSocket, typing: typingSettings(typing),
     };
     this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
   }
@@ -2157,7 +2681,8 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined.
+   * Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined. The first
+   * value comes when everybody's presence is known, or after a second.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -2171,7 +2696,8 @@ export class RollcallClient extends EventTarget {
 
   /**
    * The presence of a user; or of several, as a map in which those still unknown are absent. While there is no
-   * connection, what was last known stands.
+   * connection, what was last known stands. Told again, unchanged, when the worker's clock was set, since texts like
+   * "last seen" are others then.
    *
    * @param {string | Iterable<string>} users
    * @param {{ signal?: AbortSignal }} options
@@ -2245,16 +2771,19 @@ export class RollcallClient extends EventTarget {
     };
     const follow = () => this.setPhase(document.hidden ? "background" : "active");
     let isLeft = false;
+    let isSuspended = false;
     on(document, ["visibilitychange"], () => isLeft || follow());
     on(globalThis, ["pagehide"], ({ persisted }) => {
       isLeft = true;
       this.#engine.endFields();
       // A page that is kept for the way back may hold no connection.
-      if (persisted) this.disconnect({ goodbye: false });
+      isSuspended = persisted && this.#engine.connector.isActive;
+      if (isSuspended) this.disconnect({ goodbye: false });
     });
     on(globalThis, ["pageshow"], ({ persisted }) => {
       isLeft = false;
-      if (persisted) this.connect();
+      if (persisted && isSuspended) this.connect();
+      isSuspended = false;
       follow();
     });
     on(document, ["pointerdown", "pointermove", "wheel", "keydown", "touchstart"], () => this.inputHappened());

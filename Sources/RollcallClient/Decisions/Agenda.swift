@@ -1,15 +1,29 @@
 // What the worker has still to be told, and in which order: one's own typing first, since people wait for it, then what
-// frees room, then what asks for more. What is superseded before it was sent is never sent.
+// frees room, then what asks for more. What is superseded before it was sent is never sent. What the worker refuses for now
+// is sent again later, for as long as it is wanted.
 
 /// The messages that bring the worker up to date.
 struct Agenda {
     /// What a message with an id was about.
     enum Subject: Equatable {
         case watch([UserID])
+        case unwatch([UserID])
         case join(ConversationID)
-        case get(FetchID)
+        /// A join that is repeated only to hear of the members no more.
+        case endMembers(ConversationID)
+        case leave(ConversationID)
+        case get(FetchID, [UserID])
         case stop(StopID)
-        case token
+        case state(DeviceState)
+        case token(String)
+    }
+
+    /// What becomes of a refused message.
+    enum Refusal: Equatable {
+        /// It is sent again later, unless it is no longer wanted by then.
+        case retried
+        /// It is final; `nil` if nobody is concerned any more.
+        case final(Subject?)
     }
 
     private struct Signal {
@@ -17,6 +31,11 @@ struct Agenda {
         var typing: Bool
         /// Who awaits the stop's acknowledgement.
         var awaited: StopID?
+    }
+
+    private struct Get {
+        let fetch: FetchID
+        var users: ArraySlice<UserID>
     }
 
     var users = Wanted<UserID>()
@@ -27,16 +46,24 @@ struct Agenda {
     private var state: DeviceState?
     private var token: String?
     private var signals: [Signal] = []
-    private var gets: [(fetch: FetchID, users: ArraySlice<UserID>)] = []
+    private var gets: [Get] = []
+    /// Refused for now.
+    private var delayedState: DeviceState?
+    private var delayedToken: String?
+    private var delayedGets: [Get] = []
+    private var retries = Retries()
     private var unanswered: [MessageID: Subject] = [:]
     /// How many users each `get` names that the worker has not answered, whether anybody still waits for it or not.
     private var getting: [MessageID: Int] = [:]
     private var lastID: Int64 = 0
+    /// Which message said last what the device is, and which brought a fresh token.
+    private var lastState: Int64 = 0
+    private var lastToken: Int64 = 0
 
     /// Whether something is left that may be sent.
     var hasMore: Bool {
-        state != nil || token != nil || !signals.isEmpty || users.hasSurplus || conversations.hasSurplus
-            || !gets.isEmpty && getRoom > 0
+        state != nil || token != nil || signals.contains { conversations.wasTold($0.conversation) }
+            || users.hasSurplus || conversations.hasSurplus || !gets.isEmpty && getRoom > 0
             || gatherings.isDue(where: conversations.wasTold)
             || users.hasMissing && userRoom > 0 || conversations.hasMissing && conversationRoom > 0
     }
@@ -46,45 +73,118 @@ struct Agenda {
         users.hasMissing && userRoom <= 0 || conversations.hasMissing && conversationRoom <= 0
     }
 
+    /// When to call ``retryDue()``; `nil` when nothing waits to be sent again.
+    var retryTime: ContinuousClock.Instant? { retries.deadline }
+
     mutating func limitsLearnt(_ limits: ServerMessage.Limits) {
         self.limits = limits
     }
 
     mutating func stateChanged(to state: DeviceState) {
         self.state = state
+        delayedState = nil
     }
 
     mutating func tokenRefreshed(_ token: String) {
         self.token = token
+        delayedToken = nil
     }
 
-    /// A later signal replaces an earlier one of its conversation that was not sent yet, unless that is awaited.
+    /// A later signal replaces an earlier one of its conversation that was not sent yet, unless that is awaited. A stop
+    /// has nothing to end where the conversation has not been joined.
     mutating func signalled(_ typing: Bool, in conversation: ConversationID, awaited: StopID? = nil) {
         signals.removeAll { $0.conversation == conversation && $0.awaited == nil }
+        guard typing || conversations.wasTold(conversation) else { return }
         signals.append(Signal(conversation: conversation, typing: typing, awaited: awaited))
     }
 
     mutating func fetchWanted(_ fetch: FetchID, of users: [UserID]) {
-        gets.append((fetch, users[...]))
+        gets.append(Get(fetch: fetch, users: users[...]))
     }
 
     mutating func fetchEnded(_ fetch: FetchID) {
         gets.removeAll { $0.fetch == fetch }
-        for (id, subject) in unanswered where subject == .get(fetch) { unanswered[id] = nil }
+        delayedGets.removeAll { $0.fetch == fetch }
+        for case (let id, .get(fetch, _)) in unanswered { unanswered[id] = nil }
     }
 
-    /// The worker has answered a `get`, one way or the other, and takes more.
+    /// The worker has answered a `get` with presence, and takes more.
     mutating func getAnswered(_ id: MessageID) {
+        if getting.removeValue(forKey: id) != nil { retries.succeeded() }
+    }
+
+    /// What the acknowledged message was about; each is answered once.
+    mutating func acknowledged(_ id: MessageID) -> Subject? {
+        retries.succeeded()
+        // A fetch is answered by presence, which may come after its acknowledgement.
+        if fetch(of: id) != nil { return nil }
+        return unanswered.removeValue(forKey: id)
+    }
+
+    /// Which fetch a message still awaiting its answer belongs to.
+    func fetch(of id: MessageID) -> FetchID? {
+        if case .get(let fetch, _) = unanswered[id] { fetch } else { nil }
+    }
+
+    /// The worker refused a message.
+    ///
+    /// `limit` is told and yet sent again: there is room once something else was given up, and a session that met the limit
+    /// before the worker had named it asks for less from then on.
+    mutating func refused(
+        _ error: MessageError, at now: ContinuousClock.Instant, using random: inout some RandomNumberGenerator
+    ) -> Refusal {
+        guard let id = error.id, case .integer(let message) = id else { return .final(nil) }
         getting[id] = nil
+        guard let subject = unanswered.removeValue(forKey: id) else { return .final(nil) }
+        switch subject {
+        case .watch(let users) where error.mayBeRetried: self.users.refusedForNow(users, by: message)
+        case .join(let conversation) where error.mayBeRetried:
+            conversations.refusedForNow([conversation], by: message)
+            gatherings.refusedForNow([conversation], by: message)
+        case .endMembers(let conversation) where error.mayBeRetried:
+            conversations.refusedForNow([conversation], by: message)
+            gatherings.keptForNow([conversation])
+        case .get(let fetch, let users) where error.mayBeRetried:
+            delayedGets.append(Get(fetch: fetch, users: users[...]))
+        case .unwatch(let users) where error.retry: self.users.keptForNow(users)
+        case .leave(let conversation) where error.retry: conversations.keptForNow([conversation])
+        case .state(let state) where error.retry: if message == lastState { delayedState = state }
+        case .token(let token) where error.retry: if message == lastToken { delayedToken = token }
+        // A stop is not sent again: whoever awaits it is told at once, and the typing ends by itself.
+        case .watch, .unwatch, .join, .endMembers, .leave, .get, .stop, .state, .token:
+            return .final(refusedForGood(subject, by: message))
+        }
+        retries.refused(at: now, using: &random)
+        if case .get = subject { return .retried }
+        return error.retry ? .retried : .final(subject)
     }
 
-    /// What the answered message was about; each is answered once.
-    mutating func answered(_ id: MessageID) -> Subject? {
-        unanswered.removeValue(forKey: id)
+    /// What is refused and has not been asked for anew meanwhile.
+    private mutating func refusedForGood(_ subject: Subject, by message: Int64) -> Subject? {
+        switch subject {
+        case .watch(let users):
+            for user in users where self.users.isRefused(user, by: message) { self.users.refused(user) }
+        case .join(let conversation), .endMembers(let conversation):
+            guard conversations.isRefused(conversation, by: message) else { return nil }
+            conversations.refused(conversation)
+            gatherings.refused(conversation)
+        case .unwatch, .leave, .get, .stop, .state, .token:
+            break
+        }
+        return subject
     }
 
-    /// What a message still awaiting its answer is about.
-    func subject(of id: MessageID) -> Subject? { unanswered[id] }
+    /// What was refused for now may be sent again.
+    mutating func retryDue() {
+        retries.begin()
+        users.retry()
+        conversations.retry()
+        gatherings.retry()
+        state = state ?? delayedState
+        token = token ?? delayedToken
+        gets += delayedGets
+        (delayedState, delayedToken, delayedGets) = (nil, nil, [])
+    }
 
     /// Nothing said on the old connection counts; typing is dropped, never queued (T9).
     mutating func connectionLost() {
@@ -92,9 +192,10 @@ struct Agenda {
         conversations.connectionLost()
         gatherings.connectionLost()
         signals = []
-        gets = []
-        state = nil
-        token = nil
+        (gets, delayedGets) = ([], [])
+        (state, delayedState) = (nil, nil)
+        (token, delayedToken) = (nil, nil)
+        retries = Retries()
         unanswered = [:]
         getting = [:]
     }
@@ -104,21 +205,23 @@ struct Agenda {
         var taken: [ClientRequest] = []
         func room() -> Int { count - taken.count }
         if let token, room() > 0 {
-            taken.append(ClientRequest(.token(token), id: ask(.token)))
+            taken.append(ClientRequest(.token(token), id: ask(.token(token))))
+            lastToken = lastID
             self.token = nil
         }
         takeSignals(room(), into: &taken)
         if let state, room() > 0 {
-            taken.append(ClientRequest(.state(state)))
+            taken.append(ClientRequest(.state(state), id: ask(.state(state))))
+            lastState = lastID
             self.state = nil
         }
         for conversation in conversations.takeSurplus(room()) {
             gatherings.refused(conversation)
-            taken.append(ClientRequest(.leave(conversation)))
+            taken.append(ClientRequest(.leave(conversation), id: ask(.leave(conversation))))
         }
         if room() > 0 {
             let given = users.takeSurplus(usersPerMessage)
-            if !given.isEmpty { taken.append(ClientRequest(.unwatch(given))) }
+            if !given.isEmpty { taken.append(ClientRequest(.unwatch(given), id: ask(.unwatch(given)))) }
         }
         takeJoins(count, into: &taken)
         takeSignals(room(), into: &taken)
@@ -145,32 +248,36 @@ struct Agenda {
     /// New conversations first, then those where only the wish for their members has changed.
     private mutating func takeJoins(_ count: Int, into taken: inout [ClientRequest]) {
         func room() -> Int { count - taken.count }
-        for conversation in conversations.takeMissing(max(0, min(room(), conversationRoom))) {
+        for conversation in conversations.nextMissing(max(0, min(room(), conversationRoom))) {
             let presence = gatherings.wants(conversation)
-            if presence { gatherings.told(conversation) }
             taken.append(ClientRequest(.join(conversation, presence: presence), id: ask(.join(conversation))))
+            conversations.told(conversation, by: lastID)
+            if presence { gatherings.told(conversation, by: lastID) }
         }
-        for conversation in gatherings.takeMissing(room(), where: conversations.wasTold) {
+        for conversation in gatherings.nextMissing(room(), where: conversations.wasTold) {
             taken.append(ClientRequest(.join(conversation, presence: true), id: ask(.join(conversation))))
+            conversations.told(conversation, by: lastID)
+            gatherings.told(conversation, by: lastID)
         }
         for conversation in gatherings.takeSurplus(room(), where: conversations.wasTold) {
-            taken.append(ClientRequest(.join(conversation, presence: false), id: ask(.join(conversation))))
+            taken.append(ClientRequest(.join(conversation, presence: false), id: ask(.endMembers(conversation))))
+            conversations.told(conversation, by: lastID)
         }
     }
 
     private mutating func takeWatches(_ count: Int, into taken: inout [ClientRequest]) {
         while taken.count < count, users.hasMissing, userRoom > 0 {
-            let asked = users.takeMissing(min(usersPerMessage, userRoom))
+            let asked = users.takeMissing(min(usersPerMessage, userRoom), by: lastID + 1)
             taken.append(ClientRequest(.watch(asked), id: ask(.watch(asked))))
         }
     }
 
     private mutating func takeGets(_ count: Int, into taken: inout [ClientRequest]) {
         while taken.count < count, getRoom > 0, let get = gets.first {
-            let asked = get.users.prefix(min(usersPerMessage, getRoom))
-            let id = ask(.get(get.fetch))
+            let asked = Array(get.users.prefix(min(usersPerMessage, getRoom)))
+            let id = ask(.get(get.fetch, asked))
             getting[id] = asked.count
-            taken.append(ClientRequest(.get(Array(asked)), id: id))
+            taken.append(ClientRequest(.get(asked), id: id))
             gets[0].users = get.users.dropFirst(asked.count)
             if gets[0].users.isEmpty { gets.removeFirst() }
         }
@@ -197,9 +304,16 @@ extension ServerMessage.Limits {
     }
 }
 
+extension MessageError {
+    /// Whether what asks for room at the worker may succeed later.
+    fileprivate var mayBeRetried: Bool { retry || code == .limit }
+}
+
 /// One call for presence once.
-struct FetchID: Hashable, Sendable {
+struct FetchID: Hashable, Comparable, Sendable {
     private let number = SerialNumber()
+
+    static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
 /// One stop whose acknowledgement somebody awaits.

@@ -77,4 +77,6 @@ extension Itinerary<WorkerAddress> {
         guard !homes.isEmpty, homes.count == urls.count else { return nil }
         self.init(homes.shuffled(using: &random))
     }
+
+    var hosts: [String] { homes.map(\.host) }
 }

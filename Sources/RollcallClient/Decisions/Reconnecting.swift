@@ -12,20 +12,27 @@ package enum Ending {
 
 /// Decides what follows each ending.
 struct Reconnecting {
+    /// A token that is refused as expired so soon after the app gave it was no fresh one.
+    static let freshness = Duration.seconds(60)
+
     enum Next: Equatable {
         case retry(after: Duration, freshToken: Bool, because: RollcallError)
         case giveUp(RollcallError)
     }
 
     private var itinerary: Itinerary<WorkerAddress>
+    /// The only hosts to which a worker may send the client, with its token.
+    private let hosts: [String]
     private var backoff: Backoff
     /// What the worker said before it closed.
     private var goodbye: ServerMessage.Goodbye?
     /// Whether the token was fetched anew after 4101 and no welcome has come since.
     private var refreshed = false
 
-    init(_ itinerary: Itinerary<WorkerAddress>, backoff: Backoff) {
+    /// - Parameter others: hosts to which a worker may send the client, beside its own.
+    init(_ itinerary: Itinerary<WorkerAddress>, allowing others: [String], backoff: Backoff) {
         self.itinerary = itinerary
+        hosts = itinerary.hosts + others
         self.backoff = backoff
     }
 
@@ -51,9 +58,11 @@ struct Reconnecting {
         return .retry(after: backoff.failed(using: &random), freshToken: true, because: reason)
     }
 
-    /// - Parameter held: how long the connection had stood since its welcome.
+    /// - Parameters:
+    ///   - held: how long the connection had stood since its welcome.
+    ///   - tokenAge: how long ago the app gave the token.
     mutating func ended(
-        _ ending: Ending, held: Duration, using random: inout some RandomNumberGenerator
+        _ ending: Ending, held: Duration, tokenAge: Duration, using random: inout some RandomNumberGenerator
     ) -> Next {
         let goodbye = self.goodbye
         self.goodbye = nil
@@ -64,7 +73,7 @@ struct Reconnecting {
             let reason = RollcallError(.connectionLost, "the connection was lost", underlying: error)
             return connectionEnded(goodbye, held: held, because: reason, using: &random)
         case .closed(.tokenExpired):
-            return tokenExpired()
+            return tokenExpired(at: tokenAge)
         case .closed(let code) where !code.mayReconnect:
             return .giveUp(RollcallError(closedWith: code))
         case .closed(let code):
@@ -73,9 +82,9 @@ struct Reconnecting {
         }
     }
 
-    private mutating func tokenExpired() -> Next {
+    private mutating func tokenExpired(at age: Duration) -> Next {
         let error = RollcallError(closedWith: .tokenExpired)
-        if refreshed { return .giveUp(error) }
+        if refreshed, age <= Self.freshness { return .giveUp(error) }
         refreshed = true
         itinerary.connectionEnded()
         return .retry(after: .zero, freshToken: true, because: error)
@@ -92,8 +101,10 @@ struct Reconnecting {
         using random: inout some RandomNumberGenerator
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
-        let next = goodbye?.to.flatMap(WorkerAddress.init)
-        itinerary.connectionEnded(to: next.flatMap { $0.isTrusted(by: address) ? $0 : nil })
+        let next = goodbye?.to.flatMap(WorkerAddress.init).flatMap { next in
+            next.isTrusted(by: address) && hosts.contains(where: next.isAt) ? next : nil
+        }
+        itinerary.connectionEnded(to: next)
         let asked = goodbye?.after.map { Duration.milliseconds($0) }
         let pause = backoff.ended(held: held, asked: asked, using: &random)
         return .retry(after: pause, freshToken: false, because: reason)

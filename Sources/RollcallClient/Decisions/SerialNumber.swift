@@ -2,8 +2,8 @@
 
 import NIOConcurrencyHelpers
 
-/// A number that no other has.
-struct SerialNumber: Hashable, Sendable {
+/// A number that no other has, greater than those before it.
+struct SerialNumber: Hashable, Comparable, Sendable {
     private static let last = NIOLockedValueBox<UInt64>(0)
     private let number: UInt64
 
@@ -13,4 +13,6 @@ struct SerialNumber: Hashable, Sendable {
             return $0
         }
     }
+
+    static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }

@@ -10,6 +10,8 @@ protocol ConnectorOwner: AnyObject {
     /// The hello is sent; more may follow at once.
     func connectionOpened()
     func welcomed(_ welcome: ServerMessage.Welcome)
+    /// The worker told its time, at most `age` ago.
+    func timeHeard(_ time: Timestamp, age: Duration)
     /// The worker's time now; `nil` before the first welcome.
     var serverTime: Timestamp? { get }
     /// There is a fresh token for the session that stands.
@@ -24,7 +26,7 @@ protocol ConnectorOwner: AnyObject {
 final class Connector {
     private enum Stage {
         case idle
-        case authenticating(Task<Void, Never>)
+        case authenticating
         case opening(any Wire)
         /// The hello is sent.
         case greeting(any Wire)
@@ -38,25 +40,30 @@ final class Connector {
     private let clock: SteadyClock
     private let options: ClientOptions
     private let device: DeviceID?
-    private let fetchToken: TokenCallback
+    private let tokens: TokenSource
     private let dial: Dial
     private unowned let owner: any ConnectorOwner
     /// `nil` where there is no URL, or one is none.
     private var reconnecting: Reconnecting?
     private var stage = Stage.idle
-    private var token: String?
-    /// Tells the current attempt's token from one that comes too late.
-    private var attempt = 0
-    private var random = SystemRandomNumberGenerator()
-    private var refresh: Task<Void, Never>?
+    private var token: (text: String, since: ContinuousClock.Instant)?
+    /// The app is asked for a token.
+    private var asking: TokenSource.Question?
+    /// Tells the answer to the latest question from one that comes too late.
+    private var question = 0
+    /// Whether the app was asked for a token and has not given one since, though this may not wait for it any more.
+    private(set) var isAwaitingToken = false
+    /// When each ping was sent that the worker has not answered.
+    private var pings: [ContinuousClock.Instant] = []
+    private var random: Jitter
     private lazy var refreshAlarm = Alarm(on: loop, by: clock) { [unowned self] in refreshToken() }
     private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in deadlinePassed() }
 
     /// - Parameter itinerary: `nil` where there is no URL, or one is none.
     init(
         to itinerary: Itinerary<WorkerAddress>?, device: DeviceID?, options: ClientOptions,
-        token: @escaping TokenCallback,
-        dial: @escaping Dial, on loop: any EventLoop, by clock: SteadyClock, owner: any ConnectorOwner
+        token: TokenSource, dial: @escaping Dial, on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter,
+        owner: any ConnectorOwner
     ) {
         self.loop = loop
         self.clock = clock
@@ -64,9 +71,12 @@ final class Connector {
         self.device = device
         self.owner = owner
         self.dial = dial
-        fetchToken = token
+        tokens = token
+        random = jitter
         reconnecting = itinerary.map {
-            Reconnecting($0, backoff: Backoff(first: options.firstPause, longest: options.longestPause))
+            Reconnecting(
+                $0, allowing: options.workerHosts,
+                backoff: Backoff(first: options.firstPause, longest: options.longestPause))
         }
     }
 
@@ -85,12 +95,6 @@ final class Connector {
         }
     }
 
-    /// Whether the app was asked for a token and has not given one yet.
-    var isAwaitingToken: Bool {
-        if case .authenticating = stage { return true }
-        return refresh != nil
-    }
-
     func connect() {
         switch stage {
         case .idle, .failed, .waiting: begin()
@@ -107,25 +111,34 @@ final class Connector {
     /// There is reason to doubt the connection, or to try again at once.
     func networkChanged() {
         switch stage {
-        case .waiting:
+        case .waiting, .authenticating:
             begin()
         case .connected(let wire, var liveness, let since):
             let judgement = liveness.doubted(at: clock.now)
             stage = .connected(wire, liveness, since: since)
             follow(judgement, liveness)
-        case .idle, .authenticating, .opening, .greeting, .failed, .closed:
+        case .idle, .opening, .greeting, .failed, .closed:
             break
         }
     }
 
+    /// Asks the worker for its time, unless it owes an answer already. Silence is no fault of a worker that is busy.
+    func askTime() {
+        if case .connected = stage, pings.isEmpty { ping() }
+    }
+
+    private func ping() {
+        pings.append(clock.now)
+        send([ClientRequest(.ping)])
+    }
+
     /// Ends for good, with a goodbye where there is somebody to hear it; then calls `done`.
     func close(_ done: @escaping () -> Void) {
-        if case .authenticating(let task) = stage { task.cancel() }
         send([ClientRequest(.goodbye)])
         let wire = self.wire
-        attempt += 1
         alarm.set(nil)
-        endRefresh()
+        refreshAlarm.set(nil)
+        withdrawQuestion()
         change(to: .closed, .closed)
         wire.map { $0.close(done) } ?? done()
     }
@@ -134,39 +147,35 @@ final class Connector {
 // The attempt.
 extension Connector {
     private func begin() {
-        attempt += 1
         alarm.set(nil)
+        dropExpiredToken()
         guard reconnecting != nil else {
             let error = RollcallError(
                 .invalidURL, "a URL must be ws://HOST or wss://HOST, with port and path at will")
             return change(to: .failed, .failed(error))
         }
-        token.map(open(with:)) ?? authenticate()
+        token == nil ? authenticate() : open()
     }
 
     private func authenticate() {
-        let connector = NIOLoopBound(self, eventLoop: loop)
-        let task = Task { [fetchToken, attempt] in
-            let result: Result<String, any Error>
-            do { result = .success(try await fetchToken()) } catch { result = .failure(error) }
-            connector.eventLoop.execute { connector.value.tokenCame(result, in: attempt) }
-        }
-        change(to: .authenticating(task), .connecting)
+        change(to: .authenticating, .connecting)
+        alarm.set(clock.now + options.connectTimeout)
+        askForToken { [self] in tokenCame($0) }
     }
 
-    private func tokenCame(_ result: Result<String, any Error>, in attempt: Int) {
-        guard attempt == self.attempt else { return }
+    private func tokenCame(_ result: Result<String, any Error>) {
         switch result {
-        case .success(let token):
-            self.token = token
-            open(with: token)
+        case .success(let text):
+            token = (text, clock.now)
+            open()
         case .failure(let error):
             if let next = reconnecting?.tokenFailed(error, using: &random) { follow(next) }
         }
     }
 
-    private func open(with token: String) {
+    private func open() {
         guard let reconnecting else { return }
+        pings = []
         change(to: .opening(dial(reconnecting.address, loop, self)), .connecting)
         alarm.set(clock.now + reconnecting.timeLimit(atMost: options.connectTimeout))
     }
@@ -188,8 +197,10 @@ extension Connector {
         var held = Duration.zero
         if case .connected(_, _, let since) = stage { held = clock.now - since }
         alarm.set(nil)
-        endRefresh()
-        guard let next = reconnecting?.ended(ending, held: held, using: &random) else { return }
+        refreshAlarm.set(nil)
+        withdrawQuestion()
+        let age = token.map { clock.now - $0.since } ?? .zero
+        guard let next = reconnecting?.ended(ending, held: held, tokenAge: age, using: &random) else { return }
         stage = .waiting
         if wasOpen { owner.connectionLost() }
         follow(next)
@@ -199,6 +210,10 @@ extension Connector {
         switch stage {
         case .waiting:
             begin()
+        case .authenticating:
+            withdrawQuestion()
+            isAwaitingToken = true
+            tokenCame(.failure(NoAnswer()))
         case .opening(let wire), .greeting(let wire):
             wire.abort()
             ended(.notReached(NoAnswer()))
@@ -206,7 +221,7 @@ extension Connector {
             let judgement = liveness.deadlinePassed(at: clock.now)
             stage = .connected(wire, liveness, since: since)
             follow(judgement, liveness)
-        case .idle, .authenticating, .failed, .closed:
+        case .idle, .failed, .closed:
             break
         }
     }
@@ -217,7 +232,7 @@ extension Connector {
         case .alive:
             break
         case .ask:
-            send([ClientRequest(.ping)])
+            ping()
         case .dead:
             wire?.abort()
             ended(.lost(NoAnswer()))
@@ -239,7 +254,7 @@ extension Connector: WireOwner {
     func wireOpened(_ wire: any Wire) {
         guard wire === self.wire, let token else { return }
         change(to: .greeting(wire), .connecting)
-        send([ClientRequest(.hello(.init(token: token, device: device, state: owner.deviceState)))])
+        send([ClientRequest(.hello(.init(token: token.text, device: device, state: owner.deviceState)))])
         owner.connectionOpened()
     }
 
@@ -261,9 +276,11 @@ extension Connector: WireOwner {
             welcomed(welcome, on: wire)
         case .goodbye(let goodbye):
             reconnecting?.goodbyeReceived(goodbye)
-        case .pong:
-            judge(wire) { $0.answered(at: clock.now) }
-            owner.messageReceived(message)
+        case .pong(let time):
+            let asked = pings.isEmpty ? clock.now : pings.removeFirst()
+            // The answer to an earlier ping may have been under way since before the last one was sent.
+            if pings.isEmpty { judge(wire) { $0.answered(at: clock.now) } }
+            owner.timeHeard(time, age: clock.now - asked)
         case .presence, .typing, .members, .removed, .ack, .error:
             owner.messageReceived(message)
         }
@@ -291,27 +308,54 @@ extension Connector: WireOwner {
 
 // A fresh token before the old one expires.
 extension Connector {
+    /// - Parameter answered: called unless another question or the end of waiting comes first.
+    private func askForToken(_ answered: @escaping (Result<String, any Error>) -> Void) {
+        withdrawQuestion()
+        isAwaitingToken = true
+        let heard = NIOLoopBound((connector: self, answered: answered), eventLoop: loop)
+        asking = tokens.ask { [question] result in
+            heard.eventLoop.execute {
+                let (connector, answered) = heard.value
+                guard question == connector.question else { return }
+                connector.withdrawQuestion()
+                answered(result)
+            }
+        }
+    }
+
+    /// An answer that still comes is not heard.
+    private func withdrawQuestion() {
+        question += 1
+        asking?.cancel()
+        asking = nil
+        isAwaitingToken = false
+    }
+
+    /// As far as the token itself and the worker's time tell. What expires unseen is refused by the worker (4101).
+    private func dropExpiredToken() {
+        if let life = token.flatMap({ TokenLife(of: $0.text) }), let now = owner.serverTime, life.expires <= now {
+            token = nil
+        }
+    }
+
     private func planRefresh() {
-        guard let life = token.flatMap(TokenLife.init), let now = owner.serverTime,
+        guard let life = token.flatMap({ TokenLife(of: $0.text) }), let now = owner.serverTime,
             let pause = life.refresh(at: now, using: &random)
         else { return }
         refreshAlarm.set(clock.now + pause)
     }
 
+    /// Asks again if the app has not answered in time.
     private func refreshToken() {
-        let connector = NIOLoopBound(self, eventLoop: loop)
-        refresh = Task { [fetchToken, attempt] in
-            let fresh = try? await fetchToken()
-            connector.eventLoop.execute { connector.value.refreshed(fresh, in: attempt) }
-        }
+        askForToken { [self] in refreshed(try? $0.get()) }
+        refreshAlarm.set(clock.now + options.connectTimeout)
     }
 
     /// - Parameter fresh: `nil` if the app gave none; the old one is good for a while yet.
-    private func refreshed(_ fresh: String?, in attempt: Int) {
-        guard attempt == self.attempt, refresh != nil else { return }
-        refresh = nil
+    private func refreshed(_ fresh: String?) {
         if let fresh, isFresher(fresh) {
-            token = fresh
+            token = (fresh, clock.now)
+            refreshAlarm.set(nil)
             owner.tokenRefreshed(fresh)
             planRefresh()
         } else {
@@ -321,13 +365,7 @@ extension Connector {
 
     /// What does not say when it expires is taken as it is.
     private func isFresher(_ fresh: String) -> Bool {
-        guard let new = TokenLife(of: fresh), let old = token.flatMap(TokenLife.init) else { return true }
+        guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0.text) }) else { return true }
         return new.expires > old.expires
-    }
-
-    private func endRefresh() {
-        refreshAlarm.set(nil)
-        refresh?.cancel()
-        refresh = nil
     }
 }

@@ -18,9 +18,6 @@ final class FetchCall {
 }
 
 extension Engine {
-    /// How long to wait before a read that the worker could not do is asked for again.
-    private static let unavailablePause = Duration.milliseconds(500)
-
     /// Calls `done` with what is known once all is, or the time is over.
     func fetch(
         _ users: [UserID], id: FetchID, within limit: Duration, done: @escaping ([UserID: Presence]) -> Void
@@ -45,64 +42,53 @@ extension Engine {
 
     func presencesHeard(_ heard: [Presence], answering id: MessageID?) {
         for presence in heard { presences[presence.user]?.update(presence) }
+        momentsHeard(in: heard)
         guard let id else { return }
-        getAnswered(id)
-        guard case .get(let fetch) = agenda.subject(of: id) else { return }
+        agenda.getAnswered(id)
+        changed()
+        guard let fetch = agenda.fetch(of: id) else { return }
         fetches[fetch]?.call.heard(heard)
         if fetches[fetch]?.call.isComplete == true { endFetch(fetch) }
     }
 
     func acknowledged(_ id: MessageID) {
-        // A fetch is answered by presence, which may come after its acknowledgement.
-        if case .get = agenda.subject(of: id) { return }
-        switch agenda.answered(id) {
-        case .stop(let stop): endStop(stop, published: true)
-        case .get, .watch, .join, .token, nil: break
-        }
+        if case .stop(let stop) = agenda.acknowledged(id) { endStop(stop, published: true) }
     }
 
     func refused(_ error: MessageError) {
-        if let id = error.id { getAnswered(id) }
-        switch error.id.flatMap({ agenda.answered($0) }) {
-        case .watch(let users):
-            for user in users { agenda.users.refused(user) }
-            report(RollcallError(error))
-        case .join(let conversation):
-            refused(conversation, RollcallError(error))
-        case .get(let fetch):
-            error.retry ? askAgainLater(fetch) : endFetch(fetch)
-        case .stop(let stop):
-            endStop(stop, published: false)
-        case .token:
+        let refusal = agenda.refused(error, at: clock.now, using: &random)
+        refusalHeard()
+        followRetries()
+        switch refusal {
+        case .retried:
+            break
+        case .final(.token):
             break  // A worker that takes none ends the session when the old one expires; then a new one begins.
-        case nil:
-            // Typing that could not be published is weather; the field goes on signalling.
-            if !error.retry { report(RollcallError(error)) }
+        case .final(.join(let conversation)), .final(.endMembers(let conversation)):
+            show(RollcallError(error), of: conversation)
+        case .final(.get(let fetch, _)):
+            endFetch(fetch)
+        case .final(.stop(let stop)):
+            endStop(stop, published: false)
+        case .final(.watch), .final(.unwatch), .final(.leave), .final(.state):
+            report(RollcallError(error))
+        case .final(nil):
+            // The field goes on signalling what could not be published. Where a join was refused, the refusal of the typing
+            // behind it says nothing new.
+            if !error.retry, error.code != .notJoined { report(RollcallError(error)) }
         }
     }
 
     func removed(from conversation: ConversationID) {
-        refused(conversation, RollcallError(.notAMember, "the user is no longer a member"))
+        agenda.conversations.refused(conversation)
+        agenda.gatherings.refused(conversation)
+        refusalHeard()
+        show(RollcallError(.notAMember, "the user is no longer a member"), of: conversation)
     }
 
-    private func refused(_ conversation: ConversationID, _ error: RollcallError) {
-        agenda.conversations.refused(conversation)
+    private func show(_ error: RollcallError, of conversation: ConversationID) {
         rooms[conversation]?.refused(error)
         membersRefused(in: conversation, error)
-    }
-
-    private func getAnswered(_ id: MessageID) {
-        agenda.getAnswered(id)
-        changed()
-    }
-
-    private func askAgainLater(_ id: FetchID) {
-        _ = loop.schedule(at: clock.now + Self.unavailablePause, by: clock) { [weak self] in
-            guard let self, let fetch = fetches[id], connector.isOpen else { return }
-            agenda.fetchEnded(id)
-            agenda.fetchWanted(id, of: fetch.call.missing)
-            changed()
-        }
     }
 
     func endStop(_ id: StopID, published: Bool) {

@@ -28,12 +28,13 @@ extension Engine {
         let (come, gone) = gathering.heard(message)
         for user in gone { forget(user, for: gathering) }
         for user in come {
-            presences[user, default: Topic()].add(gathering.observer) { [weak gathering] in gathering?.heard($0) }
+            presences[user, default: Topic()].add(gathering.observer, watching: false) { [weak gathering] in
+                gathering?.heard($0)
+            }
         }
     }
 
     func membersRefused(in conversation: ConversationID, _ error: RollcallError) {
-        agenda.gatherings.refused(conversation)
         guard let gathering = rooms[conversation]?.gathering else { return }
         for user in gathering.refused(error) { forget(user, for: gathering) }
     }

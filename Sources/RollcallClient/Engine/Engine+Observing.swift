@@ -99,10 +99,17 @@ extension Engine {
         }
     }
 
-    /// There is no worker to tell of anything: what nobody observes is forgotten at once.
+    /// What nobody observes and the worker does not tell of is forgotten. A refusal, or the end of the connection, may
+    /// come before it was given up by a message.
     func dropUnwanted() {
-        for (conversation, room) in rooms { isUsed(room) ? dropMembers(of: conversation) : drop(conversation) }
-        presences = presences.filter { $0.value.isObserved }
+        for (conversation, room) in rooms {
+            if !isUsed(room), !agenda.conversations.wasTold(conversation) {
+                drop(conversation)
+            } else if !agenda.gatherings.wasTold(conversation) {
+                dropMembers(of: conversation)
+            }
+        }
+        presences = presences.filter { $0.value.isObserved || agenda.users.wasTold($0.key) }
     }
 
     private func drop(_ conversation: ConversationID) {
@@ -110,8 +117,8 @@ extension Engine {
         rooms[conversation] = nil
     }
 
-    func nameLearnt(of user: UserID) {
-        for room in rooms.values { room.nameLearnt(of: user) }
+    func namesLearnt(of users: Set<UserID>) {
+        for room in rooms.values { room.namesLearnt(of: users) }
     }
 
     private func isUsed(_ room: Room) -> Bool {
@@ -126,9 +133,9 @@ extension Engine {
     }
 
     func releaseUser(_ user: UserID) {
-        guard presences[user]?.isObserved == false else { return }
+        guard let topic = presences[user], !topic.isWatched else { return }
         agenda.users.unwant(user)
-        if !agenda.users.wasTold(user) { presences[user] = nil }
+        if !topic.isObserved, !agenda.users.wasTold(user) { presences[user] = nil }
         changed()
     }
 

@@ -7,35 +7,44 @@ struct PauseID: Hashable, Sendable {
 
 /// A wait, and whom it keeps.
 struct Pause {
-    let alarm: Alarm
-    let done: () -> Void
+    let alarm: Alarm?
+    /// Told whether the client goes on.
+    let done: (Bool) -> Void
 }
 
 extension Engine {
-    func pause(_ id: PauseID, for duration: Duration, done: @escaping () -> Void) {
-        guard !isClosed else { return done() }
-        let alarm = Alarm(on: loop, by: clock) { [weak self] in self?.endPause(id) }
+    func pause(_ id: PauseID, for duration: Duration?, done: @escaping (Bool) -> Void) {
+        guard !isClosed else { return done(false) }
+        let alarm = duration.map { _ in Alarm(on: loop, by: clock) { [weak self] in self?.endPause(id) } }
         pauses[id] = Pause(alarm: alarm, done: done)
-        alarm.set(clock.now + duration)
+        alarm?.set(duration.map { clock.now + $0 })
     }
 
     func endPause(_ id: PauseID) {
-        pauses.removeValue(forKey: id)?.done()
+        pauses.removeValue(forKey: id)?.done(!isClosed)
+    }
+
+    func endPauses() {
+        for id in pauses.keys { endPause(id) }
     }
 }
 
 extension RollcallClient {
-    /// Waits by the client's clock, until the task is cancelled or the client closed. Begins before the caller's actor takes
+    /// Waits by the client's clock, until the worker's clock is found to have been set, the task is cancelled or the
+    /// client closed; with no duration, for these alone. Begins before the caller's actor takes
     /// another turn, so that whoever moves that clock in a test sees the pause: nothing goes by way of other threads.
-    func pause(_ duration: Duration, isolation actor: isolated (any Actor)? = #isolation) async {
-        if Task.isCancelled { return }
+    ///
+    /// - Returns: false once the client is closed, or if the task is cancelled: there is nothing more to wait for.
+    func pause(_ duration: Duration?, isolation actor: isolated (any Actor)? = #isolation) async -> Bool {
+        if Task.isCancelled { return false }
         let id = PauseID()
         let engine = self.engine
-        await withTaskCancellationHandler(
+        let goesOn = await withTaskCancellationHandler(
             operation: {
                 await withCheckedContinuation(isolation: actor) { done in
-                    engine.run { $0.pause(id, for: duration) { done.resume() } }
+                    engine.run { $0.pause(id, for: duration) { done.resume(returning: $0) } }
                 }
             }, onCancel: { engine.run { $0.endPause(id) } }, isolation: actor)
+        return goesOn && !Task.isCancelled
     }
 }

@@ -38,7 +38,7 @@ extension Engine {
     }
 
     func endFields() {
-        for field in fields.values { field.ended() }
+        for (_, field) in fields.sorted(by: { $0.key < $1.key }) { field.ended() }
     }
 
     /// Ends the field's typing and calls `done` once that is published (true), or it is not known to be (false).

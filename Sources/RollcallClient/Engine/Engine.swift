@@ -16,11 +16,20 @@ final class Engine {
     private(set) lazy var connector = makeConnector(self)
     private lazy var attentionAlarm = Alarm(on: loop, by: clock) { [unowned self] in attentionDeadlinePassed() }
     private lazy var budgetAlarm = Alarm(on: loop, by: clock) { [unowned self] in flush() }
-    private(set) lazy var names = NameBook(options.names, on: loop) { [unowned self] in nameLearnt(of: $0) }
+    private lazy var retryAlarm = Alarm(on: loop, by: clock) { [unowned self] in retryDue() }
+    private lazy var timeAlarm = Alarm(on: loop, by: clock) { [unowned self] in timeDue() }
+    private(set) lazy var names = NameBook(options.names, on: loop, by: clock) { [unowned self] in
+        Set(rooms.values.flatMap(\.users))
+    } learnt: { [unowned self] in
+        namesLearnt(of: $0)
+    }
 
     var agenda = Agenda()
     private var budget: MessageBudget
+    var random: Jitter
     private var isFlushDue = false
+    /// The worker refused something since the last flush.
+    private var wasRefused = false
     private var welcome: ServerMessage.Welcome?
     private(set) var attention: Attention
     private var toldState: DeviceState?
@@ -42,12 +51,13 @@ final class Engine {
     /// - Parameter connector: made at the first use, on the loop.
     init(
         options: ClientOptions, shared: NIOLockedValueBox<Shared>, on loop: any EventLoop, by clock: SteadyClock,
-        connector: @escaping (Engine) -> Connector
+        jitter: Jitter, connector: @escaping (Engine) -> Connector
     ) {
         self.options = options
         self.shared = shared
         self.loop = loop
         self.clock = clock
+        random = jitter
         budget = MessageBudget(at: clock.now)
         makeConnector = connector
         attention = Attention(idleAfter: options.idleAfter)
@@ -78,8 +88,27 @@ final class Engine {
         budget.spend(requests.count)
         if !requests.isEmpty { connector.send(requests) }
         for request in requests { dropUnwanted(by: request.message) }
+        if wasRefused { dropUnwanted() }
+        wasRefused = false
         budgetAlarm.set(agenda.hasMore ? budget.nextRoom() : nil)
         warnOfLimits()
+        followTime()
+    }
+
+    /// What was asked for may be there no more; looked at once a tick, however much is refused in it.
+    func refusalHeard() {
+        wasRefused = true
+        changed()
+    }
+
+    /// Sends again what was refused for now, when its time has come.
+    func followRetries() {
+        retryAlarm.set(agenda.retryTime)
+    }
+
+    private func retryDue() {
+        agenda.retryDue()
+        changed()
     }
 
     private func warnOfLimits() {
@@ -88,6 +117,9 @@ final class Engine {
             report(RollcallError(.limit, "more users or conversations are observed than the worker serves a session"))
         }
     }
+
+    /// Whether the worker's rate keeps back what is to be sent.
+    var isBehind: Bool { connector.isOpen && agenda.hasMore }
 
     func report(_ error: RollcallError) {
         for hear in problems.values { hear(error) }
@@ -98,7 +130,7 @@ final class Engine {
         guard awaitingEnd?.append(done) != nil else { return done() }
         guard !isClosed else { return }
         isClosed = true
-        for field in fields.keys { fieldEnded(field) }
+        for field in fields.keys.sorted() { fieldEnded(field) }
         flush()
         connector.close { [self] in
             let waiting = awaitingEnd ?? []
@@ -108,12 +140,14 @@ final class Engine {
         names.close()
         for fetch in fetches.keys { endFetch(fetch) }
         endStops()
-        for pause in pauses.keys { endPause(pause) }
+        endPauses()
         let finishing = observers.values
         observers = [:]
         (presences, rooms, fields, problems) = ([:], [:], [:], [:])
         attentionAlarm.set(nil)
         budgetAlarm.set(nil)
+        retryAlarm.set(nil)
+        timeAlarm.set(nil)
         for observer in finishing { observer.finish() }
     }
 }
@@ -152,6 +186,7 @@ extension Engine {
 
     private func attentionChanged() {
         attentionAlarm.set(attention.deadline)
+        followTime()
         guard connector.isOpen, attention.state != toldState else { return }
         toldState = attention.state
         agenda.stateChanged(to: attention.state)
@@ -167,21 +202,19 @@ extension Engine: ConnectorOwner {
         budget = MessageBudget(at: clock.now)
         if let welcome { budget.limitsLearnt(welcome.limits, at: clock.now) }
         budget.spend(1)
-        for fetch in fetches.values { agenda.fetchWanted(fetch.id, of: fetch.call.missing) }
-        for field in fields.values { field.connected() }
+        for (id, fetch) in fetches.sorted(by: { $0.key < $1.key }) { agenda.fetchWanted(id, of: fetch.call.missing) }
+        for (_, field) in fields.sorted(by: { $0.key < $1.key }) { field.connected() }
         flush()
     }
 
     func welcomed(_ welcome: ServerMessage.Welcome) {
         self.welcome = welcome
-        shared.withLockedValue { $0.clock.timeHeard(welcome.time, at: clock.now) }
+        timeHeard(welcome.time)
         agenda.limitsLearnt(welcome.limits)
         budget.limitsLearnt(welcome.limits, at: clock.now)
-        for field in fields.values { field.expiryLearnt(typingExpiry) }
+        for (_, field) in fields.sorted(by: { $0.key < $1.key }) { field.expiryLearnt(typingExpiry) }
         changed()
     }
-
-    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
 
     func tokenRefreshed(_ token: String) {
         agenda.tokenRefreshed(token)
@@ -191,8 +224,10 @@ extension Engine: ConnectorOwner {
     func connectionLost() {
         agenda.connectionLost()
         budgetAlarm.set(nil)
+        followRetries()
         endStops()
         dropUnwanted()
+        followTime()
     }
 
     func connectionStateChanged(to state: ConnectionState) {
@@ -206,10 +241,40 @@ extension Engine: ConnectorOwner {
         case .typing(let typing): rooms[typing.conversation]?.heard(typing, expiry: typingExpiry)
         case .members(let members): membersHeard(members)
         case .removed(let conversation): removed(from: conversation)
-        case .pong(let time): shared.withLockedValue { $0.clock.timeHeard(time, at: clock.now) }
         case .ack(let id): acknowledged(id)
         case .error(let error): refused(error)
-        case .welcome, .goodbye: break  // The connector's.
+        case .welcome, .goodbye, .pong: break  // The connector's.
         }
+    }
+}
+
+// The worker's time, which may be set.
+extension Engine {
+    var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
+
+    /// - Parameter age: how long ago the worker may have said so.
+    func timeHeard(_ time: Timestamp, age: Duration = .zero) {
+        let hasMoved = shared.withLockedValue { $0.clock.timeHeard(time, age: age, at: clock.now) }
+        if hasMoved { endPauses() }
+        followTime()
+    }
+
+    /// Asks for the time now and then, while somebody may look at what it tells.
+    private func followTime() {
+        let isRead = connector.isOpen && attention.state != .background && !presences.isEmpty
+        timeAlarm.set(isRead ? shared.withLockedValue { $0.clock.deadline } : nil)
+    }
+
+    private func timeDue() {
+        shared.withLockedValue { $0.clock.asked(at: clock.now) }
+        connector.askTime()
+        followTime()
+    }
+
+    /// A presence changed at a moment that has not come by the time as it is known here.
+    func momentsHeard(in presences: [Presence]) {
+        guard let latest = presences.compactMap(\.updatedAt).max() else { return }
+        shared.withLockedValue { $0.clock.momentHeard(latest, at: clock.now) }
+        followTime()
     }
 }

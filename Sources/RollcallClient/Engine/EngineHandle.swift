@@ -12,16 +12,20 @@ struct EngineHandle: Sendable {
     let clock: SteadyClock
 
     init(
-        on loop: any EventLoop, by clock: SteadyClock, options: ClientOptions,
+        on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, options: ClientOptions,
         connector: @escaping @Sendable (Engine) -> Connector
     ) {
         self.loop = loop
         self.clock = clock
         box = NIOLoopBoundBox.makeEmptyBox(valueType: Engine.self, eventLoop: loop)
         loop.execute { [box, shared] in
-            box.value = Engine(options: options, shared: shared, on: loop, by: clock, connector: connector)
+            box.value = Engine(
+                options: options, shared: shared, on: loop, by: clock, jitter: jitter, connector: connector)
         }
     }
+
+    /// Asks the engine at once; on its loop only.
+    func read<Value>(_ body: (Engine) -> Value) -> Value? { box.value.map(body) }
 
     /// Has the engine do something soon, in the order of the calls of one thread.
     func run(_ body: @escaping @Sendable (Engine) -> Void) {

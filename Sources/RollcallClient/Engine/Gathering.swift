@@ -41,8 +41,8 @@ final class Gathering {
         return picture.refused(error)
     }
 
-    func nameLearnt(of user: UserID) {
-        if topic.latest?[user] != nil { showSoon() }
+    func namesLearnt(of users: Set<UserID>) {
+        if let members = topic.latest, members.people.contains(where: { users.contains($0.user) }) { showSoon() }
     }
 
     private func showSoon() {

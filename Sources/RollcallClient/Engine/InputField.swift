@@ -4,8 +4,10 @@
 import NIOCore
 
 /// One typing input, told from all others of the client.
-struct FieldID: Hashable, Sendable {
+struct FieldID: Hashable, Comparable, Sendable {
     private let number = SerialNumber()
+
+    static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
 /// A typing input. Used on the client's loop only.

@@ -34,6 +34,22 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: element)
     }
 
+    /// The value that nobody has read yet, if there is one.
+    func pending() -> Element? {
+        state.withLockedValue {
+            switch $0 {
+            case .holding(let element):
+                $0 = .empty
+                return element
+            case .ending(let element):
+                $0 = .ended
+                return element
+            case .empty, .awaited, .ended:
+                return nil
+            }
+        }
+    }
+
     /// Nothing more will come; a value not yet read still can be.
     func finish() {
         let reader: CheckedContinuation<Element?, Never>? = state.withLockedValue {

@@ -4,47 +4,65 @@ import NIOCore
 
 /// Names by the app's resolver. Used on the client's loop only.
 final class NameBook {
-    /// When so many names are known, all are forgotten and asked again as they are needed.
+    /// How many names are kept at least. Beyond it those are forgotten that nothing shows.
     static let capacity = 4096
     /// How many are asked for at once; the next comes when one is answered.
     static let concurrency = 8
+    /// While more are asked for, the names that have come are told together, this often.
+    static let interval = Duration.milliseconds(100)
 
     private let resolve: (@Sendable (UserID) async -> String?)?
     private let loop: any EventLoop
-    private let learnt: (UserID) -> Void
+    private let clock: SteadyClock
+    private let shown: () -> Set<UserID>
+    private let learnt: (Set<UserID>) -> Void
     /// `.some(nil)`: the app has no name for them.
     private var known: [UserID: String?] = [:]
-    private var waiting: [UserID] = []
+    private var waiting = CircularBuffer<UserID>()
+    /// Those in `waiting` and those whom the app is asked for.
+    private var awaited: Set<UserID> = []
     private var asking: [UserID: Task<Void, Never>] = [:]
+    /// Not told yet.
+    private var news: Set<UserID> = []
+    /// How many may be known and awaited before some are forgotten: twice as many as were shown the last time, so that
+    /// forgetting costs little for each name.
+    private var limit = NameBook.capacity
+    private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in tell() }
 
+    /// - Parameters:
+    ///   - shown: everybody whose name is on show.
+    ///   - learnt: told whose names have come.
     init(
-        _ resolve: (@Sendable (UserID) async -> String?)?, on loop: any EventLoop, learnt: @escaping (UserID) -> Void
+        _ resolve: (@Sendable (UserID) async -> String?)?, on loop: any EventLoop, by clock: SteadyClock,
+        shown: @escaping () -> Set<UserID>, learnt: @escaping (Set<UserID>) -> Void
     ) {
         self.resolve = resolve
         self.loop = loop
+        self.clock = clock
+        self.shown = shown
         self.learnt = learnt
     }
 
     var isAsking: Bool { !asking.isEmpty }
+    var count: Int { known.count + awaited.count }
 
     /// The app's name, if it is known by now; if it is not, `learnt` is called once it is.
     func name(of user: UserID) -> String? {
         if let name = known[user] { return name }
-        if resolve != nil, asking[user] == nil, !waiting.contains(user), waiting.count < Self.capacity {
-            waiting.append(user)
-            ask()
-        }
+        guard resolve != nil, awaited.insert(user).inserted else { return nil }
+        waiting.append(user)
+        ask()
         return nil
     }
 
     func close() {
         for task in asking.values { task.cancel() }
-        (waiting, asking) = ([], [:])
+        (waiting, awaited, asking, news) = ([], [], [:], [])
+        alarm.set(nil)
     }
 
     private func ask() {
-        guard let resolve, asking.count < Self.concurrency, !waiting.isEmpty else { return }
-        let user = waiting.removeFirst()
+        guard let resolve, asking.count < Self.concurrency, let user = waiting.popFirst() else { return }
         let book = NIOLoopBound(self, eventLoop: loop)
         asking[user] = Task {
             let name = await resolve(user)
@@ -54,9 +72,31 @@ final class NameBook {
 
     private func answered(_ name: String?, for user: UserID) {
         guard asking.removeValue(forKey: user) != nil else { return }
-        if known.count >= Self.capacity { known = [:] }
+        awaited.remove(user)
         known[user] = .some(name)
-        if name != nil { learnt(user) }
+        if name != nil { news.insert(user) }
+        if count > limit { forget() }
         ask()
+        if asking.isEmpty {
+            tell()
+        } else if name != nil, news.count == 1 {
+            alarm.set(clock.now + Self.interval)
+        }
+    }
+
+    private func tell() {
+        alarm.set(nil)
+        let users = news
+        news = []
+        if !users.isEmpty { learnt(users) }
+    }
+
+    /// Keeps what is on show, be it ever so much: names of it that were forgotten would be asked for again at once.
+    private func forget() {
+        let shown = shown()
+        known = known.filter { shown.contains($0.key) }
+        waiting.removeAll { !shown.contains($0) }
+        awaited = Set(waiting).union(asking.keys)
+        limit = max(Self.capacity, 2 * count)
     }
 }

@@ -35,9 +35,12 @@ final class Room {
         show()
     }
 
-    func nameLearnt(of user: UserID) {
-        gathering?.nameLearnt(of: user)
-        if topic.latest != nil, picture.typing.typists.contains(where: { $0.user == user }) { show() }
+    /// Those whose names are shown here.
+    var users: [UserID] { picture.typing.typists.map(\.user) + (gathering?.users ?? []) }
+
+    func namesLearnt(of users: Set<UserID>) {
+        gathering?.namesLearnt(of: users)
+        if topic.latest != nil, picture.typing.typists.contains(where: { users.contains($0.user) }) { show() }
     }
 
     private func show() {

@@ -3,7 +3,12 @@
 /// The present state of one thing, and who wants to hear of it.
 struct Topic<Value: Equatable> {
     private(set) var latest: Value?
-    private var observers: [ObserverID: (Value) -> Void] = [:]
+    private var observers: [ObserverID: Observer] = [:]
+
+    private struct Observer {
+        let isWatching: Bool
+        let hear: (Value) -> Void
+    }
 
     init(latest: Value? = nil) {
         self.latest = latest
@@ -11,9 +16,14 @@ struct Topic<Value: Equatable> {
 
     var isObserved: Bool { !observers.isEmpty }
 
+    /// Whether the worker must be asked for it for the sake of one of the observers.
+    var isWatched: Bool { observers.values.contains { $0.isWatching } }
+
     /// A new observer gets the latest value first.
-    mutating func add(_ observer: ObserverID, _ hear: @escaping (Value) -> Void) {
-        observers[observer] = hear
+    ///
+    /// - Parameter watching: false for an observer of what the worker tells unasked.
+    mutating func add(_ observer: ObserverID, watching: Bool = true, _ hear: @escaping (Value) -> Void) {
+        observers[observer] = Observer(isWatching: watching, hear: hear)
         if let latest { hear(latest) }
     }
 
@@ -25,6 +35,6 @@ struct Topic<Value: Equatable> {
     mutating func update(_ value: Value) {
         guard value != latest else { return }
         latest = value
-        for hear in observers.values { hear(value) }
+        for observer in observers.values { observer.hear(value) }
     }
 }

@@ -37,17 +37,16 @@ public final class PresenceModel {
         tell()
     }
 
-    /// Says when they were last seen, and again when time has made that wrong.
+    /// Says when they were last seen, and again when time has made that wrong, or the worker's clock was set.
     private func tell() {
         guard let now = client.serverTime else { return }
         let line = words.text(for: presence, at: now)
         if line != text { text = line }
-        time = words.validity(for: presence, at: now).map { validity in
-            Following(
-                Task { [weak self, client] in
-                    await client.pause(validity)
-                    if !Task.isCancelled { self?.tell() }
-                })
-        }
+        guard presence?.status == .offline, presence?.lastSeen != nil else { return time = nil }
+        let validity = words.validity(for: presence, at: now)
+        time = Following(
+            Task { [weak self, client] in
+                if await client.pause(validity) { self?.tell() }
+            })
     }
 }

@@ -45,6 +45,7 @@ struct WebSocketUpgrade {
 
     private func tlsHandler() throws -> NIOSSLClientHandler {
         var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
         if let certificates { tls.trustRoots = .file(certificates) }
         // TLS names no server by its IP address (RFC 6066); the certificate is still checked against it.
         let isIP = (try? SocketAddress(ipAddress: address.host, port: address.port)) != nil

@@ -10,7 +10,7 @@
 package struct WorkerAddress: Hashable {
     let isSecure: Bool
     /// Without the brackets of an IPv6 address.
-    let host: String
+    package let host: String
     let port: Int
     /// Path and query, as they stand in the request line.
     let target: String
@@ -45,5 +45,13 @@ package struct WorkerAddress: Hashable {
     /// to one that is not, since the token goes along.
     func isTrusted(by home: WorkerAddress) -> Bool {
         isSecure || !home.isSecure
+    }
+
+    /// - Parameter pattern: a host, or `*.` and a domain for all hosts within it.
+    func isAt(_ pattern: String) -> Bool {
+        let (host, pattern) = (host.lowercased().utf8, pattern.lowercased().utf8)
+        guard pattern.starts(with: "*.".utf8) else { return host.elementsEqual(pattern) }
+        let domain = pattern.dropFirst()
+        return host.count > domain.count && host.suffix(domain.count).elementsEqual(domain)
     }
 }

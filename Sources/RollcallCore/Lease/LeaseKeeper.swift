@@ -44,6 +44,13 @@ public struct LeaseKeeper: Sendable {
     private var steadySince: Instant?
     /// When the last renewal was answered.
     private var lastRenewed: Instant?
+    /// What Redis's clock said in that answer, and when it was asked for.
+    private var lastHeard: (time: Timestamp, sent: Instant)?
+    /// How many heartbeats in a row Redis has refused because it takes no writes.
+    private var refusals = 0
+
+    /// After so many refusals in a row, Redis counts as one that takes no writes.
+    static let fewRefusals = 2
 
     /// Later than this, by Redis time, no write of the worker's sessions may take effect.
     public private(set) var until = Timestamp(milliseconds: 0)
@@ -76,6 +83,10 @@ public struct LeaseKeeper: Sendable {
         return now - steadySince >= Patience.beforeJudging(lease: lease)
     }
 
+    /// How long after a heartbeat the next one follows. Where Redis refuses writes, sooner: from the first heartbeat that it
+    /// takes again, it is more than a second until all is said.
+    public var pause: Duration { refusals > 0 ? min(heartbeat, .milliseconds(500)) : heartbeat }
+
     /// The heartbeat that is due; `nil` while one is under way or after the end.
     public mutating func heartbeatDue(at now: Instant) -> Beat? {
         guard awaiting == nil else { return nil }
@@ -96,14 +107,15 @@ public struct LeaseKeeper: Sendable {
         guard let awaiting, awaiting.beat == beat else { return .nothing }
         let sent = awaiting.sent
         self.awaiting = nil
+        refusals = 0
         switch (state, beat) {
         case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
-            _ = renewed(time: snapshot.time, at: now)
+            _ = renewed(time: snapshot.time, sent: sent, at: now)
             state = .held(incarnation)
             defer { isFirst = false }
             return .began(incarnation, isFirst: isFirst, sent: sent)
         case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
-            return .renewed(sent: sent, afterGap: renewed(time: snapshot.time, at: now))
+            return .renewed(sent: sent, afterGap: renewed(time: snapshot.time, sent: sent, at: now))
         case (.beginning, _):
             // Not again at once: a Redis that refuses every beginning would be asked without a pause.
             redisChanged(using: &random)
@@ -121,13 +133,33 @@ public struct LeaseKeeper: Sendable {
         if awaiting?.beat == beat { awaiting = nil }
     }
 
+    /// Redis answered a heartbeat with an error. The next heartbeat asks again.
+    ///
+    /// - Parameter isOfWrites: whether the error says that Redis takes no writes at all.
+    /// - Returns: whether Redis counts as one that answers and takes no writes: after two such errors in a row, or, whatever
+    ///   the error, once the lease must have passed.
+    public mutating func heartbeatRefused(_ beat: Beat, isOfWrites: Bool, at now: Instant) -> Bool {
+        guard awaiting?.beat == beat else { return false }
+        awaiting = nil
+        refusals = isOfWrites ? refusals + 1 : 0
+        switch state {
+        case .beginning: return refusals >= Self.fewRefusals
+        case .held:
+            let hasPassed = lastRenewed.map { now - $0 >= lease } ?? false
+            return hasPassed || refusals >= Self.fewRefusals
+        case .ended: return false
+        }
+    }
+
     /// A connection was lost, or Redis said that it is another primary: what it holds may not be what was written, so
     /// that everything is said again under a new name.
     public mutating func redisChanged(using random: inout some RandomNumberGenerator) {
         guard state != .ended else { return }
         awaiting = nil
+        refusals = 0
         steadySince = nil
         lastRenewed = nil
+        lastHeard = nil
         state = .beginning(placing(Incarnation(worker: worker, using: &random)))
     }
 
@@ -140,14 +172,17 @@ public struct LeaseKeeper: Sendable {
         return .end(incarnation, after: after)
     }
 
-    /// - Returns: whether more than two heartbeats passed since the last renewal was answered.
-    private mutating func renewed(time: Timestamp, at now: Instant) -> Bool {
+    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, by this clock or by that of
+    ///   Redis. Where Redis's clock is set forward, leases pass that their workers had no time to renew.
+    private mutating func renewed(time: Timestamp, sent: Instant, at now: Instant) -> Bool {
         until = time.advanced(by: lease - Self.clockTolerance)
-        let isAfterGap = lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
+        let isSetForward = lastHeard.map { time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
+        let isAfterGap = isSetForward || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
         if isAfterGap { steadySince = nil }
         // Not since it was sent: what took long on its way may be the first to be answered after the gap.
         steadySince = steadySince ?? now
         lastRenewed = now
+        lastHeard = (time, sent)
         return isAfterGap
     }
 }

@@ -5,6 +5,8 @@ public import RollcallModel
 /// Every worker's lease as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {
     public private(set) var living: Set<Incarnation> = []
+    /// Redis's clock when they were read.
+    private var time: Timestamp?
     private var ends: [Incarnation: Timestamp] = [:]
     /// The first end of the leases that stood.
     private var firstEnd: Timestamp?
@@ -14,11 +16,17 @@ public struct Leases: Hashable, Sendable {
 
     public init() {}
 
+    /// Whether Redis's clock was set back since the last heartbeat, if this is what the next one read.
+    func areSetBack(by snapshot: LeaseSnapshot) -> Bool {
+        time.map { snapshot.time < $0 } ?? false
+    }
+
     /// Takes what a heartbeat read.
     ///
     /// - Returns: whether an incarnation died that lived before.
     public mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
         let before = living
+        time = snapshot.time
         living = snapshot.living
         ends = snapshot.leases
         firstEnd = living.compactMap { ends[$0] }.min()

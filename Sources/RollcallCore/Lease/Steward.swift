@@ -9,6 +9,8 @@ public enum LeaseNews: Hashable, Sendable {
     case began(Incarnation, isFirst: Bool, LeaseSnapshot, until: Timestamp, clock: RedisClock)
     /// The lease was renewed. After a gap Redis counts as having been away.
     case renewed(LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool)
+    /// Redis answers and refuses writes. Told with each heartbeat that is refused so, until one succeeds.
+    case writesRefused
     /// Redis cannot be reached, or the lease may be lost.
     case lost
 }
@@ -54,6 +56,9 @@ public struct Steward: Sendable {
     /// The incarnation that holds a lease, as far as the worker knows.
     public var incarnation: Incarnation? { keeper.incarnation }
 
+    /// How long after a heartbeat the next one follows.
+    public var pause: Duration { keeper.pause }
+
     /// It is time for a heartbeat, and there is a Redis to hear it.
     public mutating func beatDue(at now: Instant) -> [Action] {
         keeper.heartbeatDue(at: now).map { [.beat($0)] } ?? []
@@ -87,6 +92,15 @@ public struct Steward: Sendable {
     /// The heartbeat's reply will not come. The next one asks again.
     public mutating func heartbeatFailed(_ beat: LeaseKeeper.Beat) {
         keeper.heartbeatFailed(beat)
+    }
+
+    /// Redis answered a heartbeat with an error.
+    ///
+    /// - Parameter isOfWrites: whether the error says that Redis takes no writes at all.
+    public mutating func heartbeatRefused(
+        _ beat: LeaseKeeper.Beat, isOfWrites: Bool, at now: Instant
+    ) -> [Action] {
+        keeper.heartbeatRefused(beat, isOfWrites: isOfWrites, at: now) ? [.tell(.writesRefused)] : []
     }
 
     /// A connection was lost, or Redis said that it is another primary.

@@ -57,7 +57,7 @@ public struct Sweeper: Sendable {
     public mutating func begin(passed: [Incarnation]) -> [Step] {
         let claims = passed.filter { underWay[$0] == nil }
         for dead in claims { underWay[dead] = .everything }
-        let others = met.keys.filter { underWay[$0] == nil }.sorted { $0.name < $1.name }
+        let others = met.keys.filter { underWay[$0] == nil }.sorted()
         for dead in others { underWay[dead] = .met }
         return claims.map { .claim($0) } + others.map { takeMet(of: $0) }
     }
@@ -89,7 +89,7 @@ public struct Sweeper: Sendable {
     }
 
     private mutating func takeMet(of dead: Incarnation) -> Step {
-        let batch = Array((met[dead] ?? []).sorted { $0.session.random < $1.session.random }.prefix(Self.batch))
+        let batch = Array((met[dead] ?? []).sorted { $0.session < $1.session }.prefix(Self.batch))
         forgetMet(batch, of: dead)
         return .sweep(batch, of: dead)
     }

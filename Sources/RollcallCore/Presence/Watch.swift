@@ -32,6 +32,10 @@ public struct Watch: Sendable {
     /// Whether a change came while a read was under way, which may be older.
     private(set) var heardMeanwhile = false
     private var readsUnderWay: Int32 = 0
+    /// Whether the version known may be greater than those to come.
+    private(set) var hasOutrunVersion = false
+    /// From when on a change is shown at once.
+    private(set) var nextNews = Instant(nanoseconds: 0)
     /// After which heartbeat a read first found no record where there had been one; `nil` if the last found it.
     var missingSince: Int32?
     var watchers = Watchers()
@@ -85,8 +89,15 @@ public struct Watch: Sendable {
     /// A change was published: it counts if it is newer.
     mutating func changed(_ change: Presence) {
         heard()
-        if let presence, change.version <= presence.version { return }
+        if let presence, !hasOutrunVersion, !change.isNewer(than: presence) { return }
         presence = change
+        hasOutrunVersion = false
+    }
+
+    /// Redis's clock was set back. Versions are moments at least: that of a record which is made only now may be less than
+    /// the one known, and is newer all the same.
+    mutating func clockSetBack() {
+        hasOutrunVersion = presence != nil
     }
 
     /// Something was published: reads under way may be older.
@@ -125,6 +136,7 @@ public struct Watch: Sendable {
     @discardableResult
     mutating func read(_ reading: Reading) -> Bool {
         phase = .live
+        if presence != reading.presence { hasOutrunVersion = false }
         presence = reading.presence
         masked = reading.masked
         return shown != nil && shown != presence
@@ -137,12 +149,13 @@ public struct Watch: Sendable {
         masked = reading.masked
     }
 
-    /// What the watchers should be shown now; `nil` if they have seen it.
-    mutating func news() -> Presence? {
+    /// What the watchers should be shown now; `nil` if they have seen it. Further changes wait until `next`.
+    mutating func news(next: Instant) -> Presence? {
         guard phase == .live || shown != nil, let presence else { return nil }
         defer { hasShown = .known }
-        guard let shown else { return nil }
-        return presence.looksDifferent(from: shown) ? presence : nil
+        guard let shown, presence.looksDifferent(from: shown) else { return nil }
+        nextNews = next
+        return presence
     }
 
     /// Something is known by now, and is what is shown to whoever has seen nothing yet.
@@ -153,5 +166,13 @@ public struct Watch: Sendable {
         guard !newcomers.isEmpty else { return [] }
         defer { newcomers = [] }
         return newcomers
+    }
+}
+
+extension Presence {
+    /// Whether a published change is newer. A user who was erased may come back within the millisecond of the erasure, and
+    /// then has its version; only the user who is back was ever seen.
+    fileprivate func isNewer(than known: Presence) -> Bool {
+        version > known.version || version == known.version && lastSeen != nil && known.lastSeen == nil
     }
 }

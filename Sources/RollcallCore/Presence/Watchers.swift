@@ -10,6 +10,8 @@ struct Watchers: Sendable {
     var isEmpty: Bool { roster.isEmpty }
     var keys: [SessionKey] { roster.keys }
 
+    func contains(_ key: SessionKey) -> Bool { roster.contains(key) }
+
     /// A session has one reason more.
     ///
     /// - Returns: whether it is the first.

@@ -25,8 +25,29 @@ public struct DeviceRecorder: Hashable, Sendable {
 
     private enum UnderWay: Hashable, Sendable {
         case listing(Incarnation)
-        case writing(sequence: Int64)
+        /// With a token that was issued then.
+        case writing(sequence: Int64, issued: Timestamp?)
         case unlisting(Incarnation)
+    }
+
+    /// What Redis may hold of the device because of this session.
+    private enum Trace: Hashable, Sendable {
+        /// Nothing: Redis was never asked, or refused what it was asked last. If the device goes now, the session owes
+        /// Redis nothing.
+        case nothing
+        /// Nothing yet, but Redis was asked and has not refused. If the device goes now, its removal is written: an older
+        /// session may stand in the record, and a goodbye takes effect at once.
+        case asked
+        /// A write took effect, or may have. The device's removal is owed until Redis takes it.
+        case written
+    }
+
+    /// What a failed step did in Redis.
+    public enum Failure: Hashable, Sendable {
+        /// Nothing: the step was never sent, or refused as a whole.
+        case withoutEffect
+        /// The step may have taken effect: its reply was lost.
+        case unknown
     }
 
     public let name: SessionName
@@ -35,28 +56,31 @@ public struct DeviceRecorder: Hashable, Sendable {
     public private(set) var lost: Timestamp?
     /// How many decisions were taken: the SEQ of the latest.
     public private(set) var sequence: Int64 = 0
-    private let hello: Instant
+    /// When the connection was opened, which orders the sessions of a device: a hello that a client has given up may be read
+    /// after that of its next attempt elsewhere.
+    private let opened: Instant
     private var began: Timestamp?
     private var writtenSequence: Int64 = 0
     private var listedUnder: Incarnation?
     private var underWay: UnderWay?
     /// A step failed: nothing is tried again before ``retry()``.
     private var isBlocked = false
+    /// How long a first write counts. Each one that arrives too late is followed by one that counts four times as long, so
+    /// that a session is written even where Redis takes seconds to answer.
+    private var firstWriteLife = Duration.seconds(1)
     /// What others say of the user comes first: nothing is said before ``released()``, or a decision.
     private var isHeldBack = false
     /// The session ended without its device: nothing more is written.
     private var isAbandoned = false
-    /// Whether Redis was there while the session was. A device that came and went while Redis was away owes it nothing;
-    /// any other owes its removal, even if nothing else of it was written: a session before it may stand there.
-    private var metRedis = false
+    private var trace = Trace.nothing
     /// When the session's token was issued; `nil` if it needs none.
     private var issued: Timestamp?
     /// Until when others may have shown that somebody was there, not having been told of the loss of the connection.
     private var reckoned: Timestamp?
 
-    public init(name: SessionName, hello: Instant, issued: Timestamp? = nil) {
+    public init(name: SessionName, opened: Instant, issued: Timestamp? = nil) {
         self.name = name
-        self.hello = hello
+        self.opened = opened
         self.issued = issued
     }
 
@@ -118,6 +142,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Redis does not say what the session decided: it is listed and written again.
     public mutating func drifted() {
         isBlocked = false
+        // Nobody waits for its reply any more.
+        if case .writing = underWay { trace = .written }
         underWay = nil
         listedUnder = nil
         if sequence > 0 { sequence += 1 }
@@ -139,35 +165,45 @@ public struct DeviceRecorder: Hashable, Sendable {
     public var isFinished: Bool { underWay == nil && listedUnder == nil && isOver }
 
     /// Whether nothing is left to write, ever.
-    private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || !metRedis)) }
+    private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || trace == .nothing)) }
+
+    /// Whether Redis may say that the device is there although this session's device is gone: if nobody writes the removal,
+    /// a sweep has to follow.
+    var owesRemoval: Bool { !isAbandoned && trace == .written && !(state == nil && isWritten(sequence)) }
+
+    /// Whether the device is there and no write of this session has taken effect yet.
+    var awaitsFirstWrite: Bool { !isAbandoned && state != nil && writtenSequence == 0 }
 
     /// What to do next; `nil` while a step is under way, blocked, or all is done.
     ///
     /// - Parameters:
     ///   - until: the write deadline of the worker's lease.
-    ///   - time: Redis time now. A first write counts for one second only: its age would be wrong later.
+    ///   - time: Redis time now. A first write counts only for a short time, since its age would be wrong later.
     public mutating func nextStep(
         under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
     ) -> Step? {
-        metRedis = metRedis || state != nil
-        guard underWay == nil, !isBlocked, !isHeldBack else { return nil }
+        guard underWay == nil, !isBlocked else { return nil }
+        // It counts as asked although it is held back: Redis is there.
+        if trace == .nothing, state != nil { trace = .asked }
+        guard !isHeldBack else { return nil }
         if isOver {
             guard let listedUnder else { return nil }
             underWay = .unlisting(listedUnder)
             return .unlist(name, under: listedUnder)
         }
         guard !isWritten(sequence) else { return nil }
-        guard listedUnder == incarnation else {
+        // A device that is gone leaves nothing to sweep, and need not be listed first.
+        guard listedUnder == incarnation || state == nil else {
             underWay = .listing(incarnation)
             return .list(name, under: incarnation)
         }
-        underWay = .writing(sequence: sequence)
-        let age = now - hello
+        underWay = .writing(sequence: sequence, issued: issued)
+        let age = now - opened
         return .write(
             DeviceWrite(
                 name: name, state: state, incarnation: incarnation, began: began, age: age,
-                hello: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
-                until: began == nil ? min(until, time.advanced(by: .seconds(1))) : until, issued: issued))
+                opened: time.advanced(by: .zero - age), sequence: sequence, lost: lost.map { max($0, reckoned ?? $0) },
+                until: began == nil ? min(until, time.advanced(by: firstWriteLife)) : until, issued: issued))
     }
 
     public mutating func listed(under incarnation: Incarnation) {
@@ -183,11 +219,12 @@ public struct DeviceRecorder: Hashable, Sendable {
     }
 
     public mutating func written(_ written: DeviceWritten, sequence: Int64) -> Verdict {
-        guard underWay == .writing(sequence: sequence) else { return .goOn }
+        guard case .writing(sequence, let asked) = underWay else { return .goOn }
         underWay = nil
         began = written.began ?? began
         switch written.outcome {
         case .written, .done, .late:
+            trace = .written
             writtenSequence = max(writtenSequence, sequence)
             reckoned = nil
             return .goOn
@@ -195,28 +232,38 @@ public struct DeviceRecorder: Hashable, Sendable {
             // The next heartbeat brings a new deadline, and a first write is sent again with its new age. Not at
             // once: while the lease is over, or the clock behind by a second, that would go on without a pause.
             isBlocked = true
+            if began == nil { firstWriteLife = min(firstWriteLife * 4, .seconds(64)) }
             return .goOn
         case .replaced:
             isAbandoned = true
             return .replaced
+        case .revoked where asked != issued:
+            // A fresh token came meanwhile: the decision is written again with that.
+            return .goOn
         case .revoked:
-            // A session that never stood, or whose removal is refused, has nothing to remove: what is there is another's.
-            isAbandoned = writtenSequence == 0 || (state == nil && sequence == self.sequence)
+            // A session that was never written, or whose removal is refused, has nothing to remove: what is there is another's.
+            // A session that was replaced during the write stays abandoned, or it would write without end.
+            if writtenSequence == 0 || (state == nil && sequence == self.sequence) { isAbandoned = true }
             return .revoked
         }
     }
 
     /// A step failed. One of a former incarnation is not the one under way, and changes nothing.
-    public mutating func failed(_ step: Step) {
+    public mutating func failed(_ step: Step, _ failure: Failure = .unknown) {
         let failed: UnderWay =
             switch step {
             case .list(_, let incarnation): .listing(incarnation)
-            case .write(let write): .writing(sequence: write.sequence)
+            case .write(let write): .writing(sequence: write.sequence, issued: write.issued)
             case .unlist(_, let incarnation): .unlisting(incarnation)
             }
         guard underWay == failed else { return }
         underWay = nil
         isBlocked = true
+        switch (step, failure) {
+        case (.write, .unknown): trace = .written
+        case (.list, .withoutEffect), (.write, .withoutEffect): if trace == .asked { trace = .nothing }
+        case (.list, .unknown), (.unlist, _): break
+        }
     }
 
     /// A heartbeat was answered: what failed may be tried again.

@@ -8,7 +8,7 @@ public struct Session: Sendable {
         /// Connected; no hello yet.
         case greeting
         /// Its token is being looked at, which is soon over: the other phases need no room for what is kept meanwhile.
-        indirect case authenticating(ClientMessage.Hello, id: MessageID?, since: Instant)
+        indirect case authenticating(ClientMessage.Hello, id: MessageID?)
         /// Welcomed.
         case open
         /// The connection was lost; the device keeps its presence until this moment.
@@ -23,19 +23,48 @@ public struct Session: Sendable {
         case error(MessageError)
         case garbage
 
+        /// How many messages it counts as: a signature to check costs more than anything else that one message asks for.
+        var cost: Int {
+            if case .request(let request) = self, case .token = request.message { return ShardSettings.tokenCost }
+            return 1
+        }
+
+        var isJoin: Bool {
+            if case .request(let request) = self, case .join = request.message { return true }
+            return false
+        }
+
+        var asksForMembers: Bool {
+            if case .request(let request) = self, case .join(_, presence: true) = request.message { return true }
+            return false
+        }
+
         var isGoodbye: Bool {
             if case .request(let request) = self, case .goodbye = request.message { return true }
             return false
         }
     }
 
+    /// Messages that wait to be taken, in order.
+    struct Held: Sendable {
+        private var said: [(said: Said, came: Instant)] = []
+        private var taken = 0
+
+        var count: Int { said.count - taken }
+        var next: (said: Said, came: Instant)? { taken < said.count ? said[taken] : nil }
+        var hasGoodbye: Bool { said[taken...].contains { $0.said.isGoodbye } }
+
+        mutating func append(_ new: Said, came: Instant) { said.append((new, came)) }
+        mutating func removeNext() { taken += 1 }
+    }
+
     var phase = Phase.greeting
     let connected: Instant
-    var bucket: TokenBucket
-    /// What its `get`s and `watch`es may still name: each name is looked up in Redis.
-    var names: TokenBucket
-    /// What it has said since its hello, whose token may yet turn out to be bad; `nil` while it is heard at once.
-    var held: [Said]?
+    var budget: MessageBudget
+    /// What it has said and is not taken yet; `nil` while each message is taken as it comes.
+    var held: Held?
+    /// Whether its token may yet turn out to be bad, so that nothing is taken.
+    var isUnproven = false
     /// Who is calling, and how their device's record follows; from the hello on.
     var recorder: DeviceRecorder?
     var joined: [RoomKey] = []
@@ -53,16 +82,17 @@ public struct Session: Sendable {
     var leaves: Instant?
     /// Messages to acknowledge once a decision stands in Redis.
     var acks: [(sequence: Int64, id: MessageID)] = []
+    /// From when on a change of the device's state is written at once.
+    var nextState = Instant(nanoseconds: 0)
+    /// Whether a change of the device's state waits for that moment.
+    var isStateDeferred = false
 
     /// What a `get` counts against the limit: an empty one has an answer too.
     static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
 
-    init(now: Instant, limits: ServerMessage.Limits) {
+    init(now: Instant, settings: ShardSettings) {
         connected = now
-        bucket = TokenBucket(rate: limits.messageRate, burst: limits.messageBurst, now: now)
-        names = TokenBucket(
-            rate: max(1, limits.watchedUsers / ShardSettings.secondsToNameAll),
-            burst: limits.watchedUsers * ShardSettings.namesAtOnce, now: now)
+        budget = MessageBudget(settings.limits, now: now)
     }
 
     /// Whether there is a connection to send to.

@@ -12,13 +12,15 @@ struct Audit: Hashable, Sendable {
     private var owed = 0.0
     fileprivate var slot: Int32 = -1
 
-    /// How many of `count` sessions are due by now, for each to be read once in ``ShardSettings/auditCycle``, and for so
-    /// many to be read with each heartbeat.
-    fileprivate mutating func due(of count: Int, atLeast least: Int, at now: Instant) -> Int {
+    /// How many of `count` sessions are due by now, for each to be read once in a cycle, and for so many to be read with
+    /// each heartbeat.
+    fileprivate mutating func due(
+        of count: Int, atLeast least: Int, _ bounds: ShardSettings.Bounds, at now: Instant
+    ) -> Int {
         let elapsed = last.map { now - $0 } ?? .zero
         last = now
-        owed = min(owed + Double(count) * (elapsed / ShardSettings.auditCycle), Double(count))
-        let due = min(max(Int(owed), min(least, count)), ShardSettings.auditBatch)
+        owed = min(owed + Double(count) * (elapsed / bounds.auditCycle), Double(count))
+        let due = min(max(Int(owed), min(least, count)), bounds.auditBatch)
         owed = max(0, owed - Double(due))
         return due
     }
@@ -66,7 +68,7 @@ extension Shard {
         guard let incarnation else { return }
         var batch: [AuditedSession] = []
         let least = settings.isSpread ? ShardSettings.spreadAudit : 0
-        let due = audit.due(of: sessions.count, atLeast: least, at: now)
+        let due = audit.due(of: sessions.count, atLeast: least, settings.bounds, at: now)
         tally.auditRead += due
         for _ in 0..<due {
             guard let key = sessions.next(after: audit.slot) else { break }

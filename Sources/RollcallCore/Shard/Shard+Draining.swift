@@ -31,7 +31,7 @@ extension Shard {
         sessions.keys.allSatisfy { key in
             guard let session = sessions[key] else { return true }
             guard !session.isConnected else { return false }
-            return !isRedisAvailable || session.recorder.map { $0.isWritten($0.sequence) } ?? true
+            return !takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
     }
 

@@ -5,14 +5,16 @@ internal import RollcallModel
 extension Shard {
     static let notAMember = "you are not a member of this conversation"
 
-    mutating func join(_ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey) {
+    mutating func join(
+        _ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey, at now: Instant
+    ) {
         guard let session = sessions[key], let user = session.user else { return }
         guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
         if let room = roomKeys[conversation], session.hasJoined(room) {
-            return joinedAgain(room, presence: presence, user: user, id: id, on: key)
+            return joinedAgain(room, presence: presence, user: user, id: id, on: key, at: now)
         }
         if let room = roomKeys[conversation], session.joining.contains(room) {
-            return wait(in: room, presence: presence, user: user, id: id, on: key)
+            return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
         }
         guard session.joined.count + session.joining.count < settings.limits.joinedConversations else {
             actions.append(.limitHit(.joinedConversations, key))
@@ -21,7 +23,31 @@ extension Shard {
         }
         let room = roomKeys[conversation] ?? openRoom(conversation)
         sessions[key]?.joining.append(room)
-        wait(in: room, presence: presence, user: user, id: id, on: key)
+        wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
+    }
+
+    /// Whether a session has just asked for the members of so many conversations that its next `join` waits: what they cost
+    /// is charged when Redis answers. One that it does not answer soon keeps nobody waiting: it may be long away, or one of
+    /// several, and all that the session says next waits as well.
+    func awaitsManyMembers(_ key: SessionKey, at now: Instant) -> Bool {
+        let most = settings.bounds.membersAtOnce
+        guard answersReads,
+            let asked = sessions.read(key, { $0.joining.count + $0.joined.count >= most ? $0.joining + $0.joined : [] })
+        else { return false }
+        let waiting = asked.lazy.filter { room in
+            rooms.read(room) {
+                $0.lobby[key].map { $0.withPresence && !$0.awaitsCredit && now < $0.since + ShardSettings.joinPause }
+                    ?? false
+            } == true
+        }
+        return waiting.prefix(most).count == most
+    }
+
+    /// Redis has answered for this user: those of their sessions go on that waited to join more.
+    mutating func goOnJoining(_ user: UserID, at now: Instant) {
+        for key in sessionsOfUser[user] ?? [] where sessions.read(key, { $0.held != nil }) == true {
+            takeHeld(key, at: now)
+        }
     }
 
     mutating func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
@@ -35,16 +61,19 @@ extension Shard {
             depart(key, from: room)
             keepPromises(to: key)
         }
-        acknowledge(id, to: key)
+        acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
     }
 
     /// A start is held until the join is through; a stop has nothing to end but the start that is held.
     mutating func typedWhileJoining(
-        _ typing: Bool, in room: RoomKey, id: MessageID?, on key: SessionKey, at now: Instant
+        _ typing: Bool, in room: RoomKey, of conversation: ConversationID, id: MessageID?, on key: SessionKey,
+        at now: Instant
     ) {
-        guard isRedisAvailable || !typing else { return answerUnavailable(key, id: id) }
+        guard takesWrites || !typing else { return answerUnavailable(key, id: id) }
         dropHeldTyping(key, in: room)
-        guard typing, rooms[room]?.lobby[key] != nil else { return acknowledge(id, to: key) }
+        guard typing, rooms[room]?.lobby[key] != nil else {
+            return acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
+        }
         rooms[room]?.lobby[key]?.typing = Lobby.Signal(id: id, came: now)
     }
 
@@ -56,13 +85,13 @@ extension Shard {
 
     /// Asks for the membership of those who wait to join a room that is live.
     mutating func readForWaiting(_ key: RoomKey) {
-        guard isRedisAvailable, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else { return }
+        guard answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else { return }
         for waiting in rooms[key]?.lobby.takeUnread() ?? [] {
             let wantsMembers = waiting.withPresence && rooms[key]?.members.names == nil
             read(
                 RoomRead(
                     conversation: conversation, user: waiting.user, withTyping: false,
-                    mostMembers: wantsMembers ? settings.limits.watchedUsers : 0),
+                    mostMembers: wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: true),
                 for: key)
         }
     }
@@ -73,6 +102,12 @@ extension Shard {
         let knowsMembers = rooms[key]?.members.names != nil
         for waiting in rooms[key]?.lobby.of(user) ?? [] {
             if isLive, waiting.isRead, knowsMembers || !waiting.withPresence {
+                guard !waiting.withPresence || mayShowMembers(to: waiting.session, at: now) else {
+                    enter(waiting, key, at: now)
+                    rooms[key]?.lobby[waiting.session]?.typing = nil
+                    rooms[key]?.lobby[waiting.session]?.awaitsCredit = true
+                    continue
+                }
                 rooms[key]?.lobby.remove(waiting.session)
                 admit(waiting, to: key, at: now)
             } else {
@@ -92,34 +127,55 @@ extension Shard {
     }
 
     private mutating func joinedAgain(
-        _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey
+        _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         owe([.room(room)], to: key)
+        if !presence, rooms[room]?.lobby[key]?.awaitsCredit == true, var waiting = rooms[room]?.lobby.remove(key) {
+            waiting.withPresence = false
+            waiting.awaitsCredit = false
+            admit(waiting, to: room, at: now)
+        }
         let waits = rooms[room]?.lobby[key] != nil
         let watches = rooms[room]?.presenceSessions.contains(key) == true
         guard !waits, watches || !presence else {
-            return wait(in: room, presence: presence, user: user, id: id, on: key)
+            return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
         }
-        if presence { oweMembers(of: room, to: key) } else { unwatchMembers(of: room, for: key) }
+        if presence { oweMembers(of: room, to: key, at: now) } else { unwatchMembers(of: room, for: key) }
         keepPromises(to: key)
         promise(id, to: key)
     }
 
     private mutating func wait(
-        in room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey
+        in room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         guard let waiting = rooms[room]?.lobby[key] else {
             let ids = id.map { [$0] } ?? []
-            rooms[room]?.lobby.insert(Lobby.Waiting(session: key, user: user, withPresence: presence, ids: ids))
+            rooms[room]?.lobby.insert(
+                Lobby.Waiting(session: key, user: user, withPresence: presence, since: now, ids: ids))
             return readForWaiting(room)
         }
         rooms[room]?.lobby[key]?.withPresence = presence
         guard let id else { return }
-        guard waiting.ids.count < ShardSettings.waitingMessages else { return answerUnavailable(key, id: id) }
+        // The first join of each conversation always waits; the repeated ones count over all conversations.
+        guard waiting.ids.isEmpty || idsWaitingToJoin(of: key) < mostWaiting else {
+            return answerUnavailable(key, id: id)
+        }
         rooms[room]?.lobby[key]?.ids.append(id)
     }
 
-    private mutating func admit(_ waiting: Lobby.Waiting, to key: RoomKey, at now: Instant) {
+    private func idsWaitingToJoin(of key: SessionKey) -> Int {
+        guard let session = sessions[key] else { return 0 }
+        return (session.joining + session.joined).reduce(0) { $0 + (rooms[$1]?.lobby[key]?.ids.count ?? 0) }
+    }
+
+    mutating func admit(_ waiting: Lobby.Waiting, to key: RoomKey, at now: Instant) {
+        enter(waiting, key, at: now)
+        if waiting.withPresence { watchMembers(of: key, for: waiting.session, at: now) }
+        for id in waiting.ids { promise(id, to: waiting.session) }
+    }
+
+    /// A session that waits is in the room, and what it has typed meanwhile counts.
+    private mutating func enter(_ waiting: Lobby.Waiting, _ key: RoomKey, at now: Instant) {
         guard let conversation = rooms[key]?.conversation else { return }
         let session = waiting.session
         // One that had joined already waits for the members alone.
@@ -129,8 +185,6 @@ extension Shard {
             rooms[key]?.sessions.insert(session)
             owe([.room(key)], to: session)
         }
-        if waiting.withPresence { watchMembers(of: key, for: session) }
-        for id in waiting.ids { promise(id, to: session) }
         guard let signal = waiting.typing else { return }
         // Typing ends by its expiry even if the join took longer.
         guard now < signal.came + settings.typing.expiry else { return acknowledge(signal.id, to: session) }

@@ -4,19 +4,43 @@
 internal import RollcallModel
 
 extension Shard {
-    /// Has a session that is in the room follow its members, which are known.
-    mutating func watchMembers(of key: RoomKey, for session: SessionKey) {
+    /// Has a session that is in the room follow its members, which are known. Their lookups are charged to its user.
+    mutating func watchMembers(of key: RoomKey, for session: SessionKey, at now: Instant) {
         let members = membersMessage(of: key)
         if rooms[key]?.presenceSessions.isEmpty == true { rooms[key]?.toldMembers = members }
         guard rooms[key]?.presenceSessions.insert(session) == true else { return }
         let shown = rooms[key]?.shownMembers ?? []
+        let known = watches.count
         owe([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, to: session)
+        charge(LookupBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
+    }
+
+    /// Members whom a session asked for, and who waited until its user had credit, are shown to it.
+    mutating func showWaitingMembers(to session: SessionKey, at now: Instant) {
+        for room in sessions[session]?.joined ?? [] where rooms[room]?.lobby[session]?.awaitsCredit == true {
+            guard mayShowMembers(to: session, at: now) else { return }
+            guard let waiting = rooms[room]?.lobby.remove(session) else { continue }
+            admit(waiting, to: room, at: now)
+        }
+    }
+
+    /// Whether a session's user has credit for more lookups; if not, the session is reminded of it.
+    mutating func mayShowMembers(to session: SessionKey, at now: Instant) -> Bool {
+        guard let user = sessions.read(session, { $0.user }) ?? nil, let next = lookups.nextLookup(by: user, at: now)
+        else { return true }
+        timers.remind(.lookups(session), at: next)
+        return false
+    }
+
+    private mutating func charge(_ cost: Int, to session: SessionKey, at now: Instant) {
+        if let user = sessions.read(session, { $0.user }) ?? nil { lookups.charge(cost, to: user, at: now) }
     }
 
     /// The session asked for the members again, or for the first time: their presence follows the list, also that of
     /// those whom it watches for another reason.
-    mutating func oweMembers(of key: RoomKey, to session: SessionKey) {
+    mutating func oweMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
         let shown = rooms[key]?.shownMembers ?? []
+        charge(LookupBudgets.cost(of: shown.count, added: 0), to: session, at: now)
         owe([.members(key)] + shown.compactMap { watchKeys[$0].map { .user($0) } }, to: session)
     }
 
@@ -32,7 +56,7 @@ extension Shard {
 
     /// Tells what changed of the members of each room: at once, or in a large one when the last message is old enough.
     mutating func tellMembers(at now: Instant) {
-        for key in changedMembers.take(ShardSettings.tellBatch) {
+        for key in changedMembers.take(settings.bounds.tellBatch) {
             guard let room = rooms[key], !room.presenceSessions.isEmpty else { continue }
             let moment = room.mayTellMembers(at: now, settings: settings.typing)
             if moment > now {
@@ -75,7 +99,7 @@ extension Shard {
     /// Of a very large conversation only some members are known, and some of those went.
     mutating func readMoreMembers(of key: RoomKey) {
         let most = settings.limits.watchedUsers
-        guard isRedisAvailable, let room = rooms[key], room.members.hasFew(of: most),
+        guard answersReads, let room = rooms[key], room.members.hasFew(of: most),
             let user = room.presenceSessions.keys.first.flatMap({ sessions[$0]?.user })
         else { return }
         read(

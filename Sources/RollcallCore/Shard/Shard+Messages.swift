@@ -5,67 +5,94 @@ public import RollcallModel
 extension Shard {
     /// A client's message arrived whole.
     public mutating func received(_ request: ClientRequest, on key: SessionKey, at now: Instant) -> [ShardAction] {
-        if admit(key, at: now) { heard(.request(request), on: key, at: now) }
+        heard(.request(request), on: key, at: now)
         return take()
     }
 
     /// A client's message was no message of this protocol; the session goes on.
     public mutating func received(_ error: MessageError, on key: SessionKey, at now: Instant) -> [ShardAction] {
-        if admit(key, at: now) { heard(.error(error), on: key, at: now) }
+        heard(.error(error), on: key, at: now)
         return take()
     }
 
     /// A text frame held no JSON object.
     public mutating func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
-        if admit(key, at: now) { heard(.garbage, on: key, at: now) }
+        heard(.garbage, on: key, at: now)
         return take()
     }
 
-    /// Takes what a session says, or keeps it until the session is heard.
+    /// Takes what a session says, or keeps it until its turn comes.
     private mutating func heard(_ said: Session.Said, on key: SessionKey, at now: Instant) {
-        guard sessions.read(key, { $0.held == nil }) != false else {
-            sessions[key]?.held?.append(said)
-            return
+        guard sessions.read(key, { $0.isConnected }) == true else { return }
+        let isHeld = sessions.read(key, { $0.held != nil }) == true
+        if !isHeld, mayTake(said, on: key, at: now) { return handle(said, came: now, on: key, at: now) }
+        guard sessions.read(key, { $0.isConnected }) == true else { return }
+        if !isHeld { hold(key) }
+        // The edge reads no more of a session that is held; but of a connection that ends it reads all that has come.
+        guard let held = sessions.read(key, { $0.held?.count ?? 0 }), held < ShardSettings.heldMessages else {
+            return tooManyMessages(key, at: now)
         }
+        sessions[key]?.held?.append(said, came: now)
+    }
+
+    /// - Parameter came: when it came, which is earlier if it had to wait.
+    private mutating func handle(_ said: Session.Said, came: Instant, on key: SessionKey, at now: Instant) {
         switch (said, sessions.read(key) { $0.phase }) {
-        case (.request(let request), _): handle(request, on: key, at: now)
+        case (.request(let request), _): handle(request, came: came, on: key, at: now)
         case (.error(let error), .open): actions.append(.send(.error(error), to: [key]))
         case (.error, .greeting), (.garbage, .greeting), (.garbage, .open): close(key, .badMessage, at: now)
         case (_, .authenticating), (_, .inGrace), (_, .ending), (_, nil): break
         }
     }
 
-    /// Nothing of what a session says is taken for now: a stranger's token is looked at.
+    /// Nothing of what a session says is taken for now.
     private mutating func hold(_ key: SessionKey) {
-        sessions[key]?.held = []
+        sessions[key]?.held = Session.Held()
         actions.append(.hold(key))
     }
 
-    /// A session is heard from now on, and what it has said so far is taken. It is nobody's yet whose token is not judged.
+    /// A session's token is judged: what it has said so far is taken. Before its welcome it is nobody's yet.
     mutating func listen(to key: SessionKey, at now: Instant) {
-        guard case .open = sessions[key]?.phase, let held = sessions[key]?.held else { return }
-        sessions[key]?.held = nil
-        actions.append(.listen(key))
-        for said in held { heard(said, on: key, at: now) }
+        guard sessions.read(key, { $0.isUnproven && $0.phase == .open }) == true else { return }
+        sessions[key]?.isUnproven = false
+        takeHeld(key, at: now)
     }
 
-    private mutating func handle(_ request: ClientRequest, on key: SessionKey, at now: Instant) {
+    /// Takes what waits of a session, in order and as fast as its budgets allow.
+    mutating func takeHeld(_ key: SessionKey, at now: Instant) {
+        while sessions.read(key, { $0.phase == .open && !$0.isUnproven }) == true {
+            guard let held = sessions.read(key, { $0.held }) ?? nil else { return }
+            guard let (said, came) = held.next else {
+                sessions[key]?.held = nil
+                actions.append(.listen(key))
+                return
+            }
+            guard mayTake(said, on: key, at: now) else { return }
+            sessions[key]?.held?.removeNext()
+            handle(said, came: came, on: key, at: now)
+        }
+    }
+
+    private mutating func handle(_ request: ClientRequest, came: Instant, on key: SessionKey, at now: Instant) {
         guard let phase = sessions.read(key, { $0.phase }) else { return }
         switch (phase, request.message) {
         case (.greeting, .hello(let hello)):
             hold(key)
-            sessions[key]?.phase = .authenticating(hello, id: request.id, since: now)
+            sessions[key]?.isUnproven = true
+            sessions[key]?.phase = .authenticating(hello, id: request.id)
             actions.append(.authenticate(key, token: hello.token, device: hello.device, id: request.id))
         case (.greeting, _), (.open, .hello):
             close(key, .badMessage, at: now)
         case (.open, let message):
-            handle(message, id: request.id, on: key, at: now)
+            handle(message, id: request.id, came: came, on: key, at: now)
         case (.authenticating, _), (.inGrace, _), (.ending, _):
             break
         }
     }
 
-    private mutating func handle(_ message: ClientMessage, id: MessageID?, on key: SessionKey, at now: Instant) {
+    private mutating func handle(
+        _ message: ClientMessage, id: MessageID?, came: Instant, on key: SessionKey, at now: Instant
+    ) {
         switch message {
         case .hello: break
         case .token(let token):
@@ -75,23 +102,46 @@ extension Shard {
         case .watch(let users): watch(users, id: id, on: key, at: now)
         case .unwatch(let users): unwatch(users, id: id, on: key)
         case .get(let users): get(users, id: id, on: key, at: now)
-        case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key)
+        case .join(let conversation, let presence): join(conversation, presence: presence, id: id, on: key, at: now)
         case .leave(let conversation): leave(conversation, id: id, on: key, at: now)
         case .typing(let conversation, let typing):
             tally.typingSignals += 1
-            typed(typing, in: conversation, id: id, on: key, at: now)
+            // Typing ends by its expiry however long the signal waited.
+            guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: key) }
+            typed(typing, in: conversation, id: id, on: key, at: came)
         case .ping: actions.append(.send(.pong(time: redisTime(at: now)), to: [key]))
         case .goodbye: goodbye(key, id: id, at: now)
         }
     }
 
-    /// Counts a message against the session's rate; over it, the session ends.
-    private mutating func admit(_ key: SessionKey, at now: Instant) -> Bool {
-        guard sessions.read(key, { $0.isConnected }) == true else { return false }
-        if sessions[key]?.bucket.take(at: now) == true { return true }
-        actions.append(.limitHit(.messageRate, key))
+    /// Counts a message against the session's budget. If it has to wait, the session is reminded of it; if the session
+    /// keeps sending too much, it ends.
+    private mutating func mayTake(_ said: Session.Said, on key: SessionKey, at now: Instant) -> Bool {
+        // What a join costs is known when Redis has answered, so the next one waits until that is paid.
+        if said.isJoin, let user = sessions.read(key, { $0.user }) ?? nil,
+            let next = lookups.nextLookup(by: user, at: now)
+        {
+            if sessions.read(key, { $0.held == nil }) == true { actions.append(.limitHit(.names, key)) }
+            timers.remind(.held(key), at: next)
+            return false
+        }
+        if said.asksForMembers, awaitsManyMembers(key, at: now) {
+            timers.remind(.held(key), at: now + ShardSettings.joinPause)
+            return false
+        }
+        switch sessions[key]?.budget.take(said.cost, at: now) {
+        case .taken: return true
+        case .wait(let moment, let isFirst):
+            if isFirst { actions.append(.limitHit(.messageRate, key)) }
+            timers.remind(.held(key), at: moment)
+        case .tooMany: tooManyMessages(key, at: now)
+        case nil: break
+        }
+        return false
+    }
+
+    private mutating func tooManyMessages(_ key: SessionKey, at now: Instant) {
         actions.append(.send(.goodbye(.init(reason: .limit, reconnect: false)), to: [key]))
         close(key, .tooManyMessages, at: now)
-        return false
     }
 }

@@ -7,10 +7,35 @@ extension Shard {
     public mutating func presenceChanged(_ presence: Presence) {
         guard let key = watchKeys[presence.user] else { return }
         // It counts the devices of the dead until they are swept: what it says may be true of them alone.
-        let mayCountThem = watches[key]?.masked.isEmpty == false || leases.leavesUnswept && outage == nil
+        let mayCountThem =
+            watches.read(key) { $0.masked.isEmpty } == false || leases.leavesUnswept && outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
-        watches[key]?.changed(presence)
+        if isOutrun(presence.version, of: key) { return readAuthoritatively(key) }
+        watches.change(key) { $0.changed(presence) }
         changedWatches.insert(key)
+    }
+
+    /// Whether a version is not newer than the one known, which lies ahead of Redis's clock: that was set back, and a record
+    /// that was removed since begins again with a version of now.
+    private func isOutrun(_ version: Int64, of key: WatchKey) -> Bool {
+        guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.presence?.version }) ?? nil,
+            version < known, let latestVersion
+        else { return false }
+        return known > latestVersion
+    }
+
+    /// The greatest version of a record that was made by Redis's clock as it is; `nil` before the first heartbeat.
+    private var latestVersion: Int64? {
+        guard let lastHeartbeat else { return nil }
+        let latest = redisTime(at: lastHeartbeat + settings.heartbeat * 2).advanced(by: LeaseKeeper.clockTolerance)
+        return latest.milliseconds
+    }
+
+    /// Whatever the versions say, the record is the truth.
+    private mutating func readAuthoritatively(_ key: WatchKey) {
+        watches[key]?.heard()
+        watches[key]?.nextReadIsAuthoritative = true
+        watchesToRead.insert(key)
     }
 
     /// A change was published that does not say what it comes to, as one of a later version: the user's record does.
@@ -29,6 +54,14 @@ extension Shard {
             defer { watches[key]?.readEnded() }
             guard watches[key]?.mayTake(isAuthoritative: isAuthoritative) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
+            if !counts, record.updatedAt != nil, isOutrun(record.version, of: key) {
+                if outage == nil {
+                    readAuthoritatively(key)
+                } else if let latestVersion, record.version <= latestVersion {
+                    // Redis lost the record that is known, and this one was made since. One from before would be ahead, too.
+                    watches[key]?.clockSetBack()
+                }
+            }
             let reading = reading(of: record, snapshot.standings, of: key, isAuthoritative: counts)
             if watches[key]?.read(reading) == true { changedWatches.insert(key) }
             sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
@@ -48,14 +81,13 @@ extension Shard {
 
     /// A `get` was read; `nil` if Redis could not be asked, which some users that are unread come to as well.
     public mutating func gotPresence(
-        _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?
+        _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         sessions[key]?.getting -= Session.weight(ofGetting: users)
         if let snapshot, snapshot.unread.isEmpty, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
-            let readings = readings(of: snapshot)
-            actions.append(.sendSnapshot(.presence(readings.map(\.presence), id: id), to: key))
-            for reading in readings { got(reading) }
+            let answer = readings(of: snapshot).map { got($0, by: key, at: now) }
+            actions.append(.sendSnapshot(.presence(answer, id: id), to: key))
         } else {
             answerUnavailable(key, id: id)
         }
@@ -84,7 +116,7 @@ extension Shard {
         let added = users.filter {
             !isWatching($0, key) && named.insert($0).inserted
         }
-        guard mayWatch(added.count, id: id, on: key, at: now) else { return }
+        guard mayWatch(added.count, of: users.count, id: id, on: key, at: now) else { return }
         let watches = added.map { addWatcher(key, of: $0) }
         sessions[key]?.watched.insert(watches)
         owe(watches.map { .user($0) }, to: key)
@@ -99,7 +131,9 @@ extension Shard {
     }
 
     /// Whether a session may watch so many users more.
-    private mutating func mayWatch(_ added: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
+    private mutating func mayWatch(
+        _ added: Int, of named: Int, id: MessageID?, on key: SessionKey, at now: Instant
+    ) -> Bool {
         guard (sessions[key]?.watched.keys.count ?? 0) + added <= settings.limits.watchedUsers else {
             actions.append(.limitHit(.watchedUsers, key))
             answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
@@ -109,7 +143,7 @@ extension Shard {
             answerUnavailable(key, id: id)
             return false
         }
-        return mayName(added, id: id, on: key, at: now)
+        return mayName(LookupBudgets.cost(of: named, added: added), id: id, on: key, at: now)
     }
 
     mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
@@ -136,9 +170,13 @@ extension Shard {
         }
     }
 
-    /// Counts names that are to be looked up; over what a session may ask, the message is to come again later.
-    private mutating func mayName(_ count: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
-        guard count > 0, sessions[key]?.names.takeOnCredit(count, at: now) == false else { return true }
+    /// Charges lookups to the session's user; over what the user may ask, the message is to come again later.
+    private mutating func mayName(_ cost: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
+        guard cost > 0, let user = sessions.read(key, { $0.user }) ?? nil else { return true }
+        guard lookups.nextLookup(by: user, at: now) != nil else {
+            lookups.charge(cost, to: user, at: now)
+            return true
+        }
         actions.append(.limitHit(.names, key))
         answer(key, .slowDown, id: id, "too many users were named in too short a time")
         return false
@@ -146,7 +184,7 @@ extension Shard {
 
     /// Asks Redis for what a `get` wants to know.
     mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
-        guard !isRedisAvailable else {
+        guard !answersReads else {
             return actions.append(.getPresence(users, known: known(at: now), for: key, id: id))
         }
         sessions[key]?.getting -= Session.weight(ofGetting: users)
@@ -168,16 +206,25 @@ extension Shard {
         watches.remove(watchKey)
         watchKeys[user] = nil
         watchesToRead.remove(watchKey)
+        timers.forget(.watch(watchKey))
         failedReads.remove(watchKey)
         actions.append(.unsubscribe(.presence(user)))
     }
 
-    mutating func tellWatchers() {
-        for key in changedWatches.take(ShardSettings.tellBatch) {
-            let seen = watches[key]?.shown?.look
-            guard let news = watches[key]?.news(), let watchers = watches[key]?.watchers.keys else { continue }
-            tell(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
-        }
+    /// Tells what changed of users: the first change after a quiet time at once, further ones at most once in
+    /// ``ShardSettings/presenceCoalesce``, as they are then. What looks as before by then is not told.
+    mutating func tellWatchers(at now: Instant) {
+        for key in changedWatches.take(settings.bounds.tellBatch) { tellNews(of: key, at: now) }
+    }
+
+    private mutating func tellNews(of key: WatchKey, at now: Instant) {
+        if let next = watches.read(key, { $0.nextNews }), now < next { return timers.remind(.watch(key), at: next) }
+        let seen = watches.read(key) { $0.shown?.look } ?? nil
+        let next = now + settings.presenceCoalesce
+        guard let news = watches.change(key, { $0.news(next: next) }) ?? nil,
+            let watchers = watches.read(key, { $0.watchers.keys })
+        else { return }
+        tell(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
     }
 
     /// What is shown after a read of a record.
@@ -190,7 +237,9 @@ extension Shard {
         let dead = standings.isEmpty ? [:] : masked(in: record, standings, isAuthoritative: isAuthoritative)
         let read = record.presence(past: dead)
         let known = isAuthoritative ? nil : key.flatMap(known)
-        return Watch.Reading(presence: known.map { newer(read, $0) } ?? read, masked: Set(dead.keys))
+        let isOutrun = key.flatMap { watches.read($0) { $0.hasOutrunVersion } } ?? false
+        let presence = known.map { newer(read, $0, isOutrun: isOutrun) } ?? read
+        return Watch.Reading(presence: presence, masked: Set(dead.keys))
     }
 
     /// What a further read is held against. After an outage the absence of a record is nothing known: it may have been read
@@ -200,9 +249,10 @@ extension Shard {
         return outage != nil && known?.updatedAt == nil ? nil : known
     }
 
-    private func newer(_ read: Presence, _ known: Presence) -> Presence {
+    private func newer(_ read: Presence, _ known: Presence, isOutrun: Bool) -> Presence {
         // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
         guard read.updatedAt != nil || known.updatedAt == nil else { return known }
+        guard !isOutrun else { return read }
         guard outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }
@@ -249,11 +299,17 @@ extension Shard {
         return false
     }
 
-    /// Whoever was answered this and watches the user as well is told whatever differs from it.
-    private mutating func got(_ reading: Watch.Reading) {
-        guard let key = watchKeys[reading.presence.user] else { return }
+    /// What a session that asked is answered. One that watches the user as well is answered what its watch shows, so that
+    /// whatever differs from the answer is told later and nothing older follows it.
+    private mutating func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
+        guard let key = watchKeys[reading.presence.user] else { return reading.presence }
         watches[key]?.got(reading)
-        changedWatches.insert(key)
+        tellNews(of: key, at: now)
+        guard watches[key]?.watchers.contains(session) == true, let shown = watches[key]?.shown else {
+            return reading.presence
+        }
+        if backlogs[session]?.owes(.user(key)) == true { backlogs[session]?.owe(.user(key)) }
+        return shown
     }
 
     private mutating func sweepDead(in snapshot: PresenceSnapshot) {

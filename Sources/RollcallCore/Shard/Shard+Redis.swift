@@ -9,16 +9,20 @@ extension Shard {
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
-        let lastBeat = lastHeartbeat.map { redisTime(at: $0) }
+        // On the clock as it was, or as it is, if that was set back and the leases with it.
+        let lastBeat = lastHeartbeat.map { min(redisTime(at: $0), clock.time(at: $0)) }
         let former = Incarnation(name: workerName)
-        self.incarnation = incarnation
+        redis = .takesWrites(incarnation, until: until)
+        // The former incarnation is swept.
+        leavesDevicesToSweep = false
         workerName = incarnation.name
         self.clock = clock
-        writesUntil = until
         lastHeartbeat = now
+        if leases.areSetBack(by: snapshot) { clockSetBack() }
         _ = leases.read(snapshot)
         blocked = []
         for key in sessions.keys {
+            sessions[key]?.isStateDeferred = false
             let isHeldBack = !isFirst && sessions[key]?.saysMost == false
             sessions[key]?.recorder?.asserted(heldBack: isHeldBack, lastBeat: lastBeat)
             advance(key, at: now)
@@ -44,19 +48,34 @@ extension Shard {
         _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
         self.clock = clock
-        writesUntil = until
+        let refusedWrites = redis.renewed(until: until)
         heartbeats += 1
         lastHeartbeat = now
-        if afterGap { settle(at: now) }
+        if afterGap || refusedWrites { settle(at: now) }
+        if leases.areSetBack(by: snapshot) {
+            clockSetBack()
+            readAllAgain(authoritatively: true)
+        }
         if leases.read(snapshot), outage == nil { watchesToRead.formUnion(watchKeys.values) }
         watchesToRead.formUnion(failedReads)
         failedReads = []
-        for key in blocked.sorted(by: { $0.index < $1.index }) {
-            sessions[key]?.recorder?.retry()
-            advance(key, at: now)
-        }
+        // While Redis refused writes, no session was written, whether a step of it had failed or not.
+        let unwritten = refusedWrites ? sessions.keys : blocked.sorted { $0.index < $1.index }
         blocked = []
+        for key in unwritten {
+            sessions[key]?.recorder?.retry()
+            // The device may be back at another worker, which can say so only now: a removal waits for the next heartbeat.
+            if refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
+                blocked.insert(key)
+            } else {
+                advance(key, at: now)
+            }
+        }
         payOwedStops(at: now)
+        if leavesDevicesToSweep {
+            leavesDevicesToSweep = false
+            actions.append(.assertAnew)
+        }
         retryRoomReads()
         continueAudit(at: now)
         return take()
@@ -64,8 +83,23 @@ extension Shard {
 
     /// Redis cannot be reached, or the lease may be lost: nothing can be written until the next incarnation.
     public mutating func redisLost(at now: Instant) -> [ShardAction] {
-        incarnation = nil
+        redis = .away
         for key in sessions.keys { listen(to: key, at: now) }
+        return take()
+    }
+
+    /// Redis answers, and refused heartbeats because it takes no writes: nothing is written until a heartbeat succeeds. What
+    /// Redis holds is still read, by the rules of an outage: no worker can renew its lease, and none is dead for that.
+    public mutating func writesRefused(at now: Instant) -> [ShardAction] {
+        let hadBegun = redis.refusesWrites
+        if redis.refusedWrites() { readAllAgain(authoritatively: false) }
+        if !hadBegun {
+            settle(since: lastHeartbeat.map { redisTime(at: $0) }, at: now)
+            for key in sessions.keys { listen(to: key, at: now) }
+        }
+        watchesToRead.formUnion(failedReads)
+        failedReads = []
+        retryRoomReads()
         return take()
     }
 
@@ -124,12 +158,17 @@ extension Shard {
     /// Some time after the latest incarnation began, what says more has been said.
     mutating func assertTheRest(at now: Instant) {
         guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
+        for state in [.active, .idle, .background] as [DeviceState] { release(state, at: now) }
+        let removesFrom = saysLessFrom + Patience.beforeRemoving
+        guard now >= removesFrom else { return timers.remind(.assertTheRest, at: removesFrom) }
+        release(nil, at: now)
         saidUnder = incarnation ?? saidUnder
-        for state in [.active, .idle, .background, nil] as [DeviceState?] {
-            for key in sessions.keys where sessions[key]?.recorder?.state == state {
-                sessions[key]?.recorder?.released()
-                advance(key, at: now)
-            }
+    }
+
+    private mutating func release(_ state: DeviceState?, at now: Instant) {
+        for key in sessions.keys where sessions[key]?.recorder?.state == state {
+            sessions[key]?.recorder?.released()
+            advance(key, at: now)
         }
     }
 
@@ -148,7 +187,8 @@ extension Shard {
     private mutating func settle(since lastBeat: Timestamp? = nil, at now: Instant) {
         let settles = now + Patience.beforeJudging(lease: settings.lease)
         // Over a further outage the first one's counts: it is not settled yet who outlived that.
-        outage = Outage(settles: settles, lastBeat: outage?.lastBeat ?? lastBeat)
+        let first = [outage?.lastBeat, lastBeat].compactMap { $0 }.min()
+        outage = Outage(settles: settles, lastBeat: first)
         timers.remind(.authoritativeRead, at: settles)
     }
 
@@ -158,9 +198,13 @@ extension Shard {
         for key in rooms.keys { readRoomAgain(key) }
     }
 
+    private mutating func clockSetBack() {
+        for key in watches.keys { watches[key]?.clockSetBack() }
+    }
+
     /// Asks for the users to be read, but for those whose channel is not confirmed: its confirmation asks again.
     mutating func askForReads(at now: Instant) {
-        guard isRedisAvailable, !watchesToRead.isEmpty else { return }
+        guard answersReads, !watchesToRead.isEmpty else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
         for key in watchesToRead.sorted(by: { $0.index < $1.index }) {
@@ -174,17 +218,17 @@ extension Shard {
     }
 
     private mutating func askForReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
-        for start in stride(from: 0, to: users.count, by: ShardSettings.readBatch) {
-            let batch = Array(users[start..<min(start + ShardSettings.readBatch, users.count)])
+        for start in stride(from: 0, to: users.count, by: settings.bounds.readBatch) {
+            let batch = Array(users[start..<min(start + settings.bounds.readBatch, users.count)])
             actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, known: known))
         }
     }
 
     private mutating func payOwedStops(at now: Instant) {
-        guard isRedisAvailable else { return }
-        for stop in owedStops where stop.expiry > redisTime(at: now) {
-            actions.append(.stopTyping(stop, for: nil, id: nil))
+        guard takesWrites else { return }
+        for stop in pendingStops.takeOwed(at: redisTime(at: now)) {
+            pendingStops.sent(stop)
+            actions.append(.stopTyping(stop))
         }
-        owedStops = []
     }
 }

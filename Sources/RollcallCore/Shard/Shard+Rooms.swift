@@ -4,9 +4,9 @@ public import RollcallModel
 
 extension Shard {
     /// A typing change was published.
-    public mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID) {
+    public mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
         guard let key = roomKeys[conversation] else { return }
-        rooms[key]?.changed(change, clock: clock)
+        rooms.change(key) { [clock] in $0.changed(change, clock: clock, at: now) }
         roomChanged(key)
     }
 
@@ -42,7 +42,13 @@ extension Shard {
     public mutating func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for key: RoomKey, at now: Instant
     ) -> [ShardAction] {
-        guard rooms[key] != nil else { return [] }
+        chargeJoin(of: read, snapshot, at: now)
+        if rooms[key] != nil { snapshotRead(snapshot, of: read, in: key, at: now) }
+        goOnJoining(read.user, at: now)
+        return take()
+    }
+
+    private mutating func snapshotRead(_ snapshot: RoomSnapshot, of read: RoomRead, in key: RoomKey, at now: Instant) {
         if read.withTyping { typistsRead(snapshot, in: key, at: now) }
         if read.mostMembers > 0 { membersRead(snapshot, in: key) }
         if snapshot.isMember {
@@ -53,7 +59,14 @@ extension Shard {
         }
         readForWaiting(key)
         roomChanged(key)
-        return take()
+    }
+
+    /// Charges a read to the user who joins, also if the room was left meanwhile: a session that joins and leaves all the time
+    /// has it read all the same. A read that the worker needs for itself is not charged.
+    private mutating func chargeJoin(of read: RoomRead, _ snapshot: RoomSnapshot, at now: Instant) {
+        guard read.isForJoin else { return }
+        let names = snapshot.typists.count + (snapshot.members?.count ?? 0)
+        lookups.charge(names / LookupBudgets.cheap, to: read.user, at: now)
     }
 
     /// A read of a conversation failed; the next heartbeat tries again.
@@ -87,16 +100,17 @@ extension Shard {
 
     /// Reads who types, and the membership of each user here and of those who wait.
     mutating func readRoomAgain(_ key: RoomKey) {
-        guard isRedisAvailable, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
+        guard answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         rooms[key]?.isIncomplete = false
         let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.lobby.users).sorted()
         let wantsMembers = !room.presenceSessions.isEmpty || room.lobby.wantsMembers
         if !wantsMembers { rooms[key]?.members.forget() }
+        let isNew = room.sessions.isEmpty
         for (index, user) in users.enumerated() {
             read(
                 RoomRead(
                     conversation: room.conversation, user: user, withTyping: index == 0,
-                    mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0),
+                    mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: isNew),
                 for: key)
         }
         _ = rooms[key]?.lobby.takeUnread()
@@ -105,7 +119,7 @@ extension Shard {
     /// Reads who types where that became unclear. A room whose channels are not confirmed is read when they are, and
     /// every room when Redis is back.
     mutating func readUnclearRooms() {
-        for key in roomsToRead.sorted(by: { $0.index < $1.index }) where isRedisAvailable {
+        for key in roomsToRead.sorted(by: { $0.index < $1.index }) where answersReads {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
                 let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.lobby.users.min()
             else { continue }
@@ -148,12 +162,12 @@ extension Shard {
     }
 
     private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
-        rooms[key]?.typists.snapshotRead(snapshot, clock: clock)
+        rooms[key]?.typists.snapshotRead(snapshot, clock: clock, at: now)
         // A read from before the channels were lost makes nothing live: another follows their confirmation.
         if rooms[key]?.phase == .reading { rooms[key]?.phase = .live }
         // Nobody here has been told anything yet: newcomers get the snapshot itself, and its repeats.
         guard let room = rooms[key], room.sessions.isEmpty else { return }
-        noteTold(room.typists.typists, in: key, at: now)
+        noteTold(room.typists.typists, in: key, toAll: true, at: now)
     }
 
     private mutating func membersRead(_ snapshot: RoomSnapshot, in key: RoomKey) {

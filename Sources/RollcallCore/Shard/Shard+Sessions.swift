@@ -5,7 +5,7 @@ public import RollcallModel
 extension Shard {
     /// A connection was opened.
     public mutating func connected(at now: Instant) -> SessionKey {
-        let key = sessions.insert(Session(now: now, limits: settings.limits))
+        let key = sessions.insert(Session(now: now, settings: settings))
         leaveWithDrain(key, at: now)
         remindOfEnd(key)
         return key
@@ -22,10 +22,10 @@ extension Shard {
     ) -> [ShardAction] {
         guard let session = sessions[key] else { return [] }
         switch session.phase {
-        case .authenticating(let hello, let id, let since):
+        case .authenticating(let hello, let id):
             tokenLasts(lifetime, for: key, at: now)
             let name = SessionName(user: user, device: device, session: SessionID(using: &random))
-            let recorder = DeviceRecorder(name: name, hello: since, issued: issued)
+            let recorder = DeviceRecorder(name: name, opened: session.connected, issued: issued)
             welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
             // An older token shortens nothing, and if it is revoked, prolongs nothing.
@@ -46,26 +46,36 @@ extension Shard {
     }
 
     /// The session cannot be: its token is not good, or there is no room for it.
-    public mutating func refused(_ key: SessionKey, _ code: CloseCode, at now: Instant) -> [ShardAction] {
+    ///
+    /// - Parameter pause: when a device that is told to come back later may do so; `nil` for the usual pause.
+    public mutating func refused(
+        _ key: SessionKey, _ code: CloseCode, after pause: Duration? = nil, at now: Instant
+    ) -> [ShardAction] {
         guard sessions[key]?.isConnected == true else { return [] }
-        if let goodbye = Self.goodbye(before: code) { actions.append(.send(.goodbye(goodbye), to: [key])) }
+        if let goodbye = Self.goodbye(before: code, after: pause ?? ShardSettings.busyPause) {
+            actions.append(.send(.goodbye(goodbye), to: [key]))
+        }
         close(key, code, at: now)
         return take()
     }
 
-    /// Nobody can say at this moment whether the token is good: who is not yet known comes back later, and who is goes
+    /// Nobody can say at this moment whether the token is good, or it is good only later: who is not yet known comes back later, and who is goes
     /// on until the end of the token before.
-    public mutating func tokenUnchecked(_ key: SessionKey, id: MessageID?, at now: Instant) -> [ShardAction] {
-        guard case .open = sessions[key]?.phase else { return refused(key, .busy, at: now) }
-        answer(key, .unavailable, id: id, "The token cannot be checked now; send it again in a moment")
+    ///
+    /// - Parameter pause: when it is worth coming back; `nil` for the usual pause.
+    public mutating func tokenUnchecked(
+        _ key: SessionKey, id: MessageID?, after pause: Duration? = nil, at now: Instant
+    ) -> [ShardAction] {
+        guard case .open = sessions[key]?.phase else { return refused(key, .busy, after: pause, at: now) }
+        answer(key, .unavailable, id: id, "The token cannot be taken now; send it again in a moment")
         return take()
     }
 
-    private static func goodbye(before code: CloseCode) -> ServerMessage.Goodbye? {
+    private static func goodbye(before code: CloseCode, after pause: Duration) -> ServerMessage.Goodbye? {
         switch code {
         case .tokenExpired: .init(reason: .expired, reconnect: true)
         case .tooManySessions: .init(reason: .limit, reconnect: false)
-        case .busy: .init(reason: .busy, reconnect: true, after: ShardSettings.busyPause.milliseconds)
+        case .busy: .init(reason: .busy, reconnect: true, after: pause.milliseconds)
         default: nil
         }
     }
@@ -113,24 +123,27 @@ extension Shard {
             actions.append(.announceReplaced(write.name, previous: previous))
         }
         let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
-        if written.outcome == .expired { blocked.insert(key) }
+        if written.outcome == .expired, sessions[key] != nil { blocked.insert(key) }
         switch verdict {
         case .replaced: dropReplaced(key, at: now)
         case .revoked: dismiss(key, .badToken, at: now)
-        case .goOn: listen(to: key, at: now)
-        case nil: break
+        case .goOn where written.outcome != .expired: listen(to: key, at: now)
+        case .goOn, nil: break
         }
         advance(key, at: now)
         return take()
     }
 
-    /// Listing, writing or unlisting failed; the next heartbeat, or the next incarnation, tries again.
+    /// Listing, writing or unlisting failed; the next heartbeat, or the next incarnation, tries again. A session of which
+    /// nothing can be in Redis is forgotten once its device is gone.
     public mutating func stepFailed(
-        _ step: DeviceRecorder.Step, for key: SessionKey, at now: Instant
+        _ step: DeviceRecorder.Step, _ failure: DeviceRecorder.Failure = .unknown, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
-        sessions[key]?.recorder?.failed(step)
+        guard sessions[key] != nil else { return take() }
+        sessions[key]?.recorder?.failed(step, failure)
         blocked.insert(key)
         listen(to: key, at: now)
+        advance(key, at: now)
         return take()
     }
 
@@ -138,18 +151,35 @@ extension Shard {
     mutating func advance(_ key: SessionKey, at now: Instant) {
         guard let recorder = sessions[key]?.recorder else { return }
         acknowledgeWritten(key)
+        guard sessions.read(key, { $0.phase == .open && $0.isStateDeferred }) != true else { return }
         if sessions[key]?.phase == .ending, recorder.isFinished {
             forget(key, recorder.name)
             return
         }
-        guard let incarnation else { return }
-        let (until, time) = (writesUntil, redisTime(at: now))
+        guard case .takesWrites(let incarnation, let until) = redis else { return }
+        if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
+            // The next heartbeat tries again: by then its newer session is written, and takes the device over.
+            blocked.insert(key)
+            return
+        }
+        let time = redisTime(at: now)
         switch sessions[key]?.recorder?.nextStep(under: incarnation, until: until, time: time, at: now) {
         case .list(let name, let incarnation):
             actions.append(.list(name, under: incarnation, until: until, for: key))
         case .write(let write): actions.append(.write(write, for: key))
         case .unlist(let name, let incarnation): actions.append(.unlist(name, under: incarnation, for: key))
         case nil: break
+        }
+    }
+
+    /// Whether a newer session of the same device is here whose record is still to be written.
+    private func isBack(_ name: SessionName) -> Bool {
+        guard let all = sessionsOfUser[name.user], all.count > 1 else { return false }
+        return all.contains { key in
+            sessions.read(key) { session in
+                guard let other = session.recorder else { return false }
+                return other.name.device == name.device && other.name.session != name.session && other.awaitsFirstWrite
+            } == true
         }
     }
 
@@ -216,14 +246,50 @@ extension Shard {
 
     mutating func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
         if state == .background { stopTypingEverywhere(key, at: now) }
+        let before = sessions.read(key) { $0.recorder?.sequence } ?? nil
         guard let sequence = sessions[key]?.recorder?.decided(state: state) else { return }
-        if let id {
-            guard sessions[key]!.acks.count < ShardSettings.waitingMessages else {
-                return answerUnavailable(key, id: id)
-            }
-            sessions[key]?.acks.append((sequence, id))
-        }
+        if sequence != before { paceState(key, at: now) }
+        if let id { acknowledge(id, onceWritten: sequence, to: key) }
         advance(key, at: now)
+    }
+
+    /// The first change of a device's state after a quiet time is written at once, further ones at most once in
+    /// ``ShardSettings/presenceCoalesce``: the newest, as it is then. The device's end never waits.
+    private mutating func paceState(_ key: SessionKey, at now: Instant) {
+        guard let next = sessions.read(key, { $0.nextState }) else { return }
+        if now >= next {
+            stateWritten(key, at: now)
+        } else {
+            sessions[key]?.isStateDeferred = true
+            timers.remind(.state(key), at: next)
+        }
+    }
+
+    /// A change of a device's state that waited may be written.
+    mutating func stateDue(_ key: SessionKey, at now: Instant) {
+        guard sessions.read(key, { $0.isStateDeferred }) == true else { return }
+        stateWritten(key, at: now)
+        advance(key, at: now)
+    }
+
+    private mutating func stateWritten(_ key: SessionKey, at now: Instant) {
+        let next = now + settings.presenceCoalesce
+        sessions[key]?.isStateDeferred = false
+        sessions[key]?.nextState = next
+    }
+
+    /// Acknowledges a `state` when the decision stands in Redis. Where very many wait, those that a later one has superseded
+    /// can have no effect any more, and are acknowledged at once.
+    private mutating func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
+        sessions[key]?.acks.append((sequence, id))
+        guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
+        if acks[0].sequence < sequence {
+            sessions[key]?.acks.removeFirst()
+            acknowledge(acks[0].id, to: key)
+        } else if acks.count > mostWaiting {
+            sessions[key]?.acks.removeLast()
+            answerUnavailable(key, id: id)
+        }
     }
 
     private mutating func connectionEnded(_ key: SessionKey, lost: Timestamp, at now: Instant) {
@@ -234,7 +300,7 @@ extension Shard {
             timers.forget(.session(key))
             return
         }
-        let wasLeaving = session.held?.contains { $0.isGoodbye } == true
+        let wasLeaving = session.held?.hasGoodbye == true
         leaveEverything(key, at: now)
         guard !wasLeaving else { return deviceGone(key, at: now) }
         let state = session.recorder?.state
@@ -243,6 +309,16 @@ extension Shard {
         sessions[key]?.phase = .inGrace(until: graceEnd)
         timers.remind(.session(key), at: graceEnd)
         advance(key, at: now)
+        if let user = session.user { limitDevicesInGrace(of: user, at: now) }
+    }
+
+    /// Ends the grace of the devices that have the oldest sessions where a user has very many of them.
+    private mutating func limitDevicesInGrace(of user: UserID, at now: Instant) {
+        guard let all = sessionsOfUser[user], all.count > settings.bounds.devicesInGrace else { return }
+        let inGrace = all.filter {
+            sessions.read($0) { if case .inGrace = $0.phase { true } else { false } } == true
+        }
+        for key in inGrace.dropLast(settings.bounds.devicesInGrace) { deviceGone(key, at: now) }
     }
 
     /// Ends a session whose device is another's by now; its record is not touched.
@@ -271,7 +347,9 @@ extension Shard {
 
     /// A session that was open is so no longer.
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
+        lingering.append(key, open: openSessionCount)
         openSessionCount -= 1
+        limitLingering()
         stopTypingEverywhere(key, at: now)
         for room in sessions[key]?.joined ?? [] { depart(key, from: room) }
         for room in sessions[key]?.joining ?? [] { depart(key, from: room) }
@@ -285,6 +363,22 @@ extension Shard {
         backlogs[key] = nil
         sessions[key]?.held = nil
         sessions[key]?.acks = []
+        for reminder in [Reminder.held(key), .lookups(key), .state(key)] { timers.forget(reminder) }
+    }
+
+    /// Drops the sessions that have lingered longest where too many do. What Redis holds of them, a sweep removes: the
+    /// worker goes on under a new incarnation, and the lease of this one passes.
+    private mutating func limitLingering() {
+        let limit = lingering.limit(settings.bounds)
+        while lingeringSessionCount > limit,
+            let oldest = lingering.popFirst(where: { sessions.read($0) { _ in true } ?? false }),
+            let recorder = sessions[oldest]?.recorder
+        {
+            if recorder.owesRemoval { leavesDevicesToSweep = true }
+            tally.lingeringDropped += 1
+            forget(oldest, recorder.name)
+        }
+        lingering.compact(count: lingeringSessionCount) { sessions.read($0) { _ in true } ?? false }
     }
 
     private mutating func forget(_ key: SessionKey, _ name: SessionName) {
@@ -292,6 +386,7 @@ extension Shard {
         sessionsOfUser[name.user]?.removeAll { $0 == key }
         if sessionsOfUser[name.user]?.isEmpty == true { sessionsOfUser[name.user] = nil }
         sessions.remove(key)
+        blocked.remove(key)
         timers.forget(.session(key))
     }
 

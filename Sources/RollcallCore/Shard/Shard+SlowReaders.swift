@@ -35,9 +35,16 @@ extension Shard {
         sessionsToShow.insert(key)
     }
 
-    /// Whether there is room for one more acknowledgement that waits.
+    /// Whether there is room for one more acknowledgement that waits. There is one for each user and each conversation
+    /// that the session may follow, so that none is refused because Redis is away.
     func mayPromise(to key: SessionKey) -> Bool {
-        backlogs[key]?.promises.count ?? 0 < ShardSettings.waitingMessages
+        backlogs[key]?.promises.count ?? 0 < mostWaiting
+    }
+
+    /// The most acknowledgements of one session that wait.
+    var mostWaiting: Int {
+        let (limits, repeats) = (settings.limits, settings.bounds.waitingMessages)
+        return limits.watchedUsers + limits.joinedConversations + repeats
     }
 
     /// Acknowledges a message once the session has been shown what it is owed by now.
@@ -88,7 +95,7 @@ extension Shard {
     }
 
     private mutating func showPiece(of backlog: inout Backlog, to key: SessionKey) {
-        let debts = backlog.take(ShardSettings.showBatch) { [watches] in Self.isKnown($0, in: watches) }
+        let debts = backlog.take(settings.bounds.showBatch) { [watches] in Self.isKnown($0, in: watches) }
         var presences: [Presence] = []
         for debt in debts {
             switch debt.subject {
@@ -100,7 +107,7 @@ extension Shard {
             }
         }
         if !presences.isEmpty { actions.append(.sendSnapshot(.presence(presences), to: key)) }
-        guard debts.count == ShardSettings.showBatch else { return }
+        guard debts.count == settings.bounds.showBatch else { return }
         backlog.isHeld = true
         actions.append(.tellWhenDrained(key))
     }

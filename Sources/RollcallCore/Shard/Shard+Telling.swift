@@ -4,9 +4,9 @@ internal import RollcallModel
 
 extension Shard {
     mutating func tellRooms(at now: Instant) {
-        for key in changedRooms.take(ShardSettings.tellBatch) {
+        for key in changedRooms.take(settings.bounds.tellBatch) {
             // What was long on its way may tell of typing that is over by now.
-            rooms[key]?.typists.expired(at: now)
+            rooms.change(key) { $0.typists.expired(at: now) }
             guard let moment = rooms.read(key, { $0.mayTell(at: now, settings: settings.typing) }) else {
                 continue
             }
@@ -21,11 +21,12 @@ extension Shard {
 
     /// A typist's expiry, a held-back change or a repeat may be due.
     mutating func roomDue(_ key: RoomKey, at now: Instant) {
-        rooms[key]?.typists.expired(at: now)
+        rooms.change(key) { $0.typists.expired(at: now) }
         roomChanged(key)
         // A set that changed is told as it is now when the tick ends, and not first as it was.
-        guard let room = rooms[key], room.typists.typists == room.told else { return }
-        if let moment = room.nextRepeat(after: settings.typing.expiry), moment <= now { repeatToRoom(key, at: now) }
+        guard rooms.read(key, { $0.typists.typists == $0.told }) == true else { return }
+        let moment = rooms.read(key) { $0.nextRepeat(after: settings.typing.expiry) } ?? nil
+        if let moment, moment <= now { repeatToRoom(key, at: now) }
         remindOfRepeat(key)
     }
 
@@ -46,20 +47,25 @@ extension Shard {
         guard rooms.read(key, { $0.phase == .live || !$0.sessions.isEmpty }) == true,
             let typists = rooms.read(key, { $0.typists.typists }), let told = rooms.read(key, { $0.told })
         else { return }
-        let changed = rooms[key]?.changeTold()
+        let changed = rooms.change(key) { $0.changeTold() } ?? nil
         guard typists != told else { return remindOfRepeat(key) }
-        send(to: key, before: told, now: typists)
+        let isToldToAll = send(to: key, before: told, now: typists) || told.isEmpty
         if let changed, rooms.read(key, { $0.sessions.isEmpty }) == false {
             tally.typingDelivered(changed, at: redisTime(at: now))
         }
-        noteTold(typists, in: key, at: now)
+        noteTold(typists, in: key, toAll: isToldToAll, at: now)
     }
 
     /// From now on this is what sessions in the room know.
-    mutating func noteTold(_ typists: [Typist], in key: RoomKey, at now: Instant) {
+    ///
+    /// - Parameter toAll: whether nobody goes on with an earlier message, which is to be repeated in its time.
+    mutating func noteTold(_ typists: [Typist], in key: RoomKey, toAll: Bool, at now: Instant) {
         typistCount += typists.count - (rooms.read(key) { $0.told.count } ?? 0)
-        rooms[key]?.told = typists
-        rooms[key]?.lastTold = now
+        rooms.change(key) { room in
+            room.told = typists
+            room.lastTold = now
+            if toAll { room.lastToldAll = now }
+        }
         remindOfRepeat(key)
     }
 
@@ -70,15 +76,16 @@ extension Shard {
     }
 
     private mutating func repeatToRoom(_ key: RoomKey, at now: Instant) {
-        guard let told = rooms[key]?.told else { return }
-        send(to: key, before: nil, now: told)
-        rooms[key]?.lastTold = now
+        guard let told = rooms.read(key, { $0.told }) else { return }
+        _ = send(to: key, before: nil, now: told)
+        rooms.change(key) { ($0.lastTold, $0.lastToldAll) = (now, now) }
     }
 
     /// - Parameter before: what was told last; what looks the same to a receiver is not sent. `nil` repeats the set to
     ///   all for whom it is not empty.
-    private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) {
-        guard let present = rooms.read(key, { $0.sessions }) else { return }
+    /// - Returns: whether everybody was told for whom it is not empty.
+    private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) -> Bool {
+        guard let present = rooms.read(key, { $0.sessions }) else { return true }
         var groups: [(view: TypistView, sessions: [SessionKey])] = []
         for view in TypistView.all(before: before ?? [], now: now, names: settings.typing.names) {
             let sessions = (sessionsOfUser[view.user] ?? []).filter(present.contains)
@@ -91,24 +98,26 @@ extension Shard {
         }
         let typists = Set(groups.flatMap(\.sessions))
         let others = typists.isEmpty ? present.keys : present.keys.filter { !typists.contains($0) }
-        sendVariant(for: nil, to: others, of: key, before: before, now: now)
+        var isToldToAll = sendVariant(for: nil, to: others, of: key, before: before, now: now)
         for (view, sessions) in groups {
-            sendVariant(for: view.user, to: sessions, of: key, before: before, now: now)
+            isToldToAll = sendVariant(for: view.user, to: sessions, of: key, before: before, now: now) && isToldToAll
         }
+        return isToldToAll
     }
 
     private mutating func sendVariant(
         for user: UserID?, to receivers: [SessionKey], of key: RoomKey, before: [Typist]?, now: [Typist]
-    ) {
-        guard !receivers.isEmpty, let conversation = rooms.read(key, { $0.conversation }) else { return }
+    ) -> Bool {
+        guard !receivers.isEmpty, let conversation = rooms.read(key, { $0.conversation }) else { return true }
         let names = settings.typing.names
         let message = ServerMessage.typing(in: conversation, of: now, but: user, names: names)
         if let before {
             let told = ServerMessage.typing(in: conversation, of: before, but: user, names: names)
-            guard message != told else { return }
+            guard message != told else { return now.allSatisfy { $0.user == user } }
         } else if now.allSatisfy({ $0.user == user }) {
-            return
+            return true
         }
         tell(message, of: .room(key), to: receivers)
+        return true
     }
 }

@@ -21,9 +21,9 @@ extension Shard {
     }
 
     /// A stop was published, or was late.
-    public mutating func typingStopped(for key: SessionKey, id: MessageID?) -> [ShardAction] {
+    public mutating func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
         tally.typingPublished += 1
-        acknowledge(id, to: key)
+        for waiting in pendingStops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
         return take()
     }
 
@@ -34,9 +34,10 @@ extension Shard {
     }
 
     /// A stop did not reach Redis; it is owed until its expiry.
-    public mutating func stopFailed(_ stop: TypingSignal, for key: SessionKey?, id: MessageID?) -> [ShardAction] {
-        owedStops.append(stop)
-        if let key, let id { answerUnavailable(key, id: id) }
+    public mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
+        for waiting in pendingStops.failed(stop, at: redisTime(at: now)) {
+            answerUnavailable(waiting.session, id: waiting.id)
+        }
         return take()
     }
 
@@ -45,23 +46,37 @@ extension Shard {
     ) {
         guard let room = roomKeys[conversation], sessions.read(key, { $0.hasJoined(room) }) == true else {
             if let room = roomKeys[conversation], sessions[key]?.joining.contains(room) == true {
-                return typedWhileJoining(typing, in: room, id: id, on: key, at: now)
+                return typedWhileJoining(typing, in: room, of: conversation, id: id, on: key, at: now)
             }
             return answer(key, .notJoined, id: id, "join the conversation first")
         }
-        guard isRedisAvailable || !typing else { return answerUnavailable(key, id: id) }
+        guard takesWrites || !typing else { return answerUnavailable(key, id: id) }
         let (time, rules) = (redisTime(at: now), settings.typing)
         let decision =
             typing
             ? sessions[key]?.signalled(in: room, rules, at: now, time: time)
             : sessions[key]?.stopped(in: room)
-        if let decision {
-            carryOut(decision, in: conversation, for: key, id: id)
-        } else {
-            if typing { tally.typingThrottled += 1 }
+        if let decision { carryOut(decision, in: conversation, for: key, id: typing ? id : nil) }
+        if typing, decision == nil {
+            tally.typingThrottled += 1
             acknowledge(id, to: key)
         }
+        if !typing { acknowledge(id, onceStoppedIn: conversation, to: key, at: now) }
         remindOfTyping(key)
+    }
+
+    /// Acknowledges a message that ended the device's typing, once every stop of it is published.
+    mutating func acknowledge(
+        _ id: MessageID?, onceStoppedIn conversation: ConversationID, to key: SessionKey, at now: Instant
+    ) {
+        guard let id else { return }
+        guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return acknowledge(id, to: key) }
+        switch pendingStops.standing(of: name, in: conversation, at: redisTime(at: now)) {
+        case .published: acknowledge(id, to: key)
+        case .onItsWay:
+            pendingStops.tell(PendingStops.Waiting(session: key, id: id), oncePublished: name, in: conversation)
+        case .owed: answerUnavailable(key, id: id)
+        }
     }
 
     mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
@@ -97,7 +112,8 @@ extension Shard {
             actions.append(.signalTyping(signal, for: key, id: id))
         case .stop(let expiry):
             let stop = TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry)
-            actions.append(.stopTyping(stop, for: key, id: id))
+            pendingStops.sent(stop)
+            actions.append(.stopTyping(stop))
         }
     }
 
@@ -108,6 +124,7 @@ extension Shard {
     }
 
     mutating func answerUnavailable(_ key: SessionKey, id: MessageID?) {
-        answer(key, .unavailable, id: id, "Redis is away; try again in a moment")
+        let reason = redis.refusesWrites ? "Redis refuses writes" : "Redis is away"
+        answer(key, .unavailable, id: id, "\(reason); try again in a moment")
     }
 }

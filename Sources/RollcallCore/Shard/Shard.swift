@@ -12,6 +12,12 @@ public struct Shard: Sendable {
     enum Reminder: Hashable, Sendable {
         case session(SessionKey)
         case typing(SessionKey)
+        /// Messages of a session that wait may be taken, or members be shown to it.
+        case held(SessionKey)
+        case lookups(SessionKey)
+        /// A device's state may be written again, or a user be shown.
+        case state(SessionKey)
+        case watch(WatchKey)
         case room(RoomKey)
         case members(RoomKey)
         /// Under an incarnation that is not the first, everything is read again after one lease.
@@ -22,13 +28,12 @@ public struct Shard: Sendable {
 
     let settings: ShardSettings
     var random: any RandomNumberGenerator & Sendable
-    var clock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
+    var clock: RedisClock
     var leases = Leases()
-    /// The incarnation under which sessions are written; `nil` while the worker holds no lease or Redis is away.
-    var incarnation: Incarnation?
+    /// What Redis does for the worker at this moment.
+    var redis = RedisStanding.away
     /// The worker's name in `welcome`, which stays while Redis is away.
     var workerName: String
-    var writesUntil = Timestamp(milliseconds: 0)
 
     var sessions = SlotMap<Session>()
     var sessionKeys: [SessionID: SessionKey] = [:]
@@ -39,12 +44,17 @@ public struct Shard: Sendable {
     var watches = SlotMap<Watch>()
     var watchKeys: [UserID: WatchKey] = [:]
 
+    var lookups: LookupBudgets
     var timers = Timers<Reminder>()
     var actions: [ShardAction] = []
     /// Sessions whose last step failed; the next heartbeat tries again.
     var blocked: Set<SessionKey> = []
-    /// Stops that did not reach Redis; owed until their expiry, when the typing ends by itself.
-    var owedStops: [TypingSignal] = []
+    /// Stops that are on their way to Redis, or did not reach it.
+    var pendingStops = PendingStops()
+    /// Sessions without a connection.
+    var lingering = Lingering()
+    /// Whether a session was dropped of which Redis still holds a device: only a sweep of this incarnation removes it.
+    var leavesDevicesToSweep = false
     var changedRooms = ChangeQueue<Room>()
     var changedMembers = ChangeQueue<Room>()
     var changedWatches = ChangeQueue<Watch>()
@@ -71,11 +81,18 @@ public struct Shard: Sendable {
     var audit = Audit()
     var drain: Drain?
 
-    /// - Parameter worker: how the worker is called in `welcome` before it holds a lease.
-    public init(settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable) {
+    /// - Parameters:
+    ///   - worker: how the worker is called in `welcome` before it holds a lease.
+    ///   - clock: what counts as Redis's time before the first heartbeat tells it.
+    public init(
+        settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable,
+        clock: RedisClock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
+    ) {
         self.settings = settings
         self.random = random
+        self.clock = clock
         workerName = worker
+        lookups = LookupBudgets(settings)
     }
 
     /// What has happened so far.
@@ -97,8 +114,14 @@ public struct Shard: Sendable {
         return newUntil.flatMap { $0 > now ? $0 - now : nil }
     }
 
-    /// Whether Redis is there and the worker may write.
-    public var isRedisAvailable: Bool { incarnation != nil }
+    /// The incarnation under which sessions are written; `nil` while nothing can be written.
+    var incarnation: Incarnation? { redis.incarnation }
+
+    /// Whether the worker holds a lease and Redis takes its writes.
+    public var takesWrites: Bool { incarnation != nil }
+
+    /// Whether Redis can be asked for what it holds, even if it refuses writes.
+    public var answersReads: Bool { redis.answersReads }
 
     /// The incarnations that need not be looked up after a read, and the worker's own.
     ///
@@ -131,6 +154,10 @@ public struct Shard: Sendable {
             switch reminder {
             case .session(let key): sessionDue(key, at: now)
             case .typing(let key): typingDue(key, at: now)
+            case .held(let key): takeHeld(key, at: now)
+            case .lookups(let key): showWaitingMembers(to: key, at: now)
+            case .state(let key): stateDue(key, at: now)
+            case .watch(let key): changedWatches.insert(key)
             case .room(let key): roomDue(key, at: now)
             case .members(let key): membersChanged(key)
             case .authoritativeRead: settlingDue(at: now)
@@ -145,7 +172,7 @@ public struct Shard: Sendable {
     public mutating func tickEnded(at now: Instant) -> [ShardAction] {
         tellRooms(at: now)
         tellMembers(at: now)
-        tellWatchers()
+        tellWatchers(at: now)
         showBacklogs()
         askForReads(at: now)
         readUnclearRooms()

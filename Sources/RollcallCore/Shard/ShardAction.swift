@@ -37,14 +37,13 @@ public enum ShardAction: Hashable, Sendable {
     case announceReplaced(SessionName, previous: DeviceWritten.PreviousSession)
 
     case signalTyping(TypingSignal, for: SessionKey, id: MessageID?)
-    /// A stop; an owed one has no session to answer any more.
-    case stopTyping(TypingSignal, for: SessionKey?, id: MessageID?)
+    case stopTyping(TypingSignal)
 
     case readRoom(RoomRead, for: RoomKey)
     /// A read of watched users, with the standings of whom it names and who is not `known`. An authoritative one
     /// counts whatever its version.
     case readPresence([UserID], isAuthoritative: Bool, known: KnownWorkers)
-    /// A client's `get`; ``Shard/gotPresence(_:of:for:id:)`` takes the answer.
+    /// A client's `get`; ``Shard/gotPresence(_:of:for:id:at:)`` takes the answer.
     case getPresence([UserID], known: KnownWorkers, for: SessionKey, id: MessageID?)
     /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
     /// there is none.
@@ -76,4 +75,6 @@ public struct RoomRead: Hashable, Sendable {
     public var withTyping: Bool
     /// How many members are read with it, at most; 0 for none.
     public var mostMembers: Int
+    /// Whether the user wants to join. Otherwise the worker reads again what it tells those who are there.
+    package var isForJoin = false
 }

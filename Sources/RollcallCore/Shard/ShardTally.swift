@@ -22,6 +22,9 @@ public struct ShardTally: Hashable, Sendable {
     /// How often the audit has come round to the first session again.
     public internal(set) var auditRounds = 0
 
+    /// Sessions without a connection that were dropped since there were too many.
+    public internal(set) var lingeringDropped = 0
+
     mutating func typingDelivered(_ change: Timestamp, at time: Timestamp) {
         typingDeliveries.record(time.since(change))
     }
@@ -37,6 +40,17 @@ extension Shard {
     public var watchCount: Int { watchKeys.count }
     /// Sessions that are behind, or are being shown what there is.
     public var backlogCount: Int { backlogs.count }
+    /// Whether something that a session asked for waits until the session's budgets allow it.
+    package func waitsForBudget(_ key: SessionKey) -> Bool {
+        guard let session = sessions[key] else { return false }
+        if session.held != nil { return !session.isUnproven }
+        return session.joined.contains { rooms[$0]?.lobby[key]?.awaitsCredit == true }
+    }
+    /// How many messages of a session wait to be taken; `nil` if it has no connection any more.
+    package func heldMessageCount(of key: SessionKey) -> Int? {
+        guard let session = sessions[key], session.isConnected else { return nil }
+        return session.held?.count ?? 0
+    }
     /// Rooms, members and users that changed, and of which nobody has been told yet.
     public var untoldCount: Int { changedRooms.count + changedMembers.count + changedWatches.count }
     /// Sessions of which Redis does not hold yet what was decided, since the last attempt failed.

@@ -70,6 +70,17 @@ struct SlotMap<Value: Sendable>: Sendable {
         }
     }
 
+    /// Changes the value of this name, where it stands, without the allocation that each access by the subscript costs.
+    @discardableResult
+    mutating func change<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
+        slots.withUnsafeMutableBufferPointer { slots in
+            guard slots[Int(key.index)].generation == key.generation, slots[Int(key.index)].value != nil else {
+                return nil
+            }
+            return change(&slots[Int(key.index)].value!)
+        }
+    }
+
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
         guard let value = self[key] else { return nil }

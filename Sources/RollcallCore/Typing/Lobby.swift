@@ -8,10 +8,13 @@ struct Lobby: Sendable {
         var session: SessionKey
         var user: UserID
         var withPresence: Bool
+        var since: Instant
         /// The joins to acknowledge: a client may ask again while it waits.
         var ids: [MessageID] = []
         /// Whether its membership is being read.
         var isRead = false
+        /// Whether it is in, and only the members wait until its user may have more users looked up.
+        var awaitsCredit = false
         /// The last typing signal that came while the join waited.
         var typing: Signal?
     }

@@ -28,6 +28,8 @@ public struct Room: Sendable {
     /// What the joined were last told, and when.
     var told: [Typist] = []
     var lastTold: Instant?
+    /// When all for whom that is not empty were last told it. A change looks the same as before to the one whom it is about.
+    var lastToldAll: Instant?
     /// The moment of the oldest change that was published and not told yet, by Redis time.
     private var changedAt: Timestamp?
 
@@ -40,8 +42,8 @@ public struct Room: Sendable {
     var isDeserted: Bool { sessions.isEmpty && lobby.isEmpty }
 
     /// A change was published.
-    mutating func changed(_ change: TypingChange, clock: RedisClock) {
-        typists.changed(change, clock: clock)
+    mutating func changed(_ change: TypingChange, clock: RedisClock, at now: Instant) {
+        typists.changed(change, clock: clock, at: now)
         changedAt = changedAt ?? change.at
     }
 
@@ -57,7 +59,7 @@ public struct Room: Sendable {
 
     /// When the present set is to be told again although nothing changed, so that observers may distrust silence.
     func nextRepeat(after expiry: Duration) -> Instant? {
-        told.isEmpty ? nil : lastTold.map { $0 + expiry }
+        told.isEmpty ? nil : lastToldAll.map { $0 + expiry }
     }
 
     /// When a change may be told: at once, or in a room where many type, once the last message is old enough.

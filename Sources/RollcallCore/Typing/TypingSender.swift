@@ -4,8 +4,9 @@ public import RollcallModel
 
 /// Throttles a device's typing signals and ends the typing when they cease.
 ///
-/// At most one start or renewal goes on per throttle; what comes sooner is deferred, not lost. A stop goes at once,
-/// cancels what is deferred, and is not sent for a start that never went on.
+/// At most one start or renewal goes on per throttle; what comes sooner is deferred, not lost. A signal that has waited for
+/// its turn ends sooner, and so its renewal may come sooner, four per throttle at most. A stop goes at once, cancels what is
+/// deferred, and is not sent for a start that never went on.
 public struct TypingSender: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         /// Goes on to Redis now, with this expiry.
@@ -16,7 +17,8 @@ public struct TypingSender: Hashable, Sendable {
 
     private let expiry: Duration
     private let throttle: Duration
-    private var lastSent: Instant?
+    /// Before then, a signal is deferred; `nil` when none was sent.
+    private var nextSend: Instant?
     /// The expiry of the signal that stands in Redis; `nil` when none does.
     private var standing: Timestamp?
     /// The expiry of a signal that waits for the throttle.
@@ -37,7 +39,7 @@ public struct TypingSender: Hashable, Sendable {
     public mutating func signalled(at now: Instant, time: Timestamp) -> Decision? {
         let expiry = time.advanced(by: self.expiry)
         end = now + self.expiry
-        guard let lastSent, now < lastSent + throttle else { return send(expiry, at: now) }
+        guard let nextSend, now < nextSend else { return send(expiry, at: now) }
         deferred = expiry
         return nil
     }
@@ -59,7 +61,7 @@ public struct TypingSender: Hashable, Sendable {
 
     /// When ``due(at:)`` next has something to say.
     public var nextDue: Instant? {
-        let send = deferred == nil ? nil : lastSent.map { $0 + throttle }
+        let send = deferred == nil ? nil : nextSend
         guard let send, let end else { return send ?? end }
         return min(send, end)
     }
@@ -67,13 +69,16 @@ public struct TypingSender: Hashable, Sendable {
     /// Time has passed: the end is due, or a deferred signal.
     public mutating func due(at now: Instant) -> Decision? {
         if let end, now >= end { return stopped() }
-        if let deferred, let lastSent, now >= lastSent + throttle { return send(deferred, at: now) }
+        if let deferred, let nextSend, now >= nextSend { return send(deferred, at: now) }
         return nil
     }
 
     private mutating func send(_ expiry: Timestamp, at now: Instant) -> Decision {
-        lastSent = now
-        standing = expiry
+        let left = end.map { $0 - now } ?? self.expiry
+        nextSend = now + min(throttle, max(left / 2, throttle / 4))
+        // Redis's clock may have been set back, and then keeps an end that is not much later: a stop has to end that one.
+        let kept = standing.map { $0 <= expiry.advanced(by: self.expiry * 2) ? max($0, expiry) : expiry }
+        standing = kept ?? expiry
         deferred = nil
         return .signal(expiry: expiry)
     }

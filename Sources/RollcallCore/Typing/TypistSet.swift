@@ -39,27 +39,42 @@ public struct TypistSet: Hashable, Sendable {
     }
 
     /// A snapshot came. Users of whom a change was heard since it was read stay as that change left them.
-    public mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock) {
+    public mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock, at now: Instant) {
+        let latest = Self.latest(by: clock, at: now)
         let snapshotTypists = Set(snapshot.typists.map(\.user))
-        entries.removeAll { $0.at < snapshot.time && !snapshotTypists.contains($0.typist.user) }
+        entries.removeAll {
+            ($0.at < snapshot.time || $0.at > latest) && !snapshotTypists.contains($0.typist.user)
+        }
         for typist in snapshot.typists {
             if let stop = stopped[typist.user], stop >= snapshot.time { continue }
             set(
-                Typist(user: typist.user, name: typist.name), expires: clock.instant(of: typist.expiry),
-                at: snapshot.time, isSnapshot: true)
+                Typist(user: typist.user, name: typist.name),
+                expires: min(clock.instant(of: typist.expiry), now + typist.expiry.since(snapshot.time)),
+                at: snapshot.time, latest: latest, isSnapshot: true)
         }
         readEnded()
     }
 
-    /// A change was published.
-    public mutating func changed(_ change: TypingChange, clock: RedisClock) {
+    /// A change was published. It lasts no longer than it says from now on, even if Redis's clock was set forward and
+    /// `clock` is still behind.
+    public mutating func changed(_ change: TypingChange, clock: RedisClock, at now: Instant) {
+        let latest = Self.latest(by: clock, at: now)
         if change.typing, let expiresIn = change.expiresIn {
-            let end = clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn)))
-            set(Typist(user: change.user, name: change.name), expires: end, at: change.at, isSnapshot: false)
+            let end = min(
+                clock.instant(of: change.at.advanced(by: .milliseconds(expiresIn))), now + .milliseconds(expiresIn))
+            set(
+                Typist(user: change.user, name: change.name), expires: end, at: change.at, latest: latest,
+                isSnapshot: false)
         } else {
             if isReading { stopped[change.user] = change.at }
-            entries.removeAll { $0.typist.user == change.user && $0.at <= change.at }
+            entries.removeAll { $0.typist.user == change.user && ($0.at <= change.at || $0.at > latest) }
         }
+    }
+
+    /// The latest moment at which something can be true by now. What is known from later was published before Redis's clock
+    /// was set back, and is older than anything that comes.
+    private static func latest(by clock: RedisClock, at now: Instant) -> Timestamp {
+        clock.time(at: now).advanced(by: LeaseKeeper.clockTolerance * 2)
     }
 
     /// A member's name changed.
@@ -86,12 +101,13 @@ public struct TypistSet: Hashable, Sendable {
 
     /// A change of the same millisecond as a snapshot may have come after it, and counts; had it come before, the
     /// snapshot says no more than it.
-    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, isSnapshot: Bool) {
+    private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, latest: Timestamp, isSnapshot: Bool) {
         guard let index = entries.firstIndex(where: { $0.typist.user == typist.user }) else {
             entries.append(Entry(typist: typist, expires: expires, at: at))
             return
         }
-        guard isSnapshot ? at > entries[index].at : at >= entries[index].at else { return }
+        let known = entries[index].at
+        guard known > latest || (isSnapshot ? at > known : at >= known) else { return }
         entries[index] = Entry(typist: typist, expires: expires, at: at)
     }
 }

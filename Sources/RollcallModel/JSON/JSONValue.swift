@@ -57,6 +57,22 @@ extension JSONValue {
         return try value.read(as: name)
     }
 
+    /// Reads every field of an object, in the order of the text; a name that comes twice comes twice.
+    package func forEachField(
+        _ read: (_ name: String, _ value: JSONValue) throws(UnexpectedJSON) -> Void
+    ) throws(UnexpectedJSON) {
+        guard first == UInt8(ascii: "{") else { throw UnexpectedJSON("it is no object") }
+        var index = bytes.endOfSpace(from: start + 1)
+        while bytes[index] != UInt8(ascii: "}") {
+            let key = JSONString(in: bytes, at: index)
+            let colon = bytes.endOfSpace(from: key.end)
+            let value = JSONValue(bytes, at: bytes.endOfSpace(from: colon + 1))
+            guard let name = key.text else { throw UnexpectedJSON("a name in it has half of a surrogate pair") }
+            try read(name, value)
+            index = value.next
+        }
+    }
+
     private func read<Value: JSONReadable>(as name: StaticString) throws(UnexpectedJSON) -> Value {
         do {
             return try Value(json: self)

@@ -24,6 +24,14 @@ package struct JSONWriter {
         value.write(to: &self)
     }
 
+    /// A field whose name is a stranger's.
+    package mutating func field(named name: String, _ value: some JSONWritable) {
+        separate()
+        text(name)
+        put(UInt8(ascii: ":"))
+        value.write(to: &self)
+    }
+
     /// A field that is left out where there is nothing to say.
     package mutating func optionalField(_ name: StaticString, _ value: (some JSONWritable)?) {
         if let value { field(name, value) }
@@ -86,9 +94,8 @@ extension JSONWriter {
     /// The shortest text that is read as the same number again; a whole one as such.
     package mutating func number(_ number: Double) {
         precondition(number.isFinite, "JSON has no \(number)")
-        var text = number.description[...]
-        if text.hasSuffix(".0") { text.removeLast(2) }
-        put(text)
+        let text = number.description
+        put(text.ends(with: ".0") ? text.dropLast(2) : text[...])
     }
 
     package mutating func text(_ text: String) {

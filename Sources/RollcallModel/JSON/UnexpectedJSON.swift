@@ -3,7 +3,7 @@ public struct UnexpectedJSON: Error, Hashable, Sendable, CustomStringConvertible
     /// What is wrong, as a sentence that names the field.
     public let description: String
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

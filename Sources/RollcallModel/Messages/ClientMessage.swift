@@ -55,6 +55,24 @@ public enum MessageID: Hashable, Sendable {
     case number(Double)
 
     public static let maximumBytes = 64
+
+    /// Texts are compared by their bytes, as a client gets them back.
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.text(let left), .text(let right)): TextBytes.areSame(left, right)
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.text, _), (.integer, _), (.number, _): false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .text(let text): TextBytes.combine(text, into: &hasher)
+        case .integer(let integer): hasher.combine(integer)
+        case .number(let number): hasher.combine(number)
+        }
+    }
 }
 
 extension MessageID: JSONReadable, JSONWritable {

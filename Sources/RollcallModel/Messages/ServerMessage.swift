@@ -115,6 +115,14 @@ public enum ServerMessage: Hashable, Sendable {
             self.user = user
             self.name = name
         }
+
+        public static func == (left: Self, right: Self) -> Bool {
+            left.user == right.user && TextBytes.areSame(left.name, right.name)
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(user)
+        }
     }
 
     public struct Goodbye: Hashable, Sendable {
@@ -144,5 +152,14 @@ public struct Typist: Hashable, Sendable, Codable {
     public init(user: UserID, name: String? = nil) {
         self.user = user
         self.name = name
+    }
+
+    /// Names are compared by their bytes: another form of the same letters is another name.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.user == right.user && TextBytes.areSame(left.name, right.name)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(user)
     }
 }

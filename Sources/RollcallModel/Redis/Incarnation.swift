@@ -4,7 +4,7 @@
 ///
 /// Redis knows a worker only by this name. A worker that lost its lease goes on under a new one, and a lost
 /// incarnation is never revived.
-public struct Incarnation: Hashable, Sendable, CustomStringConvertible {
+public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let name: String
 
     public init(name: String) {
@@ -18,14 +18,22 @@ public struct Incarnation: Hashable, Sendable, CustomStringConvertible {
 
     /// The configured `worker.id` of the worker.
     public var worker: Substring {
-        name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
+        name.utf8.lastIndex(of: UInt8(ascii: ".")).map { name[..<$0] } ?? name[...]
     }
 
     public var description: String { name }
+
+    public static func == (left: Self, right: Self) -> Bool { TextBytes.areSame(left.name, right.name) }
+
+    public static func < (left: Self, right: Self) -> Bool { TextBytes.precedes(left.name, right.name) }
+
+    public func hash(into hasher: inout Hasher) {
+        TextBytes.combine(name, into: &hasher)
+    }
 }
 
 /// The part of a session's name that its worker draws when the session begins; it is what `welcome` shows.
-public struct SessionID: Hashable, Sendable, CustomStringConvertible {
+public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let random: String
 
     public init(random: String) {
@@ -38,6 +46,14 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { random }
+
+    public static func == (left: Self, right: Self) -> Bool { TextBytes.areSame(left.random, right.random) }
+
+    public static func < (left: Self, right: Self) -> Bool { TextBytes.precedes(left.random, right.random) }
+
+    public func hash(into hasher: inout Hasher) {
+        TextBytes.combine(random, into: &hasher)
+    }
 }
 
 /// `bits` random bits in hexadecimal digits, leading zeros included.

@@ -17,7 +17,7 @@ public struct KnownWorkers: Hashable, Sendable {
         let named = records.reduce(into: Set<Incarnation>()) {
             if !$1.devices.isEmpty { $0.formUnion($1.incarnations) }
         }
-        let strangers = named.subtracting(living).sorted { $0.name < $1.name }
+        let strangers = named.subtracting(living).sorted()
         guard let own, !strangers.isEmpty else { return strangers }
         return strangers.filter { $0 != own } + [own]
     }

@@ -29,13 +29,13 @@ public struct DeviceWrite: Hashable, Sendable {
     /// `nil` removes the device.
     public var state: DeviceState?
     public var incarnation: Incarnation
-    /// When the session began, by Redis time; `nil` on its first write, which then sets it from ``age`` and ``hello``.
+    /// When the session began, by Redis time; `nil` on its first write, which then sets it from ``age`` and ``opened``.
     public var began: Timestamp?
-    /// How long ago the hello came; counts only where ``began`` is `nil`.
+    /// How long ago the session's connection was opened; counts only where ``began`` is `nil`.
     public var age: Duration
-    /// When it came, as its worker reckons Redis time, which is not behind. The earlier of both counts: a write that was
+    /// When it was opened, as its worker reckons Redis time, which is not behind. The earlier of both counts: a write that was
     /// long on its way is no younger for it.
-    public var hello: Timestamp
+    public var opened: Timestamp
     public var sequence: Int64
     /// When the connection was lost, if the device is in grace; of a removal, when somebody was last there.
     public var lost: Timestamp?
@@ -47,14 +47,14 @@ public struct DeviceWrite: Hashable, Sendable {
 
     public init(
         name: SessionName, state: DeviceState?, incarnation: Incarnation, began: Timestamp?, age: Duration,
-        hello: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp, issued: Timestamp? = nil
+        opened: Timestamp, sequence: Int64, lost: Timestamp?, until: Timestamp, issued: Timestamp? = nil
     ) {
         self.name = name
         self.state = state
         self.incarnation = incarnation
         self.began = began
         self.age = age
-        self.hello = hello
+        self.opened = opened
         self.sequence = sequence
         self.lost = lost
         self.until = until
@@ -214,6 +214,27 @@ public struct RoomSnapshot: Hashable, Sendable {
     }
 }
 
+/// A part of a conversation's members, as one step of a scan finds it.
+///
+/// Whoever is a member from the first step to the last is in one of the pages, and may be in several. Pages differ in
+/// size, and one may be empty though others follow.
+public struct MembersPage: Hashable, Sendable {
+    public var members: [UserID: String]
+    /// From where the next page is read; `nil` for the last.
+    public var next: UInt64?
+    /// How many members there are.
+    public var count: Int
+
+    /// Where the first page is read from.
+    public static let start: UInt64 = 0
+
+    public init(members: [UserID: String], next: UInt64?, count: Int) {
+        self.members = members
+        self.next = next
+        self.count = count
+    }
+}
+
 /// What Redis knows of one incarnation.
 public struct WorkerStanding: Hashable, Sendable {
     public var time: Timestamp
@@ -251,7 +272,7 @@ public struct LeaseSnapshot: Hashable, Sendable {
 
     /// The incarnations whose lease had passed when this was read, by name.
     public var passed: [Incarnation] {
-        leases.filter { $0.value < time }.map(\.key).sorted { $0.name < $1.name }
+        leases.filter { $0.value < time }.map(\.key).sorted()
     }
 
     /// Those whose lease stood.

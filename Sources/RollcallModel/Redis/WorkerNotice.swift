@@ -23,9 +23,8 @@ extension WorkerNotice {
     public var session: SessionName? {
         switch self {
         case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):
-            guard let hyphen = session.firstIndex(of: "-") else { return nil }
-            let random = SessionID(random: String(session[session.index(after: hyphen)...]))
-            return SessionName(user: user, device: device, session: random)
+            guard let random = session.cut(at: "-")?.after else { return nil }
+            return SessionName(user: user, device: device, session: SessionID(random: random))
         }
     }
 }
@@ -44,10 +43,10 @@ extension WorkerNotice: JSONReadable, JSONWritable {
     }
 
     private static func words(of text: String) -> (UserID, DeviceID, String)? {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, let user = try? UserID(String(words[0])), let device = try? DeviceID(String(words[1]))
+        let words = text.parts(at: " ")
+        guard words.count == 3, let user = try? UserID(words[0]), let device = try? DeviceID(words[1])
         else { return nil }
-        return (user, device, String(words[2]))
+        return (user, device, words[2])
     }
 
     package func write(to json: inout JSONWriter) {

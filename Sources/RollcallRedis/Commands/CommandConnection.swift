@@ -199,8 +199,16 @@ extension CommandConnection: LinkUser {
             waiting[waiting.startIndex].answered += 1
         }
         link.tally.answered(after: (now - question.clock).nanoseconds)
+        if reply.isOversized { return tooLarge(question) }
         guard let error = reply.error else { return question.take(reply) }
         failed(question, error)
+    }
+
+    private func tooLarge(_ question: Question) {
+        let sentence = "Redis answered more than \(link.settings.maximumReplyBytes) bytes"
+        let failure = RedisError(.replyTooLarge, command: question.label, sentence)
+        link.tally.failed(failure)
+        question.take(failure)
     }
 
     /// Redis answered a command with an error.

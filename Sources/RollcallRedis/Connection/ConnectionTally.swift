@@ -54,6 +54,7 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
     case timedOut = "timed_out"
     case primaryChanged = "primary_changed"
     case protocolError = "protocol"
+    case replyTooLarge = "reply_too_large"
     case authentication
     case tooManyWaiting = "too_many_waiting"
     case ask
@@ -81,6 +82,7 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
         case .timedOut: self = .timedOut
         case .primaryChanged: self = .primaryChanged
         case .protocolError: self = .protocolError
+        case .replyTooLarge: self = .replyTooLarge
         case .authentication: self = .authentication
         case .tooManyWaiting: self = .tooManyWaiting
         case .server(let kind): self = Self(rawValue: kind.lowercased()) ?? .other

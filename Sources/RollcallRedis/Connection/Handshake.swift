@@ -1,6 +1,8 @@
 // What is said first on a new connection, and what of the answers ends it. Everything goes out in one pipeline; a
 // server that is not ready says so to `PING`, which also tells a server without a password from one with.
 
+import RollcallModel
+
 /// The commands that open a connection.
 struct Handshake {
     enum Step: Hashable {
@@ -59,6 +61,7 @@ struct Handshake {
 extension RedisServerError {
     /// Whether this answer to `AUTH` is about whom it named, rather than about the server's state.
     fileprivate var isAboutCredentials: Bool {
-        ["WRONGPASS", "NOAUTH", "NOPERM"].contains(kind) || message.contains("AUTH") || message.contains("password")
+        ["WRONGPASS", "NOAUTH", "NOPERM"].contains(kind) || message.firstBytes(of: "AUTH") != nil
+            || message.firstBytes(of: "password") != nil
     }
 }

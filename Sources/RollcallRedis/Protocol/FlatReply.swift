@@ -22,6 +22,8 @@ struct FlatReply: Hashable {
         }
     }
 
+    /// Whether it was larger than the limit, so that nothing of it is here.
+    fileprivate(set) var isOversized = false
     private var values: [Value] = []
     /// The bytes of all texts, one after the other.
     private var text: [UInt8] = []
@@ -47,8 +49,9 @@ struct FlatReply: Hashable {
         }
     }
 
-    /// The same as a tree.
+    /// The same as a tree; of a reply that was larger than the limit, null.
     var tree: RedisValue {
+        guard !isOversized else { return .null }
         var place = (value: 0, byte: 0)
         return tree(at: &place)
     }
@@ -78,6 +81,7 @@ struct FlatReply: Hashable {
 
     /// Keeps the memory for the next reply, unless it has grown large.
     fileprivate mutating func clear() {
+        isOversized = false
         values.removeAll(keepingCapacity: values.capacity <= 4096)
         text.removeAll(keepingCapacity: text.capacity <= 64 * 1024)
     }
@@ -106,6 +110,14 @@ struct FlatDecoder: ReplyDecoder {
     mutating func takeReply() -> FlatReply {
         isTaken = true
         return reply
+    }
+
+    static let skipsOversized = true
+
+    mutating func takeOversized() -> FlatReply {
+        reply.clear()
+        reply.isOversized = true
+        return takeReply()
     }
 
     private mutating func lay(_ value: (inout FlatReply) -> Void) -> Bool {

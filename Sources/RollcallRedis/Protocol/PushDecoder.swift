@@ -90,6 +90,10 @@ struct PushDecoder: ReplyDecoder {
         return true
     }
 
+    static let skipsOversized = false
+
+    mutating func takeOversized() -> Push { preconditionFailure("no push is passed over") }
+
     mutating func takeReply() -> Push {
         guard let push = finished.take() else { preconditionFailure("no push has been completed") }
         return push

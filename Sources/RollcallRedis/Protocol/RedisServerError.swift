@@ -1,5 +1,7 @@
 // Redis's own errors: a word in capitals that programs may rely on, then a sentence that they may not.
 
+import RollcallModel
+
 /// An error that Redis answered, such as `READONLY You can't write against a read only replica.`
 public struct RedisServerError: Error, Hashable, Sendable {
     private let storage: Storage
@@ -15,23 +17,22 @@ public struct RedisServerError: Error, Hashable, Sendable {
     /// the error inside is the one that matters.
     public init(_ line: String) {
         let cause = Self.insideScript(line) ?? line[...]
-        let kind = cause.prefix { $0 != " " }
-        let message = cause.dropFirst(kind.count + 1)
+        let (kind, message) = cause.cut(at: " ") ?? (String(cause), "")
         // An unknown command is answered with the beginning of its arguments.
-        let end = message.firstRange(of: ", with args beginning with")?.lowerBound ?? message.endIndex
-        storage = Storage(kind: String(kind), message: String(message[..<end]))
+        let end = message.firstBytes(of: ", with args beginning with")?.lowerBound ?? message.endIndex
+        storage = Storage(kind: kind, message: String(message[..<end]))
     }
 
     private static func insideScript(_ line: String) -> Substring? {
-        guard line.hasPrefix("ERR Error running script"), let mark = line.firstRange(of: ": -") else { return nil }
+        guard line.begins(with: "ERR Error running script"), let mark = line.firstBytes(of: ": -") else { return nil }
         return line[mark.upperBound...]
     }
 
     /// Whether the same command may succeed later, or at another server.
     public var retry: Bool {
         switch kind {
-        case "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOREPLICAS", "OOM", "READONLY",
-            "TRYAGAIN":
+        case "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "MOVED", "NOREPLICAS", "OOM",
+            "READONLY", "TRYAGAIN":
             true
         default: false
         }

@@ -22,6 +22,11 @@ protocol ReplyDecoder {
 
     /// The reply that the last value completed.
     mutating func takeReply() -> Reply
+
+    /// Whether replies larger than the limit are read past; else they are errors.
+    static var skipsOversized: Bool { get }
+    /// What stands for a reply of which the decoder was told only the beginning.
+    mutating func takeOversized() -> Reply
 }
 
 /// A decoder and what is watched around it; the reader's `privdata` points here.
@@ -29,6 +34,10 @@ struct DecoderState<Decoder: ReplyDecoder> {
     var decoder: Decoder
     /// What the reply may still cost.
     var allowance: Int
+    /// How much more than it may cost is passed over at most.
+    let mostSkipped: Int
+    /// Whether the reply has cost more than it may, and the rest of it is passed over.
+    var isOversized = false
     /// Why the last value was refused.
     var refusal: String?
 }
@@ -98,7 +107,9 @@ extension ReplyDecoder {
         let state = privdata.assumingMemoryBound(to: DecoderState<Self>.self)
         state.pointee.allowance -= cost + valueCost
         guard state.pointee.allowance >= 0 else {
-            return state.pointee.refuse("a reply larger than the limit") ? privdata : nil
+            let isSkipped = skipsOversized && state.pointee.allowance >= -state.pointee.mostSkipped
+            state.pointee.isOversized = isSkipped
+            return isSkipped || state.pointee.refuse("a reply larger than the limit") ? privdata : nil
         }
         return body(&state.pointee, task.pointee.type) ? privdata : nil
     }

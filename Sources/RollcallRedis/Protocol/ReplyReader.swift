@@ -18,7 +18,8 @@ final class ReplyReader<Decoder: ReplyDecoder> {
         self.reader = reader
         self.maximumReplyBytes = maximumReplyBytes
         state = .allocate(capacity: 1)
-        state.initialize(to: DecoderState(decoder: decoder, allowance: maximumReplyBytes))
+        state.initialize(
+            to: DecoderState(decoder: decoder, allowance: maximumReplyBytes, mostSkipped: 15 * maximumReplyBytes))
         reader.pointee.privdata = UnsafeMutableRawPointer(state)
     }
 
@@ -61,8 +62,10 @@ final class ReplyReader<Decoder: ReplyDecoder> {
             var object: UnsafeMutableRawPointer?
             guard redisReaderGetReply(reader, &object) == REDIS_OK else { return .failed(failure) }
             guard object != nil else { break }
-            state.pointee.allowance = maximumReplyBytes
-            guard take(state.pointee.decoder.takeReply()) else { return .stopped }
+            let isOversized = state.pointee.isOversized
+            (state.pointee.allowance, state.pointee.isOversized) = (maximumReplyBytes, false)
+            let reply = isOversized ? state.pointee.decoder.takeOversized() : state.pointee.decoder.takeReply()
+            guard take(reply) else { return .stopped }
         }
         return isPlausible
             ? .wantsMore : .failed(RedisError(.protocolError, "Redis sent a reply larger than the limit"))
@@ -74,7 +77,8 @@ final class ReplyReader<Decoder: ReplyDecoder> {
         let pending = reader.pointee.len - reader.pointee.pos
         guard pending > longestLine, let buffer = reader.pointee.buf else { return true }
         let start = UnsafeRawBufferPointer(start: buffer + reader.pointee.pos, count: longestLength)
-        return pending <= state.pointee.allowance && start.contains(UInt8(ascii: "\r"))
+        let most = state.pointee.isOversized ? maximumReplyBytes : state.pointee.allowance
+        return pending <= most && start.contains(UInt8(ascii: "\r"))
     }
 
     private var failure: RedisError {

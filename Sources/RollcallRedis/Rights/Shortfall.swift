@@ -1,5 +1,7 @@
 // What a Redis does not give a worker: rights, commands, or to write at all. Each is somebody else's to mend, and another's.
 
+import RollcallModel
+
 /// What a worker would miss in a Redis.
 public struct Shortfall: Hashable, Sendable {
     /// What its user may not do, in the order of ``WorkerRights/all``.
@@ -43,7 +45,7 @@ extension RedisServerError {
         switch kind {
         case "NOPERM": .right(.command(name))
         case "NOREPLICAS", "MISCONF", "OOM": .writing(description)
-        case "ERR" where message.lowercased().hasPrefix("unknown "):
+        case "ERR" where message.lowercased().begins(with: "unknown "):
             .command(name.uppercased().replacing("|", with: " "))
         default: nil
         }

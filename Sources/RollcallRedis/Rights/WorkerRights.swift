@@ -45,7 +45,7 @@ public struct WorkerRights: Sendable {
         }
         let everyChannel = zip(channels, channelPatterns).flatMap { channel, pattern in
             onChannels.map { name in
-                RightProbe(name, arguments: name.hasSuffix("publish") ? [channel, ""] : [channel], of: pattern)
+                RightProbe(name, arguments: name.ends(with: "publish") ? [channel, ""] : [channel], of: pattern)
             }
         }
         return others.map { RightProbe($0.name, arguments: $0.rest) } + onKeys + everyKey + everyChannel
@@ -68,7 +68,7 @@ public struct WorkerRights: Sendable {
 
     /// A prefix may have characters that mean something in a pattern.
     private static func literally(_ prefix: String) -> String {
-        prefix.map { #"*?[]^\"#.contains($0) ? "\\\($0)" : String($0) }.joined()
+        prefix.unicodeScalars.map { #"*?[]^\"#.unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined()
     }
 
     private static let conversation: ConversationID = any()
@@ -129,13 +129,13 @@ struct RightProbe {
     init(_ name: String, arguments: [String], of pattern: RedisRight? = nil) {
         self.name = name
         self.pattern = pattern
-        let words = name.split(separator: "|").map { $0.uppercased() }
+        let words = name.parts(at: "|").map { $0.uppercased() }
         command = RedisCommand(words[0], arguments: (words.dropFirst() + arguments).map { .string($0) })
     }
 
     /// What this refusal says is missing. Redis's sentence tells a key or a channel from the command itself.
     func lack(_ refusal: RedisServerError) -> Lack? {
-        guard let pattern, refusal.kind == "NOPERM", refusal.message.contains(" access ") else {
+        guard let pattern, refusal.kind == "NOPERM", refusal.message.firstBytes(of: " access ") != nil else {
             return refusal.lack(of: name)
         }
         return .right(pattern)

@@ -3,11 +3,14 @@
 --
 -- KEYS     1 presence:{USER}, also the channel, 2 revoked:{USER}
 -- ARGV     1 user, 2 device, 3 state (active, idle, background, gone), 4 incarnation,
---          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet), 7 the age of its hello,
---          8 SEQ, 9 LOST (0: connected; where the state is gone, when somebody was last there, 0: as far as is known
---          now), 10 until when this may be written, 11 retention (7, 11: milliseconds), 12 when the hello came, as the
---          worker reckons Redis time: this may have been long on its way, and makes the session no younger,
---          13 when its token was issued (empty: it needs none)
+--          5 the session's RANDOM, 6 its MS (empty if no write of it was acknowledged yet),
+--          7 how long ago its connection was opened, 8 SEQ,
+--          9 LOST (0: connected; where the state is gone, when somebody was last there, 0: as far as is known now),
+--          10 until when this may be written, 11 retention (7, 11: milliseconds),
+--          12 when its connection was opened, as the worker reckons Redis time: this may have been long on its way, and
+--          makes the session no younger, 13 when its token was issued (empty: it needs none),
+--          14 how many milliseconds ahead 10 can lie (empty: any),
+--          15 what the clock of the worker's host says, with which tokens are judged
 -- Reply    { code, TIME, MS, version, incarnation and session (MS-RANDOM) that were taken over }
 --          written: done, and published · done: was done before · late: a later decision of the session stands
 --          replaced: a newer session of the device stands (both last are null) · expired: too late (only TIME)
@@ -15,12 +18,12 @@
 
 local user, name, state, incarnation, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local began, age, sequence = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local lost, deadline, retention = tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
+local lost, deadline, retention = not_ahead(tonumber(ARGV[9])), tonumber(ARGV[10]), ARGV[11]
 
 -- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
 redis.call('HDEL', KEYS[1], '')
 
-if now > deadline then return { 'expired', now } end
+if is_too_late(deadline, ARGV[14]) then return { 'expired', now } end
 
 local record = read_record()
 local old = record.devices[name]
@@ -31,7 +34,16 @@ local same = old and old.random == random
 local issued = tonumber(ARGV[13])
 if issued and not (same and state == 'gone') then
   local revoked = redis.pcall('GET', KEYS[2]) -- an error: it is no string, and nobody's revocation
-  if type(revoked) == 'string' and issued < (tonumber(revoked) or 0) then return { 'revoked', now } end
+  revoked = type(revoked) == 'string' and tonumber(revoked) or 0
+  -- A revocation ahead of the host's clock was dated by one that was ahead, or was set back since. It would refuse every
+  -- token until that moment: from here on it refuses those issued until now.
+  -- Ahead of Redis's clock, too: this host's may be behind, and would let tokens count again on every worker.
+  local present = math.max(tonumber(ARGV[15]) or now, now)
+  if revoked > present then
+    revoked = present
+    redis.call('SET', KEYS[2], whole(revoked), 'KEEPTTL')
+  end
+  if issued < revoked then return { 'revoked', now } end
 end
 
 if same then
@@ -43,9 +55,20 @@ elseif not began then
   -- Two sessions that began in one millisecond: were they equal, each would take the device back from the other.
   if old and began == old.began then began = began + 1 end
 end
-if not same and old and began < old.began then return { 'replaced', now, false, record.version } end
 
-lost = math.min(lost, now) -- workers reckon Redis time, and may be ahead of it
+-- Whether this session began before the one that is stored. Clocks are set: what a worker's own clock says of the age of
+-- its session stays right.
+local function is_older()
+  if old.began > now + 1 then -- by one millisecond it may be ahead, where two began in the same
+    -- The stored session began before the clock was set back. So did this one if, by the clock as it was, the stored
+    -- session has begun by now; otherwise this one began later.
+    return old.began <= began + age and began < old.began
+  end
+  return math.min(began, now + 1 - age) < old.began
+end
+if not same and old and is_older() then return { 'replaced', now, false, record.version } end
+if began > now + 1 then began = now - age end -- it is dated anew
+
 local device = {
   state = state, incarnation = incarnation, began = began, random = random, sequence = sequence,
   since = now, lost = lost, rest = '',

@@ -4,7 +4,8 @@
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
 local GONE_MOST = 32 -- of how many at most: every device makes each read and write of its user dearer
 
--- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record. A STATE of another
+-- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record. Only the beginning
+-- of the session may lie ahead of the clock, which tells sessions of before it was set back. A STATE of another
 -- version counts as background does: the device is there, and says nothing of its person.
 local function parsed(text)
   local state, incarnation, began, random, sequence, since, lost, rest =
@@ -12,7 +13,7 @@ local function parsed(text)
   if not state or not (rest == '' or string.sub(rest, 1, 1) == ' ') then return nil end
   return {
     state = state, incarnation = incarnation, began = tonumber(began), random = random,
-    sequence = tonumber(sequence), since = tonumber(since), lost = tonumber(lost), rest = rest,
+    sequence = tonumber(sequence), since = not_ahead(tonumber(since)), lost = not_ahead(tonumber(lost)), rest = rest,
   }
 end
 
@@ -33,8 +34,10 @@ local function read_record()
     local device = string.match(fields[i], '^device:(.+)$')
     if device then
       record.devices[device] = parsed(fields[i + 1])
-    elseif fields[i] == 'last_seen' or fields[i] == 'version' then
-      record[fields[i]] = number(fields[i + 1])
+    elseif fields[i] == 'last_seen' then
+      record.last_seen = not_ahead(number(fields[i + 1]))
+    elseif fields[i] == 'version' then
+      record.version = number(fields[i + 1])
     end
   end
   return record
@@ -59,8 +62,8 @@ local function status_of(devices)
   return held.active and 'online' or held.idle and 'away' or 'offline', count
 end
 
--- Drops the devices that went too long ago to count, and all but the newest of the others. What was just written stays:
--- after a clock was set back it may be the oldest.
+-- Drops the devices that went too long ago to count, and all but the newest of the others. What was just
+-- written stays.
 local function drop_the_long_gone(devices, written)
   local gone, most = {}, GONE_MOST
   for name, device in pairs(devices) do

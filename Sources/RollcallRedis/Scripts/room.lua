@@ -1,7 +1,8 @@
 -- A conversation as it is now: whether a user may be there, who types, who its members are. Writes nothing.
 --
 -- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}
--- ARGV     1 user (may be empty), 2 conversations.default, 3 1 for the typists, 4 how many members at most
+-- ARGV     1 user (may be empty), 2 conversations.default, 3 1 for the typists, 4 how many members at most,
+--          5 typing.expiry in milliseconds
 -- Reply    { TIME; managed, 0 or 1; the user is a member, 0 or 1;
 --          each typing USER DEVICE, its expiry, the user's name or null; the fields and values of members, of so
 --          many at most some; how many members there are }
@@ -9,10 +10,11 @@
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
 local user, default, with_typing, most_members = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
+local latest = latest_end(tonumber(ARGV[5]))
 local managed, member = membership(KEYS[1], user, default)
 
 local function typists()
-  local typing = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. whole(now), '+inf', 'WITHSCORES')
+  local typing = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. whole(now), whole(latest), 'WITHSCORES')
   local reply = {}
   for first = 1, #typing, 2 * BATCH do
     local users, last = {}, math.min(first + 2 * BATCH - 1, #typing)

@@ -3,7 +3,8 @@
 --
 -- KEYS[1]  presence:{USER}, also the channel
 -- ARGV     1 user, 2 device, 3 the dead incarnation, 4 the session's RANDOM, 5 the incarnation's last beat (0: not
---          known), 6 until when the sweeper may write, 7 retention in milliseconds
+--          known), 6 until when the sweeper may write, 7 retention in milliseconds, 8 how many milliseconds ahead 6 can lie
+--          (empty: any)
 -- Reply    { code, TIME, version }
 --          swept: done, and published · kept: nothing here is that session's, or it is gone · expired: too late
 
@@ -13,7 +14,7 @@ local beat, deadline, retention = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 -- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
 redis.call('HDEL', KEYS[1], '')
 
-if now > deadline then return { 'expired', now } end
+if is_too_late(deadline, ARGV[8]) then return { 'expired', now } end
 
 local record = read_record()
 local device = record.devices[name]
@@ -21,7 +22,7 @@ if not device or device.state == 'gone' or device.incarnation ~= incarnation or 
   return { 'kept', now, record.version }
 end
 
-local last_seen = seen(device, math.min(beat, now))
+local last_seen = seen(device, not_ahead(beat))
 -- SESSION and SEQ stay: if its worker was only fenced, the next decision of this same session brings it back.
 device.state, device.since = 'gone', now
 return { 'swept', now, write_record(record, user, name, device, last_seen, retention) }

@@ -1,12 +1,17 @@
--- Shared by typing_signal and typing_stop, after time.lua: where a user types, and what others are told of it.
--- KEYS[1] typing:{CONVERSATION}:USER, KEYS[2] typing:{CONVERSATION}, also the channel.
+-- Shared by typing_signal and typing_stop, after time.lua and typing_end.lua: where a user types, and what others are
+-- told of it.
+-- KEYS[1] typing:{CONVERSATION}:USER, KEYS[2] typing:{CONVERSATION}, also the channel, ARGV[4] typing.expiry in
+-- milliseconds.
+
+local longest = tonumber(ARGV[4])
+local latest = latest_end(longest)
 
 -- The devices named, if the user still types there: `name` and `ends` of each, the one that ends last first.
 local function still_typing(user, names)
   local devices = {}
   for _, name in ipairs(names) do
     local ends = tonumber(redis.call('ZSCORE', KEYS[2], user .. ' ' .. name) or 0)
-    if ends > now then devices[#devices + 1] = { name = name, ends = ends } end
+    if ends > now and ends <= latest then devices[#devices + 1] = { name = name, ends = ends } end
   end
   table.sort(devices, function(left, right)
     if left.ends == right.ends then return left.name < right.name end
@@ -15,7 +20,7 @@ local function still_typing(user, names)
   return devices
 end
 
--- The devices other than `device` that the string named.
+-- The devices other than `device` that the string named; all of them without one.
 local function others(string_before, device)
   local names = {}
   for name in string.gmatch(string_before, '[^ ]+') do
@@ -37,9 +42,26 @@ local function store_typing(user, devices, name)
   tell_typing(user, devices[1].ends, name)
 end
 
--- Lets go of what is past, and the set end with its last member.
+-- Removes what was stored before the clock was set back, and would stay until the clock is there again.
+local function remove_stale()
+  local beyond = '(' .. whole(latest)
+  local stale = redis.call('ZRANGEBYSCORE', KEYS[2], beyond, '+inf')
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], beyond, '+inf')
+  for _, member in ipairs(stale) do
+    local user = string.match(member, '^[^ ]+')
+    local key = KEYS[2] .. ':' .. user
+    local names = redis.pcall('GET', key) -- an error: it is no string, and not ours
+    if type(names) == 'string' and #still_typing(user, others(names)) == 0 then redis.call('DEL', key) end
+  end
+end
+
+-- Removes what is past. The set expires with its last member.
 local function tidy()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now))
   local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+  if last[2] and tonumber(last[2]) > latest then
+    remove_stale()
+    last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+  end
   if last[2] then redis.call('PEXPIREAT', KEYS[2], last[2]) end
 end

@@ -6,7 +6,7 @@
 -- Reply    { code, TIME }
 --          typing: stored and published · not_a_member · late: the expiry has passed
 
-local user, device, expiry, longest = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local user, device, expiry = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 local _, member, name = membership(KEYS[3], user, ARGV[5])
 if not member then return { 'not_a_member', now } end
@@ -15,7 +15,8 @@ if now >= expiry then return { 'late', now } end
 local ends, typist = math.min(expiry, now + longest), user .. ' ' .. device
 -- GT: of two signals that overtook each other, the later ending counts.
 if redis.call('ZADD', KEYS[2], 'GT', 'CH', whole(ends), typist) == 0 then
-  ends = tonumber(redis.call('ZSCORE', KEYS[2], typist))
+  local stored = tonumber(redis.call('ZSCORE', KEYS[2], typist))
+  if stored <= latest then ends = stored else redis.call('ZADD', KEYS[2], whole(ends), typist) end
 end
 local before = redis.call('SET', KEYS[1], device, 'PX', whole(ends - now), 'GET')
 if not before or before == device then

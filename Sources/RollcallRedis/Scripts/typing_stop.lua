@@ -2,15 +2,16 @@
 -- if nothing was stored any more, since the stop at expiry follows Redis's own.
 --
 -- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION}
--- ARGV     1 user, 2 device, 3 the expiry of the last signal of which this is the stop (absolute)
+-- ARGV     1 user, 2 device, 3 the expiry of the last signal of which this is the stop (absolute),
+--          4 typing.expiry in milliseconds
 -- Reply    { code, TIME }
 --          stopped: published, as true if the user types on another device still · late: typing began anew since
 
 local user, device, expiry = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local member = user .. ' ' .. device
 
-local ends = redis.call('ZSCORE', KEYS[2], member)
-if ends and tonumber(ends) > expiry then return { 'late', now } end
+local ends = tonumber(redis.call('ZSCORE', KEYS[2], member) or nil)
+if ends and ends > expiry and ends <= latest then return { 'late', now } end
 
 redis.call('ZREM', KEYS[2], member) -- permitted at maxmemory; after it, so is all that a script does
 tidy()

@@ -19,41 +19,16 @@ extension PresenceRecord {
     ///
     /// - Parameter living: whose devices are counted and not listed: of almost everybody, all.
     init(user: UserID, hash: FlatReply, readAfter time: Timestamp, counting living: Set<BytesKey>) {
-        self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
+        self.init(user: user, readAfter: time)
         hash.forEachField { read($0, $1, counting: living) }
     }
 
     /// The same from a tree; unless told otherwise, with every device listed.
     init(user: UserID, hash: [RedisValue], readAfter time: Timestamp, counting living: Set<BytesKey> = []) {
-        self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
+        self.init(user: user, readAfter: time)
         for index in stride(from: 0, to: hash.count - 1, by: 2) {
             guard case .bulk(let field) = hash[index], case .bulk(let value) = hash[index + 1] else { continue }
             field.withUnsafeBytes { field in value.withUnsafeBytes { read(field, $0, counting: living) } }
         }
-    }
-
-    private mutating func read(
-        _ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, counting living: Set<BytesKey>
-    ) {
-        if field.spells("last_seen") {
-            lastSeen = Int64(decimal: value).map(Timestamp.init(milliseconds:))
-        } else if field.spells("updated_at") {
-            updatedAt = Int64(decimal: value).map(Timestamp.init(milliseconds:))
-        } else if field.spells("version") {
-            version = Int64(decimal: value) ?? version
-        } else if field.holds(Self.mark, at: 0) {
-            addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
-        }
-    }
-
-    private static var mark: StaticString { "device:" }
-
-    private mutating func addDevice(
-        _ device: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, counting living: Set<BytesKey>
-    ) {
-        guard let words = DeviceWords(value) else { return }
-        guard !living.contains(BytesKey(borrowing: words.incarnation)) else { return self.living.add(words.state) }
-        guard let device = String(validating: device, as: UTF8.self).flatMap({ try? DeviceID($0) }) else { return }
-        devices[device] = DeviceRecord(words)
     }
 }

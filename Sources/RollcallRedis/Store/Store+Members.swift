@@ -12,6 +12,40 @@ extension Store {
         }
     }
 
+    /// Reads a part of the members: all of them where they are no more than `limit`, else about so many.
+    ///
+    /// - Parameters:
+    ///   - cursor: ``MembersPage/start``, or ``MembersPage/next`` of the page before.
+    ///   - reply: `nil` if the conversation is not managed.
+    public func membersPage(
+        of conversation: ConversationID, from cursor: UInt64, limit: Int, reply: @escaping Reply<MembersPage?>
+    ) {
+        let key = names.members(conversation)
+        commands.send(RedisCommand("HLEN", .string(key))) { result in
+            switch result.flatMap({ Self.understood($0, command: "HLEN", \.integer) }) {
+            case .failure(let error): reply(.failure(error))
+            case .success(0): reply(.success(nil))
+            case .success(let fields) where cursor == MembersPage.start && fields <= Int64(limit) + 1:
+                self.members(of: conversation) { members in
+                    reply(members.map { $0.map { MembersPage(members: $0, next: nil, count: $0.count) } })
+                }
+            case .success(let fields):
+                // Of the fields one says that the conversation is managed.
+                self.scanMembers(of: key, from: cursor, limit: limit, count: Int(fields) - 1, reply: reply)
+            }
+        }
+    }
+
+    private func scanMembers(
+        of key: String, from cursor: UInt64, limit: Int, count: Int, reply: @escaping Reply<MembersPage?>
+    ) {
+        let scan = RedisCommand(
+            "HSCAN", .string(key), .string(String(cursor)), "COUNT", .integer(Int64(limit)))
+        commands.send(scan) { result in
+            reply(result.flatMap { Self.understood($0, command: "HSCAN") { MembersPage(scan: $0, count: count) } })
+        }
+    }
+
     private static func allMembers(_ fields: [RedisValue]) -> [UserID: String]? {
         fields.isEmpty ? nil : RoomSnapshot.members(fields)
     }
@@ -53,5 +87,15 @@ extension Store {
 
     private func conversationKeys(_ conversation: ConversationID) -> [String] {
         [names.typingOfUsers(in: conversation), names.typing(conversation), names.members(conversation)]
+    }
+}
+
+extension MembersPage {
+    /// Reads the reply to `HSCAN`.
+    fileprivate init?(scan value: RedisValue, count: Int) {
+        guard let parts = value.array, parts.count == 2, let next = parts[0].string.flatMap({ UInt64($0) }),
+            let fields = parts[1].array
+        else { return nil }
+        self.init(members: RoomSnapshot.members(fields), next: next == Self.start ? nil : next, count: count)
     }
 }

@@ -31,9 +31,17 @@ extension Store {
         commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
-    /// From now on no token counts that was issued for the user before; this is known as long as a record is.
-    public func revokeTokens(of user: UserID, reply: @escaping Reply<Timestamp>) {
-        call(.userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), reply: reply) { $0.time }
+    /// No token counts any more that was issued for the user before `moment`, which is of this host's clock, as tokens are
+    /// judged by it (by default now). This is known as long as a record is.
+    ///
+    /// - Parameter reply: the moment.
+    public func revokeTokens(
+        of user: UserID, issuedBefore moment: Timestamp? = nil, reply: @escaping Reply<Timestamp>
+    ) {
+        let moment = moment ?? Self.hostTime()
+        call(.userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), .time(moment), reply: reply) {
+            $0.time.map { _ in moment }
+        }
     }
 
     /// Erases the user's record, and strikes the devices off the lists of their workers. The revocation stays: it is what
@@ -71,11 +79,11 @@ extension Store {
         }
         let named = Set(record.devices.values.map(\.incarnation)).union(own.map { [$0] } ?? [])
         // After the record: an incarnation claims its lease before it writes any.
-        reports(on: named.sorted { $0.name < $1.name }) { workers in
+        reports(on: named.sorted()) { workers in
             reply(
                 workers.map {
                     UserReport(
-                        record: record, storedStatus: Self.fields(hash)["status"], workers: $0, revoked: values[2].time)
+                        record: record, storedStatus: HashFields(hash)["status"], workers: $0, revoked: values[2].time)
                 })
         }
     }
@@ -99,26 +107,30 @@ extension Store {
     ) -> Result<WorkersReport, RedisError> {
         understood(values[2 * incarnations.count], command: "TIME", Timestamp.init(redisTime:)).map { time in
             let workers = incarnations.enumerated().map { index, incarnation in
-                WorkerReport(incarnation, leaseEnd: values[2 * index], fields(values[2 * index + 1].array ?? []))
+                WorkerReport(incarnation, leaseEnd: values[2 * index], HashFields(values[2 * index + 1].array ?? []))
             }
             return WorkersReport(time: time, workers: workers)
         }
     }
+}
 
-    /// A hash as `HGETALL` answers it; what is no text is left out.
-    private static func fields(_ hash: [RedisValue]) -> [String: String] {
-        var fields: [String: String] = [:]
+/// A hash as `HGETALL` answers it; what is no text is left out.
+private struct HashFields {
+    private var values: [BytesKey: String] = [:]
+
+    init(_ hash: [RedisValue]) {
         for index in stride(from: 0, to: hash.count - 1, by: 2) {
             guard let field = hash[index].string else { continue }
-            fields[field] = hash[index + 1].string
+            values[BytesKey(field)] = hash[index + 1].string
         }
-        return fields
     }
+
+    subscript(field: String) -> String? { values[BytesKey(field)] }
 }
 
 extension WorkerReport {
     /// Reads the reply to `ZSCORE`, and the fields of the incarnation's hash.
-    fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: [String: String]) {
+    fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: HashFields) {
         func number(_ field: String) -> Int64? { fields[field].flatMap { Int64($0) } }
         self.init(incarnation: incarnation, leaseEnd: leaseEnd.time)
         (host, edge, version) = (fields["host"], fields["edge"], fields["version"])

@@ -21,7 +21,8 @@ extension Store {
         let key = names.sessions(incarnation)
         inBatches(sessions.map(\.member), reply: { reply($0.map { !$0.contains(false) }) }) { batch, done in
             self.call(
-                .sessionsRecord, keys: [key], arguments: [.time(until)] + batch, reply: { done($0.orForeign(true)) }
+                .sessionsRecord, keys: [key], arguments: [.time(until), self.longestDeadline] + batch,
+                reply: { done($0.orForeign(true)) }
             ) { $0.integer.map { $0 == 1 } }
         }
     }
@@ -64,7 +65,7 @@ extension Store {
             .sweepDevice, keys: [names.presence(session.user)],
             .string(session.user.text), .string(session.device.text), .string(dead.name),
             .string(session.session.random), .time(orZero: lastBeat), .time(until),
-            .milliseconds(settings.retention), reply: { reply($0.orForeign(.kept)) }
+            .milliseconds(settings.retention), longestDeadline, reply: { reply($0.orForeign(.kept)) }
         ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
     }
 
@@ -147,13 +148,5 @@ extension Store {
 
 extension SessionName {
     /// As it stands in `worker:{INCARNATION}:sessions`.
-    var member: RedisCommand.Argument { .string("\(user) \(device) \(session)") }
-
-    fileprivate init?(member: String) {
-        let words = member.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, !words[2].isEmpty, let user = try? UserID(String(words[0])),
-            let device = try? DeviceID(String(words[1]))
-        else { return nil }
-        self.init(user: user, device: device, session: SessionID(random: String(words[2])))
-    }
+    var member: RedisCommand.Argument { .string(memberText) }
 }

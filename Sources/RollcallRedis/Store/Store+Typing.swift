@@ -17,7 +17,8 @@ extension Store {
     public func stopTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingStopOutcome>) {
         call(
             .typingStop, keys: typingKeys(signal),
-            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry), reply: reply
+            .string(signal.user.text), .string(signal.device.text), .time(signal.expiry),
+            .milliseconds(settings.typingExpiry), reply: reply
         ) { $0.array?.first?.string.flatMap(TypingStopOutcome.init) }
     }
 
@@ -33,7 +34,7 @@ extension Store {
         call(
             .room, keys: [names.members(conversation), names.typing(conversation)],
             .string(user?.text ?? ""), conversationsDefault, withTyping ? 1 : 0, .integer(Int64(mostMembers)),
-            reply: reply
+            .milliseconds(settings.typingExpiry), reply: reply
         ) { RoomSnapshot($0, mostMembers: mostMembers) }
     }
 
@@ -61,18 +62,12 @@ extension RoomSnapshot {
             memberCount: areAll ? members?.count ?? 0 : Int(count))
     }
 
-    /// Each user once, with the expiry of the device that ends last; what is no user of ours is left out.
     private static func typists(_ triples: [RedisValue]) -> [Entry] {
-        var typists: [UserID: Entry] = [:]
-        for index in stride(from: 0, to: triples.count - 2, by: 3) {
-            guard let word = triples[index].string?.split(separator: " ").first, let user = try? UserID(String(word)),
-                let expiry = triples[index + 1].time
-            else { continue }
-            let name = triples[index + 2].string.flatMap { $0.isEmpty ? nil : $0 }
-            let known = typists[user]?.expiry ?? expiry
-            typists[user] = Entry(user: user, expiry: max(known, expiry), name: name)
-        }
-        return typists.values.sorted { $0.user < $1.user }
+        typists(
+            stride(from: 0, to: triples.count - 2, by: 3).lazy.compactMap { index in
+                guard let member = triples[index].string, let expiry = triples[index + 1].time else { return nil }
+                return (member, expiry, triples[index + 2].string)
+            })
     }
 
     static func members(_ fields: [RedisValue]) -> [UserID: String] {

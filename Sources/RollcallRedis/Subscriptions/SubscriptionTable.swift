@@ -2,6 +2,7 @@
 // the order sent; so a channel is as it was last asked to be when as many answers have come as questions went.
 
 import NIOCore
+import RollcallModel
 
 /// The channels that are wanted, what they are about, and how far Redis is with them.
 struct SubscriptionTable<Subject> {

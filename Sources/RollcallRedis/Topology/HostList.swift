@@ -1,6 +1,8 @@
 // Several hosts in one URL, separated by commas. No reader of URLs knows them; so all but the first are taken out, and read
 // as URLs of their own, by the same rules.
 
+import RollcallModel
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -10,14 +12,14 @@
 /// A URL with one host, and the hosts that stood beside it.
 struct HostList {
     let url: String
-    let others: [Substring]
+    let others: [String]
 
     init(of url: String) {
-        let start = url.firstRange(of: "://")?.upperBound ?? url.endIndex
-        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        let first = url[start..<end].lastIndex(of: "@").map { url.index(after: $0) } ?? start
-        let hosts = url[first..<end].split(separator: ",", omittingEmptySubsequences: false)
-        self.url = String(url[..<first] + (hosts.first ?? "") + url[end...])
+        let start = url.firstBytes(of: "://")?.upperBound ?? url.endIndex
+        let end = url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? url.endIndex
+        let first = url.utf8[start..<end].lastIndex(of: UInt8(ascii: "@")).map { url.utf8.index(after: $0) } ?? start
+        let hosts = url[first..<end].parts(at: ",")
+        self.url = String(url[..<first]) + (hosts.first ?? "") + url[end...]
         others = Array(hosts.dropFirst())
     }
 

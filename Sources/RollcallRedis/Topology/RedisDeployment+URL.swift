@@ -1,5 +1,7 @@
 // Reading `redis.url`. Each refusal says what would be right, and never repeats what may be a password.
 
+import RollcallModel
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -57,13 +59,15 @@ extension RedisDeployment {
 
     private init(sentinel parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
         guard parts.query == nil else { throw InvalidRedisURL("\(scheme):// takes no query") }
-        let path = parts.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
-        guard let name = path.first, !name.isEmpty, path.count <= 2, !name.contains(where: \.isWhitespace) else {
+        let path = parts.path.parts(at: "/").dropFirst()
+        guard let name = path.first, !name.isEmpty, path.count <= 2,
+            !name.unicodeScalars.contains(where: \.properties.isWhitespace)
+        else {
             throw InvalidRedisURL("the name of the primary follows the sentinels: \(scheme)://h1,h2,h3/mymaster")
         }
         let sentinels = try list.addresses(first: parts, port: 26_379)
-        try self.init(.sentinel(sentinels, name: name), parts, database: path.count == 2 ? path[1] : "")
-        isEncrypted = scheme.hasPrefix("rediss")
+        try self.init(.sentinel(sentinels, name: name), parts, database: path.count == 2 ? path[2] : "")
+        isEncrypted = scheme.begins(with: "rediss")
     }
 
     private init(cluster parts: URLComponents, of list: HostList, scheme: String) throws(InvalidRedisURL) {
@@ -71,7 +75,7 @@ extension RedisDeployment {
         let nodes = try list.addresses(first: parts, port: 6379)
         try self.init(.cluster(nodes), parts, database: String(parts.path.drop { $0 == "/" }))
         guard database == 0 else { throw InvalidRedisURL("a cluster has no database but 0: leave the path out") }
-        isEncrypted = scheme.hasPrefix("rediss")
+        isEncrypted = scheme.begins(with: "rediss")
     }
 
     private init(unix parts: URLComponents) throws(InvalidRedisURL) {
@@ -102,7 +106,7 @@ extension RedisLocation.Address {
     /// - Parameter port: the one where none is given.
     init(of parts: URLComponents, port usual: Int) throws(InvalidRedisURL) {
         guard var host = parts.host, !host.isEmpty else { throw InvalidRedisURL("the host is missing") }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        if host.begins(with: "["), host.ends(with: "]") { host = String(host.dropFirst().dropLast()) }
         let port = parts.port ?? usual
         guard (1...65535).contains(port) else { throw InvalidRedisURL("the port \(port) is not one of 1–65535") }
         self = .host(host, port: port)

@@ -53,7 +53,7 @@ extension RedisLocation.Address: CustomStringConvertible {
     /// `host:port`, or the path of a socket.
     public var description: String {
         switch self {
-        case .host(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .host(let host, let port): "\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"
         case .unix(let path): path
         }
     }

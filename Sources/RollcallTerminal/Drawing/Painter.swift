@@ -53,7 +53,7 @@ package struct Painter: Hashable, Sendable {
     }
 
     private func drawing(of span: Span) -> String {
-        let text = Shown.text(span.text)
+        let text = Shown.sentence(span.text)
         guard usesColours, let colour = Self.colour(of: span.style), !text.isEmpty else { return text }
         return "\u{1B}[\(colour)m\(text)\u{1B}[0m"
     }

@@ -3,13 +3,26 @@
 
 /// Makes text of others harmless to a terminal.
 package enum Shown {
-    /// The text with a picture in place of each control character: `␛` for escape, `␊` for a line feed.
+    /// The text with a picture in place of each control character: `␛` for escape, `␊` for a line feed, and the character
+    /// for what cannot be shown for those that turn the order of letters round.
     package static func text(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: controls) else { return text }
+        replacing(controls, in: text)
+    }
+
+    /// As ``text(_:)`` for a sentence of ours, whose names went through ``name(_:)`` and may stand in isolates.
+    package static func sentence(_ text: String) -> String {
+        replacing({ controls($0) && !isolates($0) }, in: text)
+    }
+
+    private static func replacing(_ isBad: (Unicode.Scalar) -> Bool, in text: String) -> String {
+        guard text.unicodeScalars.contains(where: isBad) else { return text }
         var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { shown.append(controls(scalar) ? picture(of: scalar) : scalar) }
+        for scalar in text.unicodeScalars { shown.append(isBad(scalar) ? picture(of: scalar) : scalar) }
         return String(shown)
     }
+
+    /// U+2068 and U+2069, which keep the order of a name's letters to the name.
+    private static func isolates(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{2068}" || scalar == "\u{2069}" }
 
     /// A name as ``text(_:)``, on one line and without what turns the order of its neighbours round; `nil` if nothing
     /// of it shows.
@@ -36,7 +49,7 @@ package enum Shown {
     private static func controls(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
-        default: false
+        default: scalar.properties.isBidiControl
         }
     }
 

@@ -9,10 +9,14 @@ extension News {
     package func line(in wording: Wording, at now: Timestamp?) -> String? {
         switch self {
         case .connection: nil
-        case .typing(let typing): Shown.text("\(typing.conversation)  \(Self.sentence(for: typing, in: wording))")
-        case .members(let members): Shown.text("\(members.conversation)  \(Self.sentence(for: members, in: wording))")
+        case .typing(let typing): Self.line(of: typing.conversation, Self.sentence(for: typing, in: wording))
+        case .members(let members): Self.line(of: members.conversation, Self.sentence(for: members, in: wording))
         case .presence(let person): person.line(in: wording, at: now)
         }
+    }
+
+    private static func line(of conversation: ConversationID, _ sentence: String) -> String {
+        "\(Shown.text(conversation.text))  \(Shown.sentence(sentence))"
     }
 
     private static func sentence(for members: Members, in wording: Wording) -> String {

@@ -29,7 +29,7 @@ package struct Wording: Sendable {
     package func typing(_ typing: Typing) -> String {
         TypingText(language: language).text(for: typing) { user in
             let name = typing.typists.first { $0.user == user }?.name
-            return name.flatMap(Shown.name) ?? user.text
+            return name.flatMap(Shown.name) ?? Shown.text(user.text)
         }
     }
 

@@ -14,14 +14,22 @@ import RollcallModel
 /// Notes who changed what. A user is told by a keyed hash of their name: whoever has the key finds a user's lines, and
 /// the log alone names nobody.
 struct AdminAudit: Sendable {
-    private let key: SymmetricKey
+    private let tokens: AdminTokenKeeper
+    private let drawn = SymmetricKey(size: .bits256)
     private let logger: Logger
 
-    /// - Parameter token: the key, so that lines of all workers with the same token agree. Without one the key is drawn,
-    ///   and the lines of one worker's run agree.
-    init(token: Secret?, logger: Logger) {
-        key = token.map { SymmetricKey(data: $0.bytes) } ?? SymmetricKey(size: .bits256)
+    /// - Parameter tokens: of which the operators' is what the key is derived from, so that lines of all workers with the
+    ///   same token agree. Without one the key is drawn, and the lines of one worker's run agree.
+    init(_ tokens: AdminTokenKeeper, logger: Logger) {
+        self.tokens = tokens
         self.logger = logger
+    }
+
+    /// Derived, so that the key of the audit opens no admin port.
+    private var key: SymmetricKey {
+        guard let token = tokens.tokens.operatorToken else { return drawn }
+        return HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: token.bytes), info: Data("rollcall audit".utf8), outputByteCount: 32)
     }
 
     func note(_ method: HTTPRequest.Method, _ route: AdminRoute, from context: AdminContext, _ status: Int) {

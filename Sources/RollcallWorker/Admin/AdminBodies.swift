@@ -3,7 +3,7 @@
 import RollcallModel
 
 /// A body that a request must have.
-protocol AdminRequestBody: Decodable {
+protocol AdminRequestBody: JSONReadable {
     /// How it looks, for whoever sent another.
     static var form: String { get }
 }
@@ -15,6 +15,10 @@ struct AdminUsers: AdminRequestBody {
     static let most = 1000
 
     var users: [UserID]
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        users = try json.field("users")
+    }
 }
 
 /// Up to a thousand people's, so written like a message.
@@ -42,34 +46,65 @@ struct AdminTyping: JSONWritable {
     }
 }
 
-/// All members of a conversation: their display names by user.
-struct AdminMembers: AdminRequestBody, Encodable {
+/// Members of a conversation: their display names by user. Of a user who is named twice the first name counts.
+struct AdminMembers: AdminRequestBody {
     static let form = #"{"members":{"alice":"Alice"}}"#
 
     var members: [UserID: String]
 
-    enum CodingKeys: CodingKey { case members }
-
-    init(_ members: [UserID: String]) {
-        self.members = members
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        let names: Names = try json.field("members")
+        members = names.byUser
     }
 
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        members = [:]
-        for (user, name) in try fields.decode([String: AdminMemberName].self, forKey: .members) {
-            do {
-                members[try UserID(user)] = name.text
-            } catch let invalid {
-                throw DecodingError.dataCorruptedError(forKey: .members, in: fields, debugDescription: "\(invalid)")
+    private struct Names: JSONReadable {
+        var byUser: [UserID: String] = [:]
+
+        init(json: JSONValue) throws(UnexpectedJSON) {
+            try json.forEachField { (name, value) throws(UnexpectedJSON) in
+                let user: UserID
+                do {
+                    user = try UserID(name)
+                } catch {
+                    throw UnexpectedJSON("\(error)")
+                }
+                let name = try AdminMemberName(json: value).text
+                if byUser[user] == nil { byUser[user] = name }
             }
         }
     }
+}
 
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        let texts = members.map { ($0.key.text, $0.value) }
-        try fields.encode(Dictionary(texts) { first, _ in first }, forKey: .members)
+/// The answer that has members, ordered by user.
+struct AdminMemberList: JSONWritable {
+    /// How many are answered to a request that asks for no page.
+    static let mostUnpaged = 100_000
+    static let mostOfPage = 10_000
+    static let usualOfPage = 1000
+
+    private let members: [(user: UserID, name: String)]
+    private let cursor: String?
+
+    init(_ members: [UserID: String], cursor: UInt64? = nil) {
+        self.members = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        self.cursor = cursor.map { String($0) }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object {
+            $0.optionalField("cursor", cursor)
+            $0.field("members", Names(members: members))
+        }
+    }
+
+    private struct Names: JSONWritable {
+        let members: [(user: UserID, name: String)]
+
+        func write(to json: inout JSONWriter) {
+            json.object { json in
+                for member in members { json.field(named: member.user.text, member.name) }
+            }
+        }
     }
 }
 
@@ -78,25 +113,26 @@ struct AdminMember: AdminRequestBody {
     static let form = #"{"name":"Alice"}"#
 
     var name: AdminMemberName
+
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        name = try json.field("name")
+    }
 }
 
 /// A member's display name: it travels with every message that names its bearer, so it is short, and it is shown to
 /// people, so it is one line. An empty one counts as unknown.
-struct AdminMemberName: Decodable {
+struct AdminMemberName: JSONReadable {
     static let mostBytes = 256
 
     let text: String
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        text = try container.decode(String.self)
+    init(json: JSONValue) throws(UnexpectedJSON) {
+        text = try json.text()
         guard text.utf8.count <= Self.mostBytes else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "a name has at most \(Self.mostBytes) bytes")
+            throw UnexpectedJSON("a name has at most \(Self.mostBytes) bytes")
         }
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "a name has no control characters")
+            throw UnexpectedJSON("a name has no control characters")
         }
     }
 }

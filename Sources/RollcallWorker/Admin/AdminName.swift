@@ -34,7 +34,11 @@ enum AdminName {
     }
 
     private static func hex(_ byte: UInt8?) -> UInt8? {
-        byte.flatMap { Character(Unicode.Scalar($0)).hexDigitValue }.map { UInt8($0) }
+        switch byte {
+        case let byte? where (0x30...0x39).contains(byte): byte - 0x30
+        case let byte? where (0x41...0x46).contains(byte & 0xDF): (byte & 0xDF) - 0x41 + 10
+        default: nil
+        }
     }
 }
 
@@ -60,15 +64,29 @@ struct AdminQuery {
     /// All that are called so.
     func names<Kind>(_ name: String) throws(AdminProblem) -> [Identifier<Kind>] {
         var names: [Identifier<Kind>] = []
-        for field in fields where field.name == name {
+        for field in fields where field.name.isSame(as: name) {
             if let value = field.value { names.append(try AdminName.decoded(value, "the \(name)")) }
         }
         return names
     }
 
+    /// The number that a parameter has; `nil` if it is not there.
+    func number<Number: FixedWidthInteger>(
+        _ name: String, in range: ClosedRange<Number>
+    ) throws(AdminProblem) -> Number? {
+        guard let field = fields.first(where: { $0.name.isSame(as: name) }) else { return nil }
+        guard let text = field.value.flatMap({ AdminName.percentDecoded($0) }), let number = Number(text),
+            range.contains(number)
+        else {
+            throw AdminProblem(
+                .badRequest, "the \(name) is no whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
     /// Where a slip of the pen would do more than was meant, nothing but `allowed` may be said.
     func demand(only allowed: String) throws(AdminProblem) {
-        if let other = fields.first(where: { $0.name != allowed || $0.value == nil }) {
+        if let other = fields.first(where: { !$0.name.isSame(as: allowed) || $0.value == nil }) {
             throw AdminProblem(.badRequest, "there is no ?\(other.name) here, only ?\(allowed)=")
         }
     }

@@ -15,6 +15,8 @@ struct AdminProblem: Error, Hashable {
     enum Code: String, CaseIterable {
         case badRequest = "bad_request"
         case unauthorized
+        /// The token's role may not do this.
+        case forbidden
         case notFound = "not_found"
         /// The conversation has no members, not even none: it is not managed.
         case notManaged = "not_managed"
@@ -50,6 +52,7 @@ struct AdminProblem: Error, Hashable {
         switch code {
         case .badRequest, .limit: .badRequest
         case .unauthorized: .unauthorized
+        case .forbidden: .forbidden
         case .notFound, .notManaged: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .tooLarge: .contentTooLarge

@@ -5,24 +5,28 @@ import NIOCore
 import NIOHTTP1
 import RollcallModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 extension AdminResponder {
     /// Room for the members of a large conversation.
     static let mostBytes = 4 * 1024 * 1024
 
-    /// Unknown paths ask for the token too, so that who has none cannot explore.
-    func authorize(_ request: Request) throws(AdminProblem) {
-        guard let token else { return try demandOwnName(request) }
-        let words = (request.headers[.authorization] ?? "").split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bearer", Secret(words[1].utf8) == token else {
+    /// Unknown paths ask for a token too, so that who has none cannot explore.
+    ///
+    /// - Parameter place: where the request leads; `nil` for nowhere.
+    func authorize(_ request: Request, for place: AdminPlace?) throws(AdminProblem) {
+        let tokens = tokens.tokens
+        guard !tokens.isEmpty else { return try demandOwnName(request) }
+        let words = (request.headers[.authorization] ?? "").parts(at: " ").filter { !$0.isEmpty }
+        guard words.count == 2, words[0].lowercased() == "bearer",
+            let role = tokens.role(of: Secret(words[1].utf8))
+        else {
             throw AdminProblem(
                 .unauthorized, "show the token of admin.token_file as Authorization: Bearer TOKEN",
                 headers: [.wwwAuthenticate: "Bearer"])
+        }
+        let needed: AdminRole =
+            request.method.changes(place) ? .operator : place == .metrics ? .metrics : .read
+        guard role >= needed else {
+            throw AdminProblem(.forbidden, "the token of \(role.key) is not enough here: \(needed.key) is")
         }
     }
 
@@ -47,8 +51,8 @@ extension AdminResponder {
     /// A body that says nothing of itself is taken for JSON.
     private func demandJSON(_ request: Request) throws(AdminProblem) {
         guard let type = request.headers[.contentType] else { return }
-        let essence = type.prefix { $0 != ";" }.trimmingPrefix(" ").lowercased().split(separator: " ").first
-        guard essence == "application/json" else {
+        let essence = type.parts(at: ";")[0].parts(at: " ").first { !$0.isEmpty }
+        guard essence?.lowercased().isSame(as: "application/json") == true else {
             throw AdminProblem(.unsupportedMediaType, "the body must be application/json (curl --json sends it so)")
         }
     }
@@ -66,20 +70,9 @@ extension AdminResponder {
             throw AdminProblem(.badRequest, "the body did not arrive whole")
         }
         do {
-            return try JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView))
-        } catch let error as DecodingError {
-            throw AdminProblem(.badRequest, "the body must look like \(Body.form); \(error.reason)")
-        }
-    }
-}
-
-extension DecodingError {
-    fileprivate var reason: String {
-        switch self {
-        case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            context.debugDescription
-        @unknown default: "it could not be read"
+            return try Body(jsonText: bytes.readableBytesView)
+        } catch let error as UnexpectedJSON {
+            throw AdminProblem(.badRequest, "the body must look like \(Body.form); \(error)")
         }
     }
 }

@@ -11,42 +11,53 @@ struct AdminResponder: HTTPResponder {
 
     let node: any OperatorAccess
     /// What callers must show, if anything.
-    let token: Secret?
+    let tokens: AdminTokenKeeper
     let audit: AdminAudit
+    let refusals: AdminRefusals
     let logger: Logger
     /// What there is to scrape, if it is kept here.
     let metrics: PrometheusMetrics?
     /// The last that was logged.
     let events: EventRing
 
-    /// Whatever would change something is noted; that presence may be asked for in a body makes it no change.
+    /// Whatever would change something, by somebody who may, is noted.
     ///
     /// - Throws: `HTTPParserError` alone, which the server answers by itself.
     func respond(to request: Request, context: Context) async throws -> Response {
-        let response = try await answer(to: request)
-        if request.method.changes, response.status != .methodNotAllowed,
-            let route = try? AdminRoute(path: request.uri.path), route.place != .presence
-        {
+        let route = Result { () throws(AdminProblem) in try AdminRoute(path: request.uri.path) }
+        let place = try? route.get().place
+        if place.map(AdminPlace.open.contains) != true {
+            do throws(AdminProblem) {
+                try authorize(request, for: place)
+            } catch {
+                refusals.occurred(error.code, from: context)
+                return request.method == .head ? error.response.createHeadResponse() : error.response
+            }
+        }
+        let response = try await answer(to: request, for: route)
+        if request.method.changes(place), response.status != .methodNotAllowed, let route = try? route.get() {
             audit.note(request.method, route, from: context, response.status.code)
         }
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(to request: Request) async throws -> Response {
+    private func answer(to request: Request, for route: Result<AdminRoute, AdminProblem>) async throws -> Response {
         do {
-            let route = Result { () throws(AdminProblem) in try AdminRoute(path: request.uri.path) }
-            if (try? route.get()).map({ AdminPlace.open.contains($0.place) }) != true { try authorize(request) }
             return try await answer(to: request, for: try route.get())
         } catch let problem as AdminProblem {
             return problem.response
         } catch let unavailable as Unavailable {
-            return AdminProblem.unavailable("Redis is away, or was until just now", retryAfter: unavailable.retryAfter)
-                .response
+            let reason =
+                unavailable.refusesWrites
+                ? "Redis refuses writes, and answers reads" : "Redis is away, or was until just now"
+            return AdminProblem.unavailable(reason, retryAfter: unavailable.retryAfter).response
         } catch let unsettled as Unsettled {
             return AdminProblem.unavailable(
                 "this worker has just started, or Redis was away until just now: "
                     + "sessions may stand that nobody has named yet", retryAfter: unsettled.retryAfter
             ).response
+        } catch is AnswerTooLarge {
+            return AdminProblem(.limit, "the answer is larger than a worker reads from Redis at once").response
         } catch let error as HTTPParserError {
             throw error
         } catch {
@@ -92,7 +103,10 @@ struct AdminResponder: HTTPResponder {
 
     private func ready() throws(AdminProblem) -> Response {
         guard node.isReady else {
-            throw .unavailable("this worker stops, or Redis has been away for long", retryAfter: .seconds(1))
+            let reason =
+                node.refusesWrites
+                ? "Redis has refused writes for long" : "this worker stops, or Redis has been away for long"
+            throw .unavailable(reason, retryAfter: .seconds(1))
         }
         return AdminJSON.response(AdminHealth(status: "ready"))
     }
@@ -116,15 +130,37 @@ struct AdminResponder: HTTPResponder {
     ) async throws -> Response {
         switch method {
         case .get:
-            guard let members = try await node.members(of: conversation) else {
-                throw AdminProblem(.notManaged, "members of this conversation were never set")
-            }
-            return AdminJSON.response(AdminMembers(members))
+            return AdminJSON.response(try await members(of: conversation, AdminQuery(request.uri.query)))
         case .put: try await node.setMembers(body(of: request, AdminMembers.self).members, of: conversation)
         case .delete: try await node.endMembership(of: conversation)
         default: throw notAllowed(.members)
         }
         return Response(status: .noContent)
+    }
+
+    /// All members, if no page is asked for; else a page.
+    private func members(of conversation: ConversationID, _ query: AdminQuery) async throws -> AdminMemberList {
+        let cursor = try query.number("cursor", in: UInt64.min...UInt64.max)
+        let limit = try query.number("limit", in: 1...AdminMemberList.mostOfPage)
+        let isPaged = cursor != nil || limit != nil
+        let step = limit ?? (isPaged ? AdminMemberList.usualOfPage : AdminMemberList.mostOfPage)
+        var from = cursor ?? MembersPage.start
+        var members: [UserID: String] = [:]
+        while true {
+            guard let page = try await node.membersPage(of: conversation, from: from, limit: step) else {
+                throw AdminProblem(.notManaged, "members of this conversation were never set")
+            }
+            if isPaged { return AdminMemberList(page.members, cursor: page.next) }
+            guard page.count <= AdminMemberList.mostUnpaged else {
+                throw AdminProblem(
+                    .limit,
+                    "there are \(page.count) members: read them in pages, ?limit=\(AdminMemberList.mostOfPage), and "
+                        + "then with the cursor of each answer")
+            }
+            members.merge(page.members) { first, _ in first }
+            guard let next = page.next else { return AdminMemberList(members) }
+            from = next
+        }
     }
 
     private func member(
@@ -145,6 +181,9 @@ struct AdminResponder: HTTPResponder {
 }
 
 extension HTTPRequest.Method {
-    /// Whether a request with it is to change something, and belongs into the audit.
-    fileprivate var changes: Bool { self == .put || self == .post || self == .delete || self == .patch }
+    /// Whether a request with it is to change something, and belongs into the audit. That presence may be asked for in a
+    /// body makes it no change.
+    func changes(_ place: AdminPlace?) -> Bool {
+        place != .presence && ![.get, .head, .options].contains(self)
+    }
 }

@@ -39,7 +39,7 @@ enum AdminPlace: String, CaseIterable {
 
     /// Each with its path, taken apart.
     fileprivate static let all = allCases.map { place in
-        (place: place, parts: place.rawValue.split(separator: "/", omittingEmptySubsequences: false))
+        (place: place, parts: place.rawValue.parts(at: "/"))
     }
 }
 
@@ -56,7 +56,7 @@ struct AdminRoute: Hashable {
     /// - Parameter path: as it stands in the request, without the query.
     /// - Throws: ``AdminProblem`` for a path that is none of ours, or that has a name in it that can be nobody's.
     init(path: String) throws(AdminProblem) {
-        let path = path.split(separator: "/", omittingEmptySubsequences: false)
+        let path = path.parts(at: "/")
         guard let (place, parts) = AdminPlace.all.first(where: { Self.fits(path, $0.parts) }) else {
             throw AdminProblem(.notFound, "there is nothing at this path")
         }
@@ -68,7 +68,7 @@ struct AdminRoute: Hashable {
         }
     }
 
-    private static func fits(_ path: [Substring], _ parts: [Substring]) -> Bool {
-        path.count == parts.count && zip(parts, path).allSatisfy { $0.first == "{" || $0 == $1 }
+    private static func fits(_ path: [String], _ parts: [String]) -> Bool {
+        path.count == parts.count && zip(parts, path).allSatisfy { $0.begins(with: "{") || $0.isSame(as: $1) }
     }
 }

@@ -3,6 +3,7 @@
 
 import Hummingbird
 import Logging
+import Metrics
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -11,17 +12,16 @@ import ServiceLifecycle
 struct AdminServer: Service {
     private let configuration: WorkerConfiguration.Admin
     private let responder: AdminResponder
+    private let tokens: AdminTokenKeeper
     private let group: any EventLoopGroup
+    private let connections: AdminConnections
     private let logger: Logger
     private let listening: @Sendable (SocketAddress) async -> Void
 
     private static let silent = Logger(label: "rollcall.admin") { _ in SwiftLogNoOpLogHandler() }
 
-    /// How long a connection may say nothing.
+    /// How long a connection may say nothing between two requests.
     private static let idle = TimeAmount.seconds(60)
-
-    /// How many connections stand at once; more wait in the kernel.
-    static let mostConnections = 128
 
     /// How long a stop waits for requests that are under way.
     private static let farewell = Duration.seconds(2)
@@ -31,14 +31,17 @@ struct AdminServer: Service {
     init(
         _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
         metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(),
+        connections: AdminConnections = AdminConnections(),
         listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.group = group
+        self.connections = connections
         self.listening = listening
+        tokens = AdminTokenKeeper(configuration, logger: logger)
         responder = AdminResponder(
-            node: node, token: configuration.token,
-            audit: AdminAudit(token: configuration.token, logger: logger.unkept),
+            node: node, tokens: tokens, audit: AdminAudit(tokens, logger: logger.unkept),
+            refusals: AdminRefusals(metrics ?? MetricsSystem.factory, logger: logger),
             logger: logger, metrics: metrics, events: events)
         // What the library calls information is ours to say.
         var quiet = logger
@@ -76,20 +79,33 @@ struct AdminServer: Service {
         let application = Application(
             responder: responder,
             server: .http1(
-                configuration: .init(additionalChannelHandlers: [BadHTTPHandler.Entry()], idleTimeout: Self.idle)),
+                configuration: .init(
+                    additionalChannelHandlers: [BadHTTPHandler.Entry(connections)], idleTimeout: Self.idle)),
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: .maximum(Self.mostConnections, logger: Self.silent)),
+                address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { channel in
+                await keepAccepting(channel)
                 if let address = channel.localAddress { await listening(address) }
             },
             eventLoopGroupProvider: .shared(group), logger: logger)
         do {
-            try await application.run()
+            try await withThrowingTaskGroup { tasks in
+                tasks.addTask { [tokens] in await tokens.run() }
+                defer { tasks.cancelAll() }
+                try await application.run()
+            }
         } catch let error as IOError {
             throw ListenError(.admin, host: configuration.host, port: configuration.port, cause: error)
         } catch let error as SocketAddressError {
             throw ListenError(.admin, host: configuration.host, port: configuration.port, cause: error)
         }
+    }
+
+    /// Lets the listener wait for a free descriptor. The library takes a failure to accept for the listener's end.
+    private func keepAccepting(_ listener: any Channel) async {
+        try? await listener.eventLoop.submit { [logger] in
+            let gate = AcceptGate(onShortage: { logger.outOfFiles($0, port: "admin") })
+            try listener.pipeline.syncOperations.addHandler(gate, position: .first)
+        }.get()
     }
 }

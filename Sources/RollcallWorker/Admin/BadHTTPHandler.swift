@@ -10,14 +10,21 @@ final class BadHTTPHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Adds the handler where it belongs.
+    /// Adds the handler where it belongs, and what watches over the connection.
     final class Entry: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = NIOAny
+
+        private let connections: AdminConnections
+
+        init(_ connections: AdminConnections) {
+            self.connections = connections
+        }
 
         func handlerAdded(context: ChannelHandlerContext) {
             let pipeline = context.pipeline.syncOperations
             guard let encoder = try? pipeline.handler(type: HTTPResponseEncoder.self) else { return }
             try? pipeline.addHandler(BadHTTPHandler(), position: .after(encoder))
+            _ = try? AdminConnection(context.channel, among: connections)
         }
     }
 

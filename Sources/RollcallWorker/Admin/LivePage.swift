@@ -3,6 +3,7 @@
 
 import Hummingbird
 import NIOCore
+import RollcallModel
 
 /// A file of the page.
 struct LivePage: Hashable {
@@ -28,8 +29,8 @@ struct LivePage: Hashable {
         script("words.js", PackageResources.words_js),
     ]
 
-    static func named(_ name: Substring) throws(AdminProblem) -> LivePage {
-        guard let file = files.first(where: { $0.name == name }) else {
+    static func named(_ name: String) throws(AdminProblem) -> LivePage {
+        guard let file = files.first(where: { $0.name.isSame(as: name) }) else {
             throw AdminProblem(.notFound, "the live page has no such file")
         }
         return file

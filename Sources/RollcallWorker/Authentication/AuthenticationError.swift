@@ -1,5 +1,5 @@
-// Why somebody was not let in. The client is told to fix its token (4100), to fetch a fresh one (4101) or to mend its
-// hello (4102); which of the first two it is decides whether an app signs its user out.
+// Why somebody was not let in. The client is told to fix its token (4100), to fetch a fresh one (4101), to mend its hello
+// (4102) or to come back later (4002); which of these it is decides whether an app signs its user out.
 
 public import RollcallModel
 
@@ -15,7 +15,10 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         case keysUnavailable = "keys_unavailable"
         case badSignature = "bad_signature"
         case expired
+        /// Its `nbf` or `iat` lies ahead, most often because the issuer's clock does: it is good later.
         case notYetValid = "not_yet_valid"
+        /// It lives longer than `auth.max_lifetime` allows.
+        case livesTooLong = "lives_too_long"
         case wrongIssuer = "wrong_issuer"
         case wrongAudience = "wrong_audience"
         /// The token names another device than the client does.
@@ -29,6 +32,8 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     public var message: String
     /// Whether the key may be one that its source has and we have not yet read.
     var mayBeNewKey = false
+    /// How long until the token is good, if it is not yet.
+    var wait: Duration?
 
     init(_ code: Code, _ message: String) {
         self.code = code
@@ -38,11 +43,11 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     /// How the connection is closed.
     public var closeCode: CloseCode {
         switch code {
-        case .malformed, .unknownKey, .badSignature, .notYetValid, .wrongIssuer, .wrongAudience, .wrongDevice:
+        case .malformed, .unknownKey, .badSignature, .livesTooLong, .wrongIssuer, .wrongAudience, .wrongDevice:
             .badToken
         case .expired: .tokenExpired
         case .noDevice: .badMessage
-        case .keysUnavailable: .busy
+        case .keysUnavailable, .notYetValid: .busy
         }
     }
 }

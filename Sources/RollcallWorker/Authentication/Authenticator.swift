@@ -46,7 +46,8 @@ public struct Authenticator: Sendable {
                 KeySetFetch(url: $0, authority: configuration.jwksAuthority).contents
             })
         let rules = TokenRules(
-            issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway)
+            issuer: configuration.issuer, audience: configuration.audience, leeway: configuration.leeway,
+            maxLifetime: configuration.maxLifetime)
         mode = .signed(by: keeper, rules: rules)
     }
 

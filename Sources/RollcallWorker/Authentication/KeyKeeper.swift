@@ -16,6 +16,7 @@ final class KeyKeeper: Sendable {
     static let mostWaiting = 1024
 
     typealias Fetch = @Sendable () async throws -> [UInt8]
+    typealias Read = @Sendable (_ path: String) throws(FileContents.Unreadable) -> [UInt8]
 
     private struct State {
         var keys: VerificationKeys
@@ -29,6 +30,7 @@ final class KeyKeeper: Sendable {
     private let state: NIOLockedValueBox<State>
     private let files: [KeySource: String]
     private let fetch: Fetch?
+    private let readFile: Read
     private let logger: Logger
     private let (calls, callIn) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -36,11 +38,16 @@ final class KeyKeeper: Sendable {
     ///   - keys: what was read at the start.
     ///   - files: the paths to look at.
     ///   - fetch: asks the URL, if there is one.
-    init(_ keys: VerificationKeys, files: [KeySource: String], logger: Logger, fetch: Fetch?) {
+    ///   - read: reads a file.
+    init(
+        _ keys: VerificationKeys, files: [KeySource: String], logger: Logger, fetch: Fetch?,
+        read: @escaping Read = FileContents.read
+    ) {
         state = NIOLockedValueBox(State(keys: keys))
         self.files = files
         self.logger = logger
         self.fetch = fetch
+        readFile = read
     }
 
     /// The keys at this moment.
@@ -88,30 +95,64 @@ final class KeyKeeper: Sendable {
 // Files.
 extension KeyKeeper {
     private func watchFiles() async {
-        var watches = files.mapValues { FileWatch([$0]) }
-        var contents: [KeySource: [UInt8]] = [:]
+        var watched = files.map { WatchedKeys(source: $0, path: $1) }
         while !Task.isCancelled {
             // Who waits for a key is not kept waiting until a file has come to rest.
             let isAwaited = fetch == nil && state.withLockedValue { !$0.waiting.isEmpty }
-            for (source, path) in files where watches[source]?.hasChanged(waiting: !isAwaited) == true {
-                await read(source, at: path, &contents[source])
+            for index in watched.indices where watched[index].watch.hasChanged(waiting: !isAwaited) {
+                await read(&watched[index])
             }
             if fetch == nil { answerWaiting() }
             try? await Task.sleep(for: FileWatch.interval)
         }
     }
 
-    /// - Parameter known: what the file held when it was last read here.
-    private func read(_ source: KeySource, at path: String, _ known: inout [UInt8]?) async {
-        do {
-            let contents = try FileContents.read(path)
-            guard contents != known else { return }
-            await take(contents, from: source, quietly: known == nil)
-            known = contents
+    /// Reads a file, and marks it as taken if its keys are in use. Otherwise it is read again at the next look, since what
+    /// is wrong with it may pass without a change of the file.
+    private func read(_ file: inout WatchedKeys) async {
+        do throws(Unusable) {
+            let contents = try contents(of: file.path)
+            if contents != file.contents {
+                try await take(contents, from: file.source, quietly: file.isFirst)
+                file.contents = contents
+            }
+            file.watch.take()
+            file.problem.ended()
         } catch {
-            keep(source, because: error.reason)
+            if file.problem.occurred(error.reason, at: .now) { keep(file.source, because: error.reason) }
+        }
+        file.isFirst = false
+    }
+
+    private func contents(of path: String) throws(Unusable) -> [UInt8] {
+        do throws(FileContents.Unreadable) {
+            return try readFile(path)
+        } catch {
+            throw Unusable(reason: error.reason)
         }
     }
+}
+
+/// A file with keys.
+private struct WatchedKeys {
+    let source: KeySource
+    let path: String
+    var watch: FileWatch
+    /// What the file held when it was last good.
+    var contents: [UInt8]?
+    /// Whether it was not read here before: at the start it most often holds what the worker has read already.
+    var isFirst = true
+    var problem = RepeatedProblem()
+
+    init(source: KeySource, path: String) {
+        (self.source, self.path) = (source, path)
+        watch = FileWatch([path])
+    }
+}
+
+/// A source whose keys cannot be used.
+private struct Unusable: Error {
+    let reason: String
 }
 
 // The URL.
@@ -130,11 +171,11 @@ extension KeyKeeper {
         do {
             let contents = try await fetch()
             let isFirst = keys.keys(of: .jwksURL).isEmpty
-            let isGood = await take(contents, from: .jwksURL, quietly: !isFirst)
-            state.withLockedValue { $0.hasFailed = !isGood }
+            try await take(contents, from: .jwksURL, quietly: !isFirst)
+            state.withLockedValue { $0.hasFailed = false }
         } catch {
             state.withLockedValue { $0.hasFailed = true }
-            keep(.jwksURL, because: "\(error)")
+            keep(.jwksURL, because: (error as? Unusable)?.reason ?? "\(error)")
         }
     }
 
@@ -149,19 +190,15 @@ extension KeyKeeper {
 }
 
 extension KeyKeeper {
-    /// - Returns: whether the keys can be used.
-    @discardableResult
-    private func take(_ contents: [UInt8], from source: KeySource, quietly: Bool) async -> Bool {
+    private func take(_ contents: [UInt8], from source: KeySource, quietly: Bool) async throws(Unusable) {
         do {
             let keys = try await source.keys(in: contents)
             state.withLockedValue { $0.keys.replace(source, with: keys) }
             if !quietly {
                 logger.info("keys read", metadata: source.metadata.merging(["keys": "\(keys.count)"]) { $1 })
             }
-            return true
         } catch {
-            keep(source, because: error.description)
-            return false
+            throw Unusable(reason: error.description)
         }
     }
 

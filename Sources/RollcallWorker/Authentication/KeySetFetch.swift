@@ -8,19 +8,18 @@ import NIOSSL
 
 /// Fetches a key set from a URL.
 struct KeySetFetch: Sendable {
-    /// How long the whole answer may take: less than a device has for its hello.
-    static let deadline = Duration.seconds(3)
-
     let url: String
     /// A file with the certificates of who vouches for the server, if the system does not know them.
     var authority: String?
+    /// How long the whole answer may take.
+    var deadline = Duration.seconds(3)
 
     /// - Throws: if there is no answer in time, or another than a text of an ordinary size. A redirection is not
     ///   followed: the keys are to come from where the configuration says.
     func contents() async throws -> [UInt8] {
         // A client for each question, which comes minutes after the last: there is none to look after in between.
         try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-            try await answer(of: client, within: Self.deadline)
+            try await answer(of: client, within: deadline)
         }
     }
 
@@ -40,20 +39,20 @@ struct KeySetFetch: Sendable {
     private func answer(of client: HTTPClient) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
-        let response = try await client.execute(request, timeout: TimeAmount(Self.deadline))
+        let response = try await client.execute(request, timeout: TimeAmount(deadline))
         guard response.status == .ok else { throw Unexpected(description: "the answer is \(response.status)") }
         return Array(try await response.body.collect(upTo: FileContents.mostBytes).readableBytesView)
     }
 
     private var configuration: HTTPClient.Configuration {
+        // The deadline is for all of it: an issuer may use it up before its first byte.
         var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(2), read: .seconds(2)))
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(2), read: TimeAmount(deadline)))
         configuration.httpVersion = .http1Only
-        if let authority {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.additionalTrustRoots = [.file(authority)]
-            configuration.tlsConfiguration = tls
-        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let authority { tls.additionalTrustRoots = [.file(authority)] }
+        configuration.tlsConfiguration = tls
         return configuration
     }
 

@@ -2,6 +2,7 @@
 // read, so that checking a token awaits nothing on the way into a connection.
 
 import JWTKit
+import RollcallModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -26,7 +27,7 @@ struct VerificationKeys: Sendable {
     /// The keys that might have signed a token with this header.
     func candidates(algorithm: String, id: String?) -> [Key] {
         KeySource.allCases.flatMap(keys(of:)).filter {
-            $0.algorithm.name == algorithm && ($0.id == nil || id == nil || $0.id == id)
+            $0.algorithm.name == algorithm && ($0.id == nil || id == nil || TextBytes.areSame($0.id, id))
         }
     }
 

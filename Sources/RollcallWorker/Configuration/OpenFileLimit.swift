@@ -30,14 +30,14 @@ public enum OpenFileLimit {
         return min(mostSessions, max(1, devices(files: files, loops: loops) - handshakes))
     }
 
-    /// How many handshakes each event loop may have in hand, so that strangers who only knock take no session's place.
+    /// How many connections of each event loop may be no session, so that strangers take no session's place.
     static func handshakes(files: Int = reachable, loops: Int = System.coreCount) -> Int {
         max(1, min(EdgeSettings.mostHandshakes, devices(files: files, loops: loops) / 8 / loops))
     }
 
     /// What is left for connections of devices, whether they are sessions yet or not.
     private static func devices(files: Int, loops: Int) -> Int {
-        files - min(reserved + eachLoop * loops + AdminServer.mostConnections, files / 2)
+        files - min(reserved + eachLoop * loops + AdminConnections.most, files / 2)
     }
 
     /// The highest limit that this process may give itself.

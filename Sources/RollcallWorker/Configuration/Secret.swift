@@ -19,6 +19,17 @@ public struct Secret: Hashable, Sendable {
     }
 }
 
+extension Secret {
+    /// Whether it looks as if nobody had drawn it by chance: few different bytes, the same again and again, or words that
+    /// examples have.
+    var isGuessable: Bool {
+        if Set(bytes).count < 8 { return true }
+        let repeats = (1...max(1, bytes.count / 2)).contains { bytes.dropFirst($0).elementsEqual(bytes.dropLast($0)) }
+        let text = text.lowercased()
+        return repeats || ["secret", "password", "changeme", "change-me", "example"].contains { text.contains($0) }
+    }
+}
+
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "<secret>" }
     public var debugDescription: String { description }

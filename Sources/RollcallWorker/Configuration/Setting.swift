@@ -104,6 +104,22 @@ extension Setting {
             isAllowed: { range.contains($0[keyPath: path]) })
     }
 
+    /// A duration that may be left away; the empty text says so.
+    static func optional(_ key: String, _ path: Path<Duration?>, in range: ClosedRange<Duration>) -> Setting {
+        let (lower, upper) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+        return Setting(
+            key: key,
+            expected: "empty, or a duration from \(lower) to \(upper), written like 250ms, 5s, 2m, 12h or 30d",
+            read: { text, configuration in
+                guard !text.isEmpty else { return true }
+                guard let duration = DurationText.duration(text) else { return false }
+                configuration[keyPath: path] = duration
+                return true
+            },
+            show: { $0[keyPath: path].map(DurationText.text) ?? "" },
+            isAllowed: { $0[keyPath: path].map(range.contains) ?? true })
+    }
+
     static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ key: String, _ path: Path<Value>
     ) -> Setting {

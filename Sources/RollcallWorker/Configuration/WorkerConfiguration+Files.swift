@@ -19,6 +19,9 @@ extension WorkerConfiguration {
 
         redis.password = contents("redis.password_file", redis.passwordFile).map { Secret($0.trimmingLineEnds) }
         admin.token = contents("admin.token_file", admin.tokenFile).map { Secret($0.trimmingWhiteSpace) }
+        admin.readToken = contents("admin.read_token_file", admin.readTokenFile).map { Secret($0.trimmingWhiteSpace) }
+        admin.metricsToken = contents("admin.metrics_token_file", admin.metricsTokenFile)
+            .map { Secret($0.trimmingWhiteSpace) }
         auth.secret = contents("auth.secret_file", auth.secretFile).map { Secret($0.trimmingWhiteSpace) }
         auth.previousSecret = contents("auth.previous_secret_file", auth.previousSecretFile)
             .map { Secret($0.trimmingWhiteSpace) }

@@ -45,7 +45,7 @@ extension WorkerConfiguration {
         return problems
     }
 
-    private static let rules: [Rule] = redisRules + timeRules + addressRules + authRules + limitRules
+    private static let rules: [Rule] = redisRules + timeRules + addressRules + tokenRules + authRules + limitRules
 
     private static let timeRules: [Rule] = [
         Rule(.inconsistent, "worker.lease", "worker.heartbeat") {
@@ -90,16 +90,23 @@ extension WorkerConfiguration {
             return "admin.host \($0.admin.host) can be reached from other machines: give a file with a token that "
                 + "callers must show (openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
         },
-        Rule(.malformed, "admin.token_file") {
-            guard let token = $0.admin.token else { return nil }
-            let isFit =
-                token.bytes.count >= Admin.shortestToken && token.bytes.allSatisfy { (0x21...0x7E).contains($0) }
-            return isFit
+        Rule(.missing, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
+            guard $0.admin.readTokenFile != nil || $0.admin.metricsTokenFile != nil, $0.admin.tokenFile == nil,
+                $0.admin.token == nil
+            else { return nil }
+            return "there is a token that may do less, and none that may do everything: give a file with that, too "
+                + "(openssl rand -hex 32 > admin.token)"
+        },
+        Rule(.inconsistent, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
+            !AdminTokens($0.admin).areShared
                 ? nil
-                : "the file must hold one line of at least \(Admin.shortestToken) letters, digits and signs without "
-                    + "white space (openssl rand -hex 32 > admin.token)"
+                : "two of admin.token_file, admin.read_token_file and admin.metrics_token_file hold the same token"
         },
     ]
+
+    private static let tokenRules: [Rule] = AdminRole.allCases.map { role in
+        Rule(.malformed, role.key) { $0.admin.contents(role).flatMap(AdminTokens.problem) }
+    }
 
     private static let authRules: [Rule] = [
         Rule(.inconsistent, "auth.mode", "edge.host") {
@@ -143,8 +150,4 @@ extension WorkerConfiguration {
 extension WorkerConfiguration.Auth {
     /// As long as what HMAC-SHA-256 puts out, as RFC 7518 §3.2 asks.
     static let shortestSecret = 32
-}
-
-extension WorkerConfiguration.Admin {
-    static let shortestToken = 16
 }

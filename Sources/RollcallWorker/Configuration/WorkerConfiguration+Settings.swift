@@ -13,7 +13,7 @@ extension WorkerConfiguration {
         .text(
             "redis.prefix", \.redis.prefix,
             "at most 64 bytes without white space, control characters, { and }",
-            where: { $0.utf8.count <= 64 && !$0.contains { $0.isWhitespace || "{}".contains($0) || $0.isControl } }),
+            where: { $0.utf8.count <= 64 && !$0.unicodeScalars.contains { $0.isBlank || $0 == "{" || $0 == "}" } }),
         .optional("redis.password_file", \.redis.passwordFile, aFile),
         .optional("redis.authority", \.redis.authority, aFile),
         .optional("redis.certificate", \.redis.certificate, aFile),
@@ -21,7 +21,7 @@ extension WorkerConfiguration {
         .optional("redis.server_name", \.redis.serverName, "the name of a host, and not an address", where: isName),
         .optional(
             "redis.sentinel_user", \.redis.sentinelUser, "the name of a user, without white space",
-            where: { !$0.contains { $0.isWhitespace || $0.isControl } }),
+            where: { !$0.unicodeScalars.contains(where: \.isBlank) }),
         .optional("redis.sentinel_password_file", \.redis.sentinelPasswordFile, aFile),
         .duration("redis.connect_timeout", \.redis.connectTimeout, in: .milliseconds(10)...(.seconds(300))),
     ]
@@ -58,6 +58,8 @@ extension WorkerConfiguration {
         .text("admin.host", \.admin.host, aHost, where: isHost),
         .number("admin.port", \.admin.port, in: 0...65_535),
         .optional("admin.token_file", \.admin.tokenFile, aFile),
+        .optional("admin.read_token_file", \.admin.readTokenFile, aFile),
+        .optional("admin.metrics_token_file", \.admin.metricsTokenFile, aFile),
     ]
 
     private static let auth: [Setting] = [
@@ -73,10 +75,13 @@ extension WorkerConfiguration {
         .optional("auth.issuer", \.auth.issuer, "what the claim iss of a token must be"),
         .optional("auth.audience", \.auth.audience, "what the claim aud of a token must contain"),
         .duration("auth.leeway", \.auth.leeway, in: .zero...(.seconds(300))),
+        .optional("auth.max_lifetime", \.auth.maxLifetime, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
     private static let presence: [Setting] = [
         .duration("presence.grace", \.presence.grace, in: .zero...(.seconds(3600))),
+        // It may pass twice, once where a device is and once where it is seen, and changes are seen within two seconds.
+        .duration("presence.coalesce", \.presence.coalesce, in: .zero...(.milliseconds(750))),
         .duration("presence.retention", \.presence.retention, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
@@ -126,7 +131,7 @@ extension WorkerConfiguration {
             return false
         }
         let rest = text[scheme.upperBound...]
-        return rest.first.map { $0 != "/" } ?? false && !rest.contains { $0.isWhitespace || $0.isControl }
+        return rest.first.map { $0 != "/" } ?? false && !rest.unicodeScalars.contains(where: \.isBlank)
     }
 
     /// Keys that came over a network in the clear would be anybody's.
@@ -148,8 +153,7 @@ extension WorkerConfiguration {
     }
 }
 
-extension Character {
-    fileprivate var isControl: Bool {
-        unicodeScalars.contains { $0.properties.generalCategory == .control }
-    }
+extension Unicode.Scalar {
+    /// Whether it is white space or a control character.
+    fileprivate var isBlank: Bool { properties.isWhitespace || properties.generalCategory == .control }
 }

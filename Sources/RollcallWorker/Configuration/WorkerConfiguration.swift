@@ -79,10 +79,19 @@ public struct WorkerConfiguration: Sendable {
         public var host = "127.0.0.1"
         /// 0 picks a free one.
         public var port = 8081
-        /// A file with the bearer token that callers must show; required when not on loopback.
+        /// A file with the bearer token that callers must show to do everything; required when not on loopback. A second
+        /// line may hold the token before, which is taken too.
         public var tokenFile: String?
+        /// The same for those who may do all that changes nothing.
+        public var readTokenFile: String?
+        /// The same for those who may have metrics and nothing else.
+        public var metricsTokenFile: String?
         /// What ``tokenFile`` held when the configuration was loaded.
         public var token: Secret?
+        /// What ``readTokenFile`` held when the configuration was loaded.
+        public var readToken: Secret?
+        /// What ``metricsTokenFile`` held when the configuration was loaded.
+        public var metricsToken: Secret?
     }
 
     public struct Auth: Sendable {
@@ -110,6 +119,9 @@ public struct WorkerConfiguration: Sendable {
         public var audience: String?
         /// How far the issuer's clock and this worker's may be apart: tokens are good so much longer, and sooner.
         public var leeway = Duration.seconds(30)
+        /// The most that may lie between a token's `iat` and its `exp`. `nil`: for a worker `presence.retention`, since
+        /// revocations are kept so long; for an ``Authenticator`` made by itself, any time.
+        public var maxLifetime: Duration?
         /// What ``secretFile`` held when the configuration was loaded.
         public var secret: Secret?
         /// What ``previousSecretFile`` held when the configuration was loaded.
@@ -121,6 +133,9 @@ public struct WorkerConfiguration: Sendable {
     public struct Presence: Sendable {
         /// How long a device whose connection was lost still counts.
         public var grace = Duration.seconds(5)
+        /// The least time between two changes of a user that are shown, and between two writes of a device's state; 0 for
+        /// all of them.
+        public var coalesce = Duration.milliseconds(500)
         /// How long an offline user's record is kept.
         public var retention = Duration.seconds(30 * 86_400)
     }

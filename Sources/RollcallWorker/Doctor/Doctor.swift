@@ -111,7 +111,7 @@ package enum Doctor {
     private static func needs(of configuration: WorkerConfiguration, _ deployment: RedisDeployment) -> RedisChecks.Needs
     {
         RedisChecks.Needs(
-            connections: 2 * max(1, System.coreCount) + 1,
+            connections: 2 * max(1, System.coreCount) + 2,
             leeway: configuration.auth.mode == .jwt ? configuration.auth.leeway : nil, database: deployment.database,
             isCluster: deployment.isCluster)
     }

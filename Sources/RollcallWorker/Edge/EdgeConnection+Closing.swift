@@ -43,6 +43,20 @@ extension EdgeConnection {
 
     private static let slowGoodbye = ServerFrame(.goodbye(.init(reason: .slow, reconnect: true)))
 
+    /// Closes because the peer sends too many frames that complete no message.
+    func closeAsFlooding() {
+        if phase == .open {
+            loop.limitHit(.frames)
+            write(Self.limitGoodbye)
+            close(.tooManyMessages)
+        }
+        // What it sends has no meaning any more, and is left in the kernel: there may be no end of it.
+        if phase == .closing { phase = .broken }
+        pause()
+    }
+
+    private static let limitGoodbye = ServerFrame(.goodbye(.init(reason: .limit, reconnect: false)))
+
     func fail(_ violation: WebSocketViolation) {
         if violation == .tooBig { loop.limitHit(.messageBytes) }
         hangUp(.here(violation.code), with: .close(violation.code, reason: violation.reason), then: .broken)

@@ -17,9 +17,10 @@ extension EdgeConnection {
     }
 
     /// The shard takes nothing for now. What has been read goes on to it nevertheless, and a little more: in most cases
-    /// it listens again before anything comes.
+    /// it listens again before anything comes. Behind a hello may so come the start of any message, and no more than that.
     func hold() {
         isHeld = true
+        decoder.limit = loop.settings.messageBytes
     }
 
     func listen() {
@@ -54,13 +55,24 @@ extension EdgeConnection {
         switch event {
         case .text:
             if phase == .open { loop.shard.received(message, on: self) }
+        case .fragment:
+            takeIncomplete()
         case .ping(let payload):
-            guard phase == .open else { break }
-            if pongs.take(at: loop.clock.awake) { send(.pong(payload)) } else { loop.limitHit(.pongs) }
+            guard takeIncomplete(), phase == .open else { break }
+            if allowance.takePong(at: loop.clock.awake) { send(.pong(payload)) } else { loop.limitHit(.pongs) }
         case .pong:
-            break  // It has counted as life when its bytes came.
+            takeIncomplete()  // It has counted as life when its bytes came.
         case .close(let code):
             peerClosed(code)
         }
+    }
+    /// Counts a frame that completes no message.
+    ///
+    /// - Returns: whether the connection may go on; otherwise it is closed.
+    @discardableResult
+    private func takeIncomplete() -> Bool {
+        guard !allowance.takeFrame(at: loop.clock.awake) else { return true }
+        closeAsFlooding()
+        return false
     }
 }

@@ -25,6 +25,10 @@ final class EdgeConnection: RotaMember {
 
     var place: RotaPlace?
     let loop: EdgeLoop
+    /// Whose it is, as far as the network knows.
+    let address: ClientAddress
+    /// Whether it is a session's: its token was found good, and it has not begun to close.
+    private(set) var isSeated = false
     private(set) var context: ChannelHandlerContext?
     var phase = Phase.open
     /// Whether the loop has it on its list of connections to flush.
@@ -52,17 +56,18 @@ final class EdgeConnection: RotaMember {
     var isPaused = false
     /// Pings since the last byte came.
     var unanswered: UInt8 = 0
-    var pongs = PongAllowance()
+    var allowance = FrameAllowance()
     var decoder: WebSocketDecoder
-    /// The fragments of a message whose rest is to come; nil for almost everybody almost always.
-    private var partial: ByteBuffer?
+    /// What has come of a message whose rest is to come; nil for almost all connections almost always.
+    private(set) var partial: ByteBuffer?
     /// At most so many of the waiting bytes are of frames that do not count.
     var exempt = 0
 
-    init(on loop: EdgeLoop) {
+    init(on loop: EdgeLoop, from address: ClientAddress) {
         self.loop = loop
+        self.address = address
         lastByte = loop.eventLoop.now
-        decoder = WebSocketDecoder(limit: loop.settings.messageBytes)
+        decoder = WebSocketDecoder(limit: min(EdgeSettings.helloBytes, loop.settings.messageBytes))
     }
 
     /// Tells the shard of the new connection, which stands in its pipeline by now.
@@ -76,8 +81,30 @@ final class EdgeConnection: RotaMember {
         ending = ending ?? cause
     }
 
+    /// Takes one of the worker's seats, for a session whose token was found good.
+    ///
+    /// - Returns: false if all are taken, or the connection ends.
+    func takeSeat() -> Bool {
+        guard !isSeated else { return true }
+        guard phase == .open else { return false }
+        guard loop.sessions.take() else {
+            loop.limitHit(.sessions)
+            return false
+        }
+        isSeated = true
+        decoder.limit = loop.settings.messageBytes
+        return true
+    }
+
+    private func leaveSeat() {
+        guard isSeated else { return }
+        isSeated = false
+        loop.sessions.release()
+    }
+
     /// Tells the shard of the end, once.
     func bow() {
+        leaveSeat()
         guard isIntroduced else { return }
         isIntroduced = false
         note(.lost)
@@ -100,7 +127,6 @@ extension EdgeConnection: ChannelInboundHandler {
         end()
         self.context = nil
         loop.left(self)
-        loop.sessions.release()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -125,13 +151,22 @@ extension EdgeConnection: ChannelInboundHandler {
         var message = partial ?? loop.lendScratch()
         partial = nil
         receive(&input, message: &message)
-        if decoder.isIdle {
-            loop.returnScratch(message)
-        } else {
-            partial = message
-        }
+        put(away: message)
         loop.returnReceiver(input)
         if wasHeld && isHeld { pause() }
+    }
+
+    /// Keeps what has come of a message, and no more memory than that takes: the loop's buffer is as large as the largest
+    /// message that any connection has sent. Of a connection that ends nothing is kept.
+    private func put(away message: ByteBuffer) {
+        let count = message.readableBytes
+        guard phase == .open, decoder.isWithinMessage, count > 0 else { return loop.returnScratch(message) }
+        guard message.storageCapacity >= 2 * max(count, 16) else {
+            partial = message
+            return
+        }
+        partial = ByteBuffer(bytes: message.readableBytesView)
+        loop.returnScratch(message)
     }
 
     private func end() {

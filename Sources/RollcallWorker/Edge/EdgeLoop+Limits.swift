@@ -2,6 +2,7 @@
 // sees which one holds, by a metric and by a line in the log, and neither can be flooded.
 
 import Logging
+import NIOCore
 import RollcallCore
 import RollcallModel
 
@@ -9,8 +10,11 @@ import RollcallModel
 enum Limit: String, CaseIterable {
     case sessions
     case sessionsPerUser = "sessions_per_user"
+    case hellosPerUser = "hellos_per_user"
     case connectionRate = "connection_rate"
     case handshakes
+    /// Descriptors that the system gives this process.
+    case openFiles = "open_files"
     case headerBytes = "header_bytes"
     case origins
     case hello
@@ -21,6 +25,7 @@ enum Limit: String, CaseIterable {
     case joinedConversations = "joined_conversations"
     case outboundBytes = "outbound_bytes"
     case pongs
+    case frames
 }
 
 /// How often each limit has held on one loop.
@@ -46,6 +51,21 @@ extension EdgeLoop {
         guard limitCounts.hit(limit, at: clock.awake) else { return }
         logger.notice(
             "a limit holds", metadata: ["limit": "\(limit.rawValue)", "hits": "\(limitCounts.hits[limit])"])
+    }
+}
+
+extension EdgeLoop {
+    /// A connection could not be accepted for want of a descriptor: counts it, and logs it as the administrator's concern.
+    func ranOutOfFiles(_ error: IOError) {
+        _ = limitCounts.hit(.openFiles, at: clock.awake)
+        logger.outOfFiles(error, port: "edge")
+    }
+}
+
+extension Logger {
+    /// Logs that a listening socket cannot accept, once for each shortage.
+    func outOfFiles(_ error: IOError, port: String) {
+        self.warning("connections wait: no open file is left", metadata: ["port": "\(port)", "reason": "\(error)"])
     }
 }
 

@@ -10,9 +10,36 @@ struct Backlog {
     var overSince: Duration?
 }
 
+/// How long a peer may take to read what was sent before a close frame, and to answer that.
+struct ClosingPatience {
+    private let pause: Duration
+    private let end: Duration
+    /// When the peer is given up unless it reads.
+    private var until: Duration
+    /// How many bytes waited at the last look.
+    private var waiting: Int
+
+    init(_ settings: EdgeSettings, waiting: Int, at now: Duration) {
+        pause = settings.closing
+        end = now + settings.closingAtMost
+        until = now + pause
+        self.waiting = waiting
+    }
+
+    /// - Parameter waiting: how many bytes wait that the kernel has not taken. Each time that some have left, the peer
+    ///   has `closing` more.
+    /// - Returns: whether the peer is to be given up.
+    mutating func isOver(waiting: Int, at now: Duration) -> Bool {
+        if waiting < self.waiting { until = now + pause }
+        self.waiting = waiting
+        return now >= min(until, end)
+    }
+}
+
 extension EdgeLoop {
     func joined(_ connection: EdgeConnection) {
         rota.join(connection)
+        waiting.append(Waiting(.greeting(connection)))
     }
 
     func left(_ connection: EdgeConnection) {
@@ -28,7 +55,8 @@ extension EdgeLoop {
 
     /// Closes the connection if its peer does not in time.
     func awaitEnd(of connection: EdgeConnection) {
-        closing.append(Pending(what: connection, until: clock.awake + settings.closing))
+        let patience = ClosingPatience(settings, waiting: connection.outboundBytes, at: clock.awake)
+        waiting.append(Waiting(.closing(connection, patience)))
     }
 
     func scheduleBeat() {
@@ -41,7 +69,7 @@ extension EdgeLoop {
         guard clock.beat(at: eventLoop.now) else { return }
         rota.turn().forEach { $0.ping() }
         sweepBacklogs()
-        sweepPending()
+        sweepWaiting()
         shard.swept(at: clock.awake)
     }
 
@@ -64,29 +92,13 @@ extension EdgeLoop {
         }
     }
 
-    private func sweepPending() {
-        let now = clock.awake
-        handshakes.removeAll { pending in
-            if pending.until <= now, !pending.what.isOver {
-                limitHit(.hello)
-                pending.what.giveUp(.late)
-            }
-            return pending.what.isOver
-        }
-        closing.removeAll { pending in
-            if pending.until <= now { pending.what.abort() }
-            return pending.what.phase == .over
-        }
-    }
-
     /// Ends the sweep and every connection, without a word to the peers.
     func stop() {
         isStopped = true
         beat?.cancel()
-        handshakes.forEach { $0.what.abort() }
+        for case .handshake(let handler, _) in waiting.map(\.stage) { handler.abort() }
         rota.members.forEach { $0.abort() }
-        handshakes = []
+        waiting = []
         backlogs = []
-        closing = []
     }
 }

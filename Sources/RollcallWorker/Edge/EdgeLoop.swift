@@ -32,11 +32,9 @@ final class EdgeLoop {
     /// What has happened so far.
     var tally = EdgeTally()
     var limitCounts = LimitCounts()
-    /// Handshakes in hand, connections that are backed up, and connections that wait for the peer's end, in the order
-    /// in which they came.
-    var handshakes: [Pending<HandshakeHandler>] = []
+    /// Connections that are no session, and connections that are backed up, in the order in which they came to be so.
+    var waiting: [Waiting] = []
     var backlogs: [Backlog] = []
-    var closing: [Pending<EdgeConnection>] = []
 
     /// To be made on `eventLoop`; the sweep runs until ``stop()``.
     init(
@@ -65,35 +63,27 @@ final class EdgeLoop {
             tally.refused.count(.busy)
             throw Stopped()
         }
-        makeRoomForHandshake()
+        makeRoom()
         if let tls = settings.tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         }
         let handler = try HandshakeHandler.begin(on: channel, of: self)
-        handshakes.append(Pending(what: handler, until: clock.awake + settings.handshake))
+        waiting.append(Waiting(.handshake(handler, until: clock.awake + settings.handshake)))
     }
 
-    /// An honest handshake takes milliseconds. So where too many are in hand, those end that have been at it longest,
-    /// and whoever opens connections only to say nothing keeps nobody else out.
-    private func makeRoomForHandshake() {
-        guard handshakes.count >= settings.handshakes else { return }
-        handshakes.removeAll { $0.what.isOver }
-        guard handshakes.count >= settings.handshakes else { return }
-        let oldest = handshakes.prefix(max(1, settings.handshakes / 64))
-        handshakes.removeFirst(oldest.count)
-        limitHit(.handshakes)
-        oldest.forEach { $0.what.giveUp(.busy) }
-    }
+    /// The largest buffer for messages that a loop keeps: larger messages than most clients ever send get a new one.
+    static let mostScratch = 64 * 1024
 
-    /// Lends the buffer in which messages are put together. While it is out, whoever else asks gets a fresh one.
+    /// Lends the buffer in which messages are put together, empty. While it is out, another caller gets a new one.
     func lendScratch() -> ByteBuffer {
-        let lent = scratch
+        var lent = scratch
         scratch = ByteBuffer()
+        lent.clear()
         return lent
     }
 
     func returnScratch(_ buffer: ByteBuffer) {
-        scratch = buffer
+        if (scratch.storageCapacity...Self.mostScratch).contains(buffer.storageCapacity) { scratch = buffer }
     }
 
     /// Lends the buffer that a socket is read into. One that does not come back, since there was nothing to read, is
@@ -112,12 +102,6 @@ final class EdgeLoop {
 
 /// The loop takes nobody any more; the channel is closed.
 private struct Stopped: Error {}
-
-/// Something that must happen before a moment of the loop's time.
-struct Pending<What> {
-    let what: What
-    let until: Duration
-}
 
 // Flushing. What a tick writes to a socket goes out together at the end of that tick: whatever NIO has still to read in
 // it is read first.

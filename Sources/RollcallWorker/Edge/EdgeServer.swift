@@ -33,7 +33,7 @@ final class EdgeServer: Sendable {
         sessions = SessionCount(limit: settings.sessions)
     }
 
-    /// How many WebSockets stand.
+    /// How many sessions there are.
     var connections: Int { sessions.count }
 
     /// Begins to accept.
@@ -68,8 +68,11 @@ final class EdgeServer: Sendable {
     }
 
     private static func gate(_ listener: any Channel, _ settings: EdgeSettings, _ loop: EdgeLoop) throws {
-        guard let rate = settings.connectionRate else { return }
-        let gate = AcceptGate(rate: rate) { loop.limitHit(.connectionRate) }
+        let gate = AcceptGate(rate: settings.connectionRate) {
+            loop.limitHit(.connectionRate)
+        } onShortage: { error in
+            loop.ranOutOfFiles(error)
+        }
         try listener.pipeline.syncOperations.addHandler(gate)
     }
 

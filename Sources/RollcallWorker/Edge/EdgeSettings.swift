@@ -19,7 +19,7 @@ struct EdgeSettings: Sendable {
     var ping = Duration.seconds(10)
     /// How many connections are accepted a second; nil for as many as come.
     var connectionRate: Int?
-    /// How many WebSockets may stand at once.
+    /// How many sessions there may be at once.
     var sessions = Int.max
     /// The longest message from a client.
     var messageBytes = 65_536
@@ -28,10 +28,13 @@ struct EdgeSettings: Sendable {
     var slowFor = Duration.seconds(10)
     /// How long an HTTP handshake may take.
     var handshake = Duration.seconds(5)
-    /// How many handshakes a loop has in hand at once; beyond, the oldest end.
+    /// How many connections of a loop may be no session: in their handshake, before the answer to their hello, or closing.
     var handshakes = mostHandshakes
-    /// How long a peer has to answer a close frame with its own, or with the end of its stream.
+    /// How long a peer has to answer a close frame with its own, or with the end of its stream, and how long without
+    /// reading anything of what was sent before it.
     var closing = Duration.seconds(3)
+    /// How long a peer has for both together, however steadily it reads.
+    var closingAtMost = Duration.seconds(30)
 
     init() {}
 
@@ -52,6 +55,9 @@ struct EdgeSettings: Sendable {
     }
 
     static let mostHandshakes = 4096
+
+    /// The longest message of whoever is not known yet: a hello with a large token fits well.
+    static let helloBytes = 16 * 1024
 
     /// How long an HTTP request's head may be, all in all.
     static let headerBytes = 16 * 1024

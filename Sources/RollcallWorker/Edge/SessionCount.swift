@@ -1,4 +1,5 @@
-// How many WebSockets the worker holds, over all its loops: the one thing that they must agree on.
+// How many sessions the worker holds, over all its loops: the one thing that they must agree on. A connection takes a seat
+// when its token is found good, and gives it back when it begins to close, so that strangers take nobody's place.
 
 import Synchronization
 
@@ -12,6 +13,9 @@ final class SessionCount: Sendable {
     }
 
     var count: Int { taken.load(ordering: .relaxed) }
+
+    /// Whether somebody who came now would find a seat.
+    var hasRoom: Bool { count < limit }
 
     /// - Returns: false if all seats are taken. Each seat taken is released once.
     func take() -> Bool {

@@ -1,6 +1,7 @@
 // One event of the log, and the two ways to write it.
 
 import Logging
+import RollcallModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -14,6 +15,10 @@ struct LogLine {
     var label: String
     var message: String
     var metadata: Logger.Metadata
+
+    static func warning(_ message: String, _ metadata: Logger.Metadata, at time: Date, label: String) -> LogLine {
+        LogLine(time: time, level: .warning, label: label, message: message, metadata: metadata)
+    }
 
     /// `2026-01-02T03:04:05.678Z info  rollcall.node: lease renewed time=12 user=alice`
     var text: String {
@@ -41,7 +46,9 @@ struct LogLine {
     private static func word(_ value: Logger.Metadata.Value) -> String {
         let text = "\(value)"
         let escaped = text.escapedForLog
-        let isPlain = !text.isEmpty && escaped == text && !text.contains { $0.isWhitespace || $0 == "=" }
+        let isPlain =
+            !text.isEmpty && escaped.isSame(as: text)
+            && !text.unicodeScalars.contains { $0.properties.isWhitespace || $0 == "=" }
         return isPlain ? text : "\"\(escaped)\""
     }
 

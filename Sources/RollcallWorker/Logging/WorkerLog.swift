@@ -10,8 +10,9 @@ public import Logging
 
 /// Writes each event as one line, whatever stands in its message and metadata.
 public struct WorkerLog: LogHandler {
-    /// Takes a finished line, its newline included, and writes it whole.
-    typealias Output = @Sendable (String) -> Void
+    /// Takes a finished line, its newline included, and writes it whole. Where lines were lost before, the other makes the
+    /// line that tells how many.
+    typealias Output = @Sendable (_ line: String, _ notice: (_ lost: Int) -> String) -> Void
 
     public var logLevel: Logger.Level
     public var metadata: Logger.Metadata = [:]
@@ -35,7 +36,7 @@ public struct WorkerLog: LogHandler {
     /// Makes the log of this process look so, from now on. To be called once, before the first logger is made.
     public static func bootstrap(_ configuration: WorkerConfiguration.Log) {
         LoggingSystem.bootstrap { label in
-            WorkerLog(label: label, configuration, output: StandardError.write)
+            WorkerLog(label: label, configuration, output: LogStream.standardError.write)
         }
     }
 
@@ -51,9 +52,15 @@ public struct WorkerLog: LogHandler {
         if let error = event.error { metadata["error"] = "\(error)" }
         let line = LogLine(
             time: now(), level: event.level, label: label, message: "\(event.message)", metadata: metadata)
+        output(text(of: line)) { lost in
+            text(of: .warning("lines were lost: nobody read the log", ["lines": "\(lost)"], at: now(), label: label))
+        }
+    }
+
+    private func text(of line: LogLine) -> String {
         switch format {
-        case .text: output(line.text + "\n")
-        case .json: output(line.json + "\n")
+        case .text: line.text + "\n"
+        case .json: line.json + "\n"
         }
     }
 }

@@ -6,7 +6,7 @@ internal import RollcallRedis
 struct ConnectionTapes {
     /// What a connection is for.
     enum Purpose: String, CaseIterable {
-        case commands, subscriber, heartbeats
+        case commands, subscriber, heartbeats, requests
     }
 
     private var standing, waiting, subscriptions: GaugeTape

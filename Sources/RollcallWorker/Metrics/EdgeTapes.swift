@@ -32,7 +32,7 @@ struct EdgeTapes {
         receivedBytes.reach(loop.tally.receivedBytes)
         sentBytes.reach(loop.tally.sentBytes)
         behind.stand(at: loop.backlogs.count)
-        handshakes.stand(at: loop.handshakes.count)
+        handshakes.stand(at: loop.handshakesInHand)
         refused.reach(loop.tally.refused)
         closed.reach(loop.tally.closed)
         limits.reach(loop.limitCounts.hits)

@@ -23,6 +23,7 @@ enum Metric: String, CaseIterable, Sendable {
     case sessionsLingering = "rollcall_sessions_lingering"
     case sessionsBehind = "rollcall_sessions_behind"
     case sessionsUnwritten = "rollcall_sessions_unwritten"
+    case sessionsDropped = "rollcall_sessions_dropped_total"
     case watchedUsers = "rollcall_watched_users"
     case joinedConversations = "rollcall_joined_conversations"
     case typists = "rollcall_typists"
@@ -50,6 +51,7 @@ enum Metric: String, CaseIterable, Sendable {
     case sweptDevices = "rollcall_swept_devices_total"
 
     case redisUp = "rollcall_redis_up"
+    case redisRefusesWrites = "rollcall_redis_refuses_writes"
     case redisConnections = "rollcall_redis_connections"
     case redisConnects = "rollcall_redis_connects_total"
     case redisCommands = "rollcall_redis_commands_total"
@@ -60,6 +62,8 @@ enum Metric: String, CaseIterable, Sendable {
     case redisBytesReceived = "rollcall_redis_received_bytes_total"
     case redisBytesSent = "rollcall_redis_sent_bytes_total"
     case redisRoundTrip = "rollcall_redis_round_trip_seconds"
+
+    case adminRefused = "rollcall_admin_refused_total"
 
     case cpuSeconds = "process_cpu_seconds_total"
     case residentMemory = "process_resident_memory_bytes"

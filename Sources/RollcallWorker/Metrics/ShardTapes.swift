@@ -8,7 +8,7 @@ struct ShardTapes {
     private var connections, sessions, lingering, behind, unwritten: GaugeTape
     private var rooms, watches, typists, untold: GaugeTape
     private var signals, throttled, published, conflated, dropped: CounterTape
-    private var read, mended, rounds: CounterTape
+    private var read, mended, rounds, lingeringDropped: CounterTape
     private var sent: CounterTapes<MessageKind>
     private var publishing, delivery: HistogramTape
 
@@ -30,6 +30,7 @@ struct ShardTapes {
         read = CounterTape(.auditRead, in: factory)
         mended = CounterTape(.auditMended, in: factory)
         rounds = CounterTape(.auditRounds, in: factory)
+        lingeringDropped = CounterTape(.sessionsDropped, in: factory)
         sent = CounterTapes(.messagesSent, known: MessageKind.allCases, in: factory) { [("type", $0.rawValue)] }
         publishing = HistogramTape(.typingPublish, in: factory)
         delivery = HistogramTape(.typingDelivery, in: factory)
@@ -77,5 +78,6 @@ struct ShardTapes {
         read.reach(shard.tally.auditRead)
         mended.reach(shard.tally.auditMended)
         rounds.reach(shard.tally.auditRounds)
+        lingeringDropped.reach(shard.tally.lingeringDropped)
     }
 }

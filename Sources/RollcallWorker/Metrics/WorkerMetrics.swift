@@ -17,7 +17,7 @@ struct LeaseTally {
 
 struct WorkerTapes {
     private var connection: ConnectionTapes
-    private var ready, draining, held, up: GaugeTape
+    private var ready, draining, held, up, refuses: GaugeTape
     private let age: any MeterHandler
     private var incarnations, failed, swept, devices: CounterTape
 
@@ -28,6 +28,7 @@ struct WorkerTapes {
         held = GaugeTape(.leaseHeld, in: factory)
         age = factory.makeMeter(label: Metric.leaseAge.rawValue, dimensions: [])
         up = GaugeTape(.redisUp, in: factory)
+        refuses = GaugeTape(.redisRefusesWrites, in: factory)
         incarnations = CounterTape(.incarnations, in: factory)
         failed = CounterTape(.heartbeatsFailed, in: factory)
         swept = CounterTape(.sweptIncarnations, in: factory)
@@ -36,8 +37,9 @@ struct WorkerTapes {
             .set(Int64(1))
     }
 
-    mutating func report(_ tally: LeaseTally, holdsLease: Bool, at now: NIODeadline) {
+    mutating func report(_ tally: LeaseTally, holdsLease: Bool, refusesWrites: Bool, at now: NIODeadline) {
         held.stand(at: holdsLease ? 1 : 0)
+        refuses.stand(at: refusesWrites ? 1 : 0)
         if let acknowledged = tally.acknowledged { age.set(Double((now - acknowledged).nanoseconds) / 1e9) }
         incarnations.reach(tally.incarnations)
         failed.reach(tally.heartbeatsFailed)
@@ -63,6 +65,7 @@ struct WorkerTapes {
         held.stand(at: 0)
         age.set(0.0)
         up.stand(at: 0)
+        refuses.stand(at: 0)
         connection.withdraw()
     }
 }

@@ -33,9 +33,15 @@ final class LeaseDriver {
     private var isDraining = false
     /// Why the last heartbeat that failed did.
     private(set) var refusal: RedisError?
+    /// Whether Redis answers and takes no writes.
+    private var refusesWrites = false
+    /// Why heartbeats fail, as it was last logged, and when.
+    private var complaint: (reason: String, at: NIODeadline)?
 
     /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
     private static let handoverTime = TimeAmount.milliseconds(500)
+    /// How often a reason for which heartbeats fail is logged again.
+    private static let complaintPause = TimeAmount.seconds(60)
     /// How long shards may take, one after the other, to reach a primary.
     private static let renewalPause = TimeAmount.milliseconds(200)
 
@@ -92,7 +98,7 @@ final class LeaseDriver {
     }
 
     private func beatLater() {
-        let interval = TimeAmount.nanoseconds(settings.heartbeat.milliseconds * 1_000_000)
+        let interval = TimeAmount.nanoseconds(steward.pause.milliseconds * 1_000_000)
         nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
             self?.beat()
             self?.gatherFigures()
@@ -112,7 +118,8 @@ final class LeaseDriver {
 
     private func report() {
         pulse.secondPassed(commands.tally.roundTrips)
-        metrics.report(tally, holdsLease: steward.incarnation != nil, at: .now())
+        metrics.report(
+            tally, holdsLease: steward.incarnation != nil && !refusesWrites, refusesWrites: refusesWrites, at: .now())
         metrics.report(standing())
         metrics.report(commands, isUp: isConnected)
         nextReport = driver.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
@@ -212,7 +219,9 @@ final class LeaseDriver {
             switch action {
             case .beat(let beat): send(beat)
             case .hear(let incarnation): hear(incarnation)
-            case .tell(let news): tell(news)
+            case .tell(let news):
+                noted(news)
+                tell(news)
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
             case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
             case .forget(let dead):
@@ -233,9 +242,35 @@ final class LeaseDriver {
             case .failure(let error):
                 tally.heartbeatsFailed += 1
                 refusal = error
-                logger.warning("heartbeat failed", metadata: ["reason": "\(error)"])
-                steward.heartbeatFailed(beat)
+                complain(of: error)
+                guard case .server = error.code else { return steward.heartbeatFailed(beat) }
+                carryOut(steward.heartbeatRefused(beat, isOfWrites: error.refusesWrites, at: driver.now))
             }
+        }
+    }
+
+    /// Heartbeats fail for as long as Redis refuses them. Each reason is logged at once, and then each minute.
+    private func complain(of error: RedisError) {
+        let reason = "\(error)"
+        if let complaint, complaint.reason == reason, .now() < complaint.at + Self.complaintPause { return }
+        complaint = (reason, .now())
+        logger.warning("heartbeat failed", metadata: ["reason": "\(reason)"])
+    }
+
+    private func noted(_ news: LeaseNews) {
+        let before = refusesWrites
+        switch news {
+        case .writesRefused: refusesWrites = true
+        case .began, .renewed, .lost: refusesWrites = false
+        }
+        guard refusesWrites != before else { return }
+        if refusesWrites {
+            logger.warning(
+                "Redis refuses writes", metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
+        } else if case .lost = news {
+            // What comes next is logged: a new lease, or the reason why there is none.
+        } else {
+            logger.info("Redis takes writes again")
         }
     }
 
@@ -249,6 +284,7 @@ final class LeaseDriver {
     private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
         let before = steward.incarnation
         let actions = steward.heartbeatAnswered(beat, snapshot, at: driver.now)
+        complaint = nil
         if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
         if let before, steward.incarnation == nil {
             logger.warning("lease lost", metadata: ["incarnation": "\(before)"])

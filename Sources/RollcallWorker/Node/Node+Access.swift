@@ -1,4 +1,4 @@
-// What servers ask of a node, answered by the first shard.
+// What servers ask of a node.
 
 internal import RollcallCore
 package import RollcallModel
@@ -6,19 +6,16 @@ internal import RollcallRedis
 
 extension Node: NodeAccess {
     package func presence(of users: [UserID]) async throws -> [Presence] {
-        let presences: [Presence]? = try await ask { driver, reply in
-            driver.store.presence(of: users, known: driver.shard.known(at: driver.now)) { result in
-                reply(result.map { driver.presences(in: $0) })
-            }
-        }
-        guard let presences else { throw Unavailable() }
+        let known = try await first { $0.shard.known(at: $0.now) }
+        let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
+        guard let presences = try await first({ $0.presences(in: snapshot) }) else { throw Unavailable() }
         return presences
     }
 
     package func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing {
         let names = typingNames
-        let snapshot = try await ask { driver, reply in
-            driver.store.room(conversation, user: nil, withTyping: true, mostMembers: 0, reply: reply)
+        let snapshot = try await ask { store, reply in
+            store.room(conversation, user: nil, withTyping: true, mostMembers: 0, reply: reply)
         }
         let typists = snapshot.typists.map { Typist(user: $0.user, name: $0.name) }
         return ServerMessage.Typing(
@@ -26,23 +23,39 @@ extension Node: NodeAccess {
     }
 
     package func members(of conversation: ConversationID) async throws -> [UserID: String]? {
-        try await ask { driver, reply in driver.store.members(of: conversation, reply: reply) }
+        var members: [UserID: String] = [:]
+        var cursor = MembersPage.start
+        while let page = try await membersPage(of: conversation, from: cursor, limit: Self.pagedMembers) {
+            members.merge(page.members) { first, _ in first }
+            guard let next = page.next else { return members }
+            cursor = next
+        }
+        return nil
+    }
+
+    /// How many members are read at once.
+    private static let pagedMembers = 10_000
+
+    func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage? {
+        try await ask { store, reply in
+            store.membersPage(of: conversation, from: cursor, limit: limit, reply: reply)
+        }
     }
 
     package func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws {
-        try await ask { driver, reply in driver.store.setMembers(members, of: conversation, reply: reply) }
+        try await ask { store, reply in store.setMembers(members, of: conversation, reply: reply) }
     }
 
     package func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws {
-        try await ask { driver, reply in driver.store.setMember(user, name: name, of: conversation, reply: reply) }
+        try await ask { store, reply in store.setMember(user, name: name, of: conversation, reply: reply) }
     }
 
     package func removeMember(_ user: UserID, of conversation: ConversationID) async throws {
-        try await ask { driver, reply in driver.store.removeMember(user, of: conversation, reply: reply) }
+        try await ask { store, reply in store.removeMember(user, of: conversation, reply: reply) }
     }
 
     package func endMembership(of conversation: ConversationID) async throws {
-        try await ask { driver, reply in driver.store.deleteMembers(of: conversation, reply: reply) }
+        try await ask { store, reply in store.deleteMembers(of: conversation, reply: reply) }
     }
 }
 

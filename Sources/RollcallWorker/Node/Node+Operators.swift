@@ -16,7 +16,7 @@ extension Node: OperatorAccess {
     }
 
     func workers() async throws -> WorkersReport {
-        try await ask { driver, reply in driver.store.workers(reply: reply) }
+        try await ask { store, reply in store.workers(reply: reply) }
     }
 
     func sendAway(_ user: UserID, device: DeviceID?) async throws -> SentAway {
@@ -30,21 +30,21 @@ extension Node: OperatorAccess {
 
     func revokeTokens(of user: UserID) async throws -> SentAway {
         // First this: a session is in the record that is read next, or comes later and is refused.
-        let _: Timestamp = try await ask { driver, reply in driver.store.revokeTokens(of: user, reply: reply) }
+        let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
         return try await sendAway(user, device: nil)
     }
 
     func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
         try await demandThatAllIsKnown()
         // Nor is a session taken that a worker brings back which is cut off now, and of which nobody knows.
-        let _: Timestamp = try await ask { driver, reply in driver.store.revokeTokens(of: user, reply: reply) }
+        let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
         for conversation in conversations { try await removeMember(user, of: conversation) }
         let deadline = ContinuousClock.now + Self.patience
         repeat {
             _ = try await sendAway(user, device: nil)
             let report = try await report(on: user)
             try await demandThatAllIsKnown()
-            if try await ask({ driver, reply in driver.store.erase(report, reply: reply) }) { return true }
+            if try await ask({ store, reply in store.erase(report, reply: reply) }) { return true }
         } while ContinuousClock.now < deadline
         return false
     }
@@ -56,9 +56,8 @@ extension Node: OperatorAccess {
     }
 
     private func report(on user: UserID) async throws -> UserReport {
-        try await ask { driver, reply in
-            driver.store.report(on: user, own: driver.shard.known(at: driver.now).own, reply: reply)
-        }
+        let own = try await first { $0.shard.known(at: $0.now).own }
+        return try await ask { store, reply in store.report(on: user, own: own, reply: reply) }
     }
 
     /// Tells the workers of these sessions to end them, until they have, or patience has an end. A worker that goes on
@@ -83,8 +82,8 @@ extension Node: OperatorAccess {
     private func tell(_ user: UserID, _ device: DeviceID, _ record: DeviceRecord) async throws {
         let notice = WorkerNotice.sentAway(
             user: user, device: device, session: "\(record.began.milliseconds)-\(record.session)")
-        let _: Bool = try await ask { driver, reply in
-            driver.store.announce(notice, to: record.incarnation, reply: reply)
+        let _: Bool = try await ask { store, reply in
+            store.announce(notice, to: record.incarnation, reply: reply)
         }
     }
 }

@@ -20,6 +20,7 @@ package final class Node: Sendable {
     let lease = NIOLockedValueBox<NIOLoopBound<LeaseDriver>?>(nil)
     private let state: NIOLockedValueBox<Readiness>
     private let started = NIOLockedValueBox<EventLoopPromise<Void>?>(nil)
+    let requests: RequestConnection
     let logger: Logger
     private let metrics: any MetricsFactory
 
@@ -40,6 +41,7 @@ package final class Node: Sendable {
         let route = settings.redis.route(
             credentials: credentials, for: "rollcall-\(settings.worker)", on: loops[0], logger: logger)
         self.route = route
+        requests = RequestConnection(settings, along: route, logger: logger, metrics: metrics)
         let seats = UserSeats(limit: settings.sessionsPerUser)
         var shards: [NIOLoopBound<ShardDriver>] = []
         for loop in loops {
@@ -68,6 +70,10 @@ package final class Node: Sendable {
 
     /// Whether Redis is there, as far as the worker knows, and holds its lease.
     var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
+
+    private var isRedisAway: Bool { state.withLockedValue { $0.redis == .away } }
+
+    var refusesWrites: Bool { state.withLockedValue { $0.redis == .refusesWrites } }
 
     /// Connects to Redis and claims a lease.
     ///
@@ -121,6 +127,7 @@ package final class Node: Sendable {
     }
 
     package func stop() async throws {
+        try await requests.close()
         if let lease = lease.withLockedValue({ $0 }) {
             try await lease.eventLoop.flatSubmit { lease.value.stop() }.get()
         }
@@ -134,6 +141,7 @@ package final class Node: Sendable {
         switch news {
         case .began(let incarnation, _, _, _, _): state.withLockedValue { $0.began(incarnation, at: .now) }
         case .renewed: state.withLockedValue { $0.renewed(at: .now) }
+        case .writesRefused: state.withLockedValue { $0.writesRefused() }
         case .lost: state.withLockedValue { $0.lost() }
         }
         for shard in shards.withLockedValue({ $0 }) {
@@ -181,19 +189,14 @@ package final class Node: Sendable {
         }
     }
 
-    /// Asks the store on the first shard's connection.
+    /// Asks the store on the connection for requests.
+    ///
+    /// - Throws: ``Unavailable``, ``AnswerTooLarge``.
     func ask<Value: Sendable>(
-        _ body: @escaping @Sendable (ShardDriver, @escaping (Result<Value, RedisError>) -> Void) -> Void
+        _ body: @escaping @Sendable (Store, @escaping (Result<Value, RedisError>) -> Void) -> Void
     ) async throws -> Value {
-        guard holdsLease else { throw Unavailable() }
-        let shard = shards.withLockedValue { $0[0] }
-        let promise = shard.eventLoop.makePromise(of: Value.self)
-        shard.eventLoop.execute { body(shard.value) { promise.completeWith($0.mapError { $0 as any Error }) } }
-        do {
-            return try await promise.futureResult.get()
-        } catch is RedisError {
-            throw Unavailable()
-        }
+        guard !isRedisAway else { throw Unavailable() }
+        return try await requests.ask(body)
     }
 
     /// How many typists are named at most.
@@ -213,6 +216,8 @@ extension ShardDriver {
             after { $0.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
         case .renewed(let snapshot, let until, let clock, let afterGap):
             after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
+        case .writesRefused:
+            after { $0.writesRefused(at: $1) }
         case .lost:
             after { $0.redisLost(at: $1) }
         }

@@ -31,12 +31,15 @@ public protocol NodeAccess: Sendable {
     var isReady: Bool { get }
 }
 
-/// Redis is away; the same call may succeed later.
+/// Redis is away, or refuses writes; the same call may succeed later.
 public struct Unavailable: Error, Hashable, Sendable {
     /// When it is worth trying again.
     public var retryAfter: Duration
+    /// Whether Redis answers and takes no writes: then reads succeed.
+    public var refusesWrites: Bool
 
-    public init(retryAfter: Duration = .seconds(1)) {
+    public init(retryAfter: Duration = .seconds(1), refusesWrites: Bool = false) {
         self.retryAfter = retryAfter
+        self.refusesWrites = refusesWrites
     }
 }

@@ -27,12 +27,14 @@ package struct NodeSettings: Sendable {
         if let password = configuration.redis.password { redis.password = password.text }
         store = Store.Settings(
             names: KeyNames(prefix: configuration.redis.prefix), retention: configuration.presence.retention,
-            typingExpiry: configuration.typing.expiry, openByDefault: configuration.conversations.default == .open)
+            typingExpiry: configuration.typing.expiry, openByDefault: configuration.conversations.default == .open,
+            lease: configuration.worker.lease)
         shard = ShardSettings()
         shard.typing.expiry = configuration.typing.expiry
         shard.typing.throttle = configuration.typing.throttle
         shard.typing.coalesce = configuration.typing.coalesce
         shard.typing.names = configuration.typing.names
+        shard.presenceCoalesce = configuration.presence.coalesce
         shard.grace = configuration.presence.grace
         shard.hello = configuration.limits.hello
         shard.ping = configuration.edge.ping

@@ -7,6 +7,14 @@ package import RollcallModel
 ///
 /// Every method but ``live()`` throws ``Unavailable`` while Redis is away.
 protocol OperatorAccess: NodeAccess {
+    /// Whether Redis answers this worker's reads and refuses its writes.
+    var refusesWrites: Bool { get }
+
+    /// A part of a conversation's members; `nil` if the conversation is not managed.
+    ///
+    /// - Throws: ``Unavailable``, ``AnswerTooLarge``.
+    func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage?
+
     /// Why a user is shown as they are.
     func explanation(of user: UserID) async throws -> Explanation
 

@@ -4,11 +4,19 @@
 
 internal import RollcallModel
 
+/// What Redis does for a worker.
+enum RedisState: Sendable {
+    /// Redis cannot be reached, or a new lease is not granted yet.
+    case away
+    /// Redis answers reads and refuses writes.
+    case refusesWrites
+    case holdsLease
+}
+
 /// What a worker knows of its own fitness to serve.
 struct Readiness: Sendable {
     private(set) var incarnation: Incarnation?
-    /// Whether Redis is there and holds a lease of the worker.
-    private(set) var holdsLease = false
+    private(set) var redis = RedisState.away
     /// Whether the worker stops; a lease that begins meanwhile changes nothing of that.
     private(set) var isLeaving = false
     private var heard: ContinuousClock.Instant?
@@ -25,17 +33,25 @@ struct Readiness: Sendable {
 
     mutating func began(_ incarnation: Incarnation, at now: ContinuousClock.Instant) {
         self.incarnation = incarnation
-        holdsLease = true
+        redis = .holdsLease
         heard = now
     }
 
     mutating func renewed(at now: ContinuousClock.Instant) {
+        if redis == .refusesWrites { redis = .holdsLease }
         heard = now
     }
 
-    mutating func lost() {
-        holdsLease = false
+    mutating func writesRefused() {
+        redis = .refusesWrites
     }
+
+    mutating func lost() {
+        redis = .away
+    }
+
+    /// Whether Redis takes writes and holds a lease of the worker.
+    var holdsLease: Bool { redis == .holdsLease }
 
     mutating func left() {
         isLeaving = true

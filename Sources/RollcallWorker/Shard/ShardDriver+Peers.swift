@@ -65,6 +65,7 @@ extension ShardDriver {
     struct Occupant {
         let key: SessionKey
         let peer: Peer
+        let since: Instant
         /// Among the user's devices, once it is known whose this is.
         var seat: UserSeats.Seat?
     }
@@ -84,15 +85,17 @@ extension ShardDriver {
         }
     }
 
-    /// Gives a session its seat among those of its user. Sessions of this process are not counted: they are its own.
+    /// Gives a session its seat among those of the worker and of its user. Sessions of this process are not counted: they
+    /// are its own.
     ///
     /// - Returns: why it cannot have one.
     func seat(_ identity: Identity, in key: SessionKey) -> CloseCode? {
         guard case .edge(let connection)? = peer(of: key), occupants[Int(key.index)]?.seat == nil else { return nil }
+        guard connection.takeSeat() else { return .busy }
         let seat = UserSeats.Seat(user: identity.user, device: identity.device)
-        if let refusal = seats.take(seat) {
-            connection.loop.limitHit(.sessionsPerUser)
-            return refusal
+        if let refusal = seats.take(seat, at: .now()) {
+            connection.loop.limitHit(refusal.limit)
+            return refusal.code
         }
         occupants[Int(key.index)]?.seat = seat
         return nil
@@ -111,9 +114,10 @@ extension ShardDriver {
     }
 
     private func occupy(_ peer: Peer) -> Int32 {
-        let key = shard.connected(at: now)
+        let since = now
+        let key = shard.connected(at: since)
         while occupants.count <= Int(key.index) { occupants.append(nil) }
-        occupants[Int(key.index)] = Occupant(key: key, peer: peer)
+        occupants[Int(key.index)] = Occupant(key: key, peer: peer, since: since)
         tally.connections += 1
         rearm()
         return key.index

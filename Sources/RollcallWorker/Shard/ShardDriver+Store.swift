@@ -10,13 +10,7 @@ extension ShardDriver {
     func ask(_ action: ShardAction) {
         switch action {
         case .list(let name, let incarnation, let until, let key):
-            store.record([name], of: incarnation, until: until) { [self] result in
-                let list = DeviceRecorder.Step.list(name, under: incarnation)
-                step(list, of: key, result) { shard, isInTime, now in
-                    if isInTime { return shard.listed(key, under: incarnation, at: now) }
-                    return shard.stepFailed(list, for: key, at: now)
-                }
-            }
+            list([(name, key)], under: incarnation, until: until)
         case .unlist(let name, let incarnation, let key):
             store.unrecord([name], of: incarnation) { [self] result in
                 step(.unlist(name, under: incarnation), of: key, result) { shard, _, now in
@@ -44,12 +38,12 @@ extension ShardDriver {
                     }
                 }
             }
-        case .stopTyping(let stop, let key, let id):
+        case .stopTyping(let stop):
             store.stopTyping(stop) { [self] result in
-                after { shard, _ in
+                after { shard, now in
                     switch result {
-                    case .success: key.map { shard.typingStopped(for: $0, id: id) } ?? []
-                    case .failure: shard.stopFailed(stop, for: key, id: id)
+                    case .success: shard.typingStopped(stop)
+                    case .failure: shard.stopFailed(stop, at: now)
                     }
                 }
             }
@@ -59,7 +53,7 @@ extension ShardDriver {
             readPresence(users, isAuthoritative: isAuthoritative, known: known)
         case .getPresence(let users, let known, let key, let id):
             store.presence(of: users, known: known) { [self] result in
-                after { shard, _ in shard.gotPresence(try? result.get(), of: users, for: key, id: id) }
+                after { shard, now in shard.gotPresence(try? result.get(), of: users, for: key, id: id, at: now) }
             }
         case .audit(let sessions, let incarnation):
             audit(sessions, of: incarnation)
@@ -68,6 +62,29 @@ extension ShardDriver {
             .unsubscribe, .assertAnew, .sweep:
             preconditionFailure("not a matter of the store")
         }
+    }
+
+    /// Lists sessions, at most ``ShardDriver/listBatch`` with one command.
+    func list(_ sessions: [(name: SessionName, key: SessionKey)], under incarnation: Incarnation, until: Timestamp) {
+        store.record(sessions.map(\.name), of: incarnation, until: until) { [self] result in
+            after { shard, now in
+                sessions.flatMap { name, key in
+                    switch result {
+                    case .success(true): return shard.listed(key, under: incarnation, at: now)
+                    case .success(false):
+                        return shard.stepFailed(.list(name, under: incarnation), .withoutEffect, for: key, at: now)
+                    case .failure(let error):
+                        warn(of: error)
+                        return shard.stepFailed(
+                            .list(name, under: incarnation), Self.effect(of: error), for: key, at: now)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func effect(of error: RedisError) -> DeviceRecorder.Failure {
+        error.hadNoEffect ? .withoutEffect : .unknown
     }
 
     private func readRoom(_ read: RoomRead, for key: RoomKey) {
@@ -115,7 +132,7 @@ extension ShardDriver {
             case .success(let value): return event(&shard, value, now)
             case .failure(let error):
                 warn(of: error)
-                return shard.stepFailed(step, for: key, at: now)
+                return shard.stepFailed(step, Self.effect(of: error), for: key, at: now)
             }
         }
     }

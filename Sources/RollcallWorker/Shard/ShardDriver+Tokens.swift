@@ -25,12 +25,30 @@ extension ShardDriver {
     ) {
         do throws(AuthenticationError) {
             let later = try authenticator.lookAgain(after: error, on: eventLoop)
+            let limit = lastAnswer(to: key).map { deadline in
+                eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+                    refuse(key, AuthenticationError(.keysUnavailable, "the key was not found in time"), id: id)
+                }
+            }
             later.assumeIsolated().whenComplete { [self] _ in
+                limit?.cancel()
                 authenticateAgain(key, token: token, device: device, id: id)
             }
         } catch {
             refuse(key, error, id: id)
         }
+    }
+
+    /// When a session whose token waits for its key must be answered: shortly before the time of its hello is over. A
+    /// device that has said hello in time is not late, and comes back when the worker may have the key.
+    ///
+    /// - Returns: `nil` for a session that was welcomed before.
+    private func lastAnswer(to key: SessionKey) -> NIODeadline? {
+        guard occupants.indices.contains(Int(key.index)), let occupant = occupants[Int(key.index)],
+            occupant.key == key, occupant.seat == nil
+        else { return nil }
+        let end = occupant.since + (helloTime - min(.milliseconds(250), helloTime / 10))
+        return .uptimeNanoseconds(UInt64(max(0, end.nanoseconds)))
     }
 
     private func authenticateAgain(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
@@ -51,12 +69,27 @@ extension ShardDriver {
         }
     }
 
+    /// A token by somebody else is nothing to an operator; one that the issuer has signed and nobody takes is.
+    private func note(_ error: AuthenticationError) {
+        let metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
+        switch error.code {
+        case .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience:
+            guard refusedTokens[error.code, default: RepeatedProblem()].occurred(error.code.rawValue, at: .now) else {
+                return
+            }
+            logger.warning("signed tokens are refused", metadata: metadata)
+        case .malformed, .unknownKey, .keysUnavailable, .badSignature, .expired, .wrongDevice, .noDevice:
+            logger.debug("token refused", metadata: metadata)
+        }
+    }
+
     private func refuse(_ key: SessionKey, _ error: AuthenticationError, id: MessageID?) {
-        logger.debug("token refused", metadata: ["reason": "\(error.message)"])
+        note(error)
         after { shard, now in
             switch error.code {
             case .keysUnavailable: shard.tokenUnchecked(key, id: id, at: now)
-            case .malformed, .unknownKey, .badSignature, .expired, .notYetValid, .wrongIssuer, .wrongAudience,
+            case .notYetValid: shard.tokenUnchecked(key, id: id, after: error.wait, at: now)
+            case .malformed, .unknownKey, .badSignature, .expired, .livesTooLong, .wrongIssuer, .wrongAudience,
                 .wrongDevice, .noDevice:
                 shard.refused(key, error.closeCode, at: now)
             }

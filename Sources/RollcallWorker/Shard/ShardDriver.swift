@@ -27,6 +27,8 @@ final class ShardDriver {
     let authenticator: Authenticator
     let seats: UserSeats
     let logger: Logger
+    /// How long a connection may take until its session is welcomed.
+    let helloTime: Duration
     /// The edge on this loop, if the worker has one.
     weak var edge: EdgeLoop?
     var tally = DriverTally()
@@ -34,6 +36,8 @@ final class ShardDriver {
     var hasMetForeignKey = false
     /// When a missing right was last told of.
     private var deniedAt: Instant?
+    /// By which rules tokens were refused that the issuer did sign.
+    var refusedTokens: [AuthenticationError.Code: RepeatedProblem] = [:]
     var occupants: [Occupant?] = []
     private var isTickScheduled = false
     private var isStopped = false
@@ -47,6 +51,7 @@ final class ShardDriver {
         self.authenticator = authenticator
         self.seats = seats
         self.logger = logger
+        helloTime = settings.shard.hello
         commands = RedisCommands(
             along: route, name: "rollcall-\(settings.worker)", on: eventLoop, logger: logger,
             scripts: Script.all)
@@ -55,7 +60,9 @@ final class ShardDriver {
         store = Store(on: commands, settings: settings.store)
         var decisions = settings.shard
         decisions.isSpread = commands.isSpread
-        shard = Shard(settings: decisions, worker: settings.worker, random: SystemRandomNumberGenerator())
+        shard = Shard(
+            settings: decisions, worker: settings.worker, random: SystemRandomNumberGenerator(),
+            clock: RedisClock(time: .hostTime, sent: Self.now))
         metrics = LoopMetrics(of: self, in: factory)
     }
 
@@ -90,16 +97,42 @@ final class ShardDriver {
             metadata: ["reason": "\(error)", "rights": "\(WorkerRights.file(isCluster: commands.isSpread))"])
     }
 
-    var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
+    var now: Instant { Self.now }
+
+    private static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
     /// Lets an event happen to the shard, and carries out what follows from it.
     func after(_ event: (inout Shard, Instant) -> [ShardAction]) {
-        for action in event(&shard, now) { carryOut(action) }
+        carryOut(event(&shard, now))
         scheduleTick()
         rearm()
     }
 
     // MARK: Carrying out
+
+    /// How many sessions one command lists.
+    private static let listBatch = 1000
+
+    /// Carries out actions in order. Sessions that are listed one after the other, as after an outage, are listed together.
+    private func carryOut(_ actions: [ShardAction]) {
+        var index = actions.startIndex
+        while index < actions.endIndex {
+            guard case .list(let name, let incarnation, let until, let key) = actions[index] else {
+                carryOut(actions[index])
+                index += 1
+                continue
+            }
+            var batch = [(name, key)]
+            index += 1
+            while index < actions.endIndex, batch.count < Self.listBatch,
+                case .list(let next, incarnation, until, let nextKey) = actions[index]
+            {
+                batch.append((next, nextKey))
+                index += 1
+            }
+            list(batch, under: incarnation, until: until)
+        }
+    }
 
     private func carryOut(_ action: ShardAction) {
         switch action {
@@ -162,8 +195,8 @@ final class ShardDriver {
         switch topic {
         case .typing(let conversation):
             let change: TypingChange? = decoded(payload)
-            after { shard, _ in
-                if let change { shard.typingChanged(change, in: conversation) }
+            after { shard, now in
+                if let change { shard.typingChanged(change, in: conversation, at: now) }
                 if change == nil { shard.typingUnreadable(in: conversation) }
                 return []
             }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import NIOSSL
 
 /// How an operator's command reaches a worker's admin port.
 struct AdminOptions: ParsableArguments {
@@ -8,8 +9,17 @@ struct AdminOptions: ParsableArguments {
     @Option(help: "A worker's admin port; its ready line names it. Any worker knows of all.")
     var admin = Self.usual
 
-    @Option(help: "The file with the token that the admin port asks for (admin.token_file).", completion: .file())
+    @Option(
+        help:
+            "The file with the token that the admin port asks for (admin.token_file), or - for standard input. Without, ROLLCALL_OPERATOR_TOKEN counts.",
+        completion: .file())
     var tokenFile: String?
+
+    @Option(
+        help:
+            "For https, the certificates (PEM) of who vouches for the server, instead of those whom the system trusts.",
+        completion: .file())
+    var authority: String?
 
     func validate() throws {
         guard AdminAddress(admin) != nil else {
@@ -20,34 +30,42 @@ struct AdminOptions: ParsableArguments {
     /// The port, to be asked.
     func port() throws -> AdminPort {
         guard let address = AdminAddress(admin) else { throw ValidationError("--admin \(admin) is no address") }
-        return AdminPort(address: address, token: try token())
+        return AdminPort(
+            address: address, token: try TokenInput.token(file: tokenFile, variable: "ROLLCALL_OPERATOR_TOKEN"),
+            tls: try address.isSecure ? context() : nil)
     }
 
-    private func token() throws -> String? {
-        guard let tokenFile else { return nil }
-        guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
-            throw ValidationError("the token file \(tokenFile) cannot be read")
+    private func context() throws -> NIOSSLContext {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let authority { tls.trustRoots = .file(authority) }
+        do {
+            return try NIOSSLContext(configuration: tls)
+        } catch {
+            throw ValidationError("--authority \(authority ?? "") has no certificate (PEM)")
         }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 
-/// Where an admin port is: `http://HOST:PORT`.
+/// Where an admin port is: `http://HOST:PORT`, or `https` where something before it speaks TLS.
 struct AdminAddress: CustomStringConvertible {
     let host: String
     let port: Int
+    let isSecure: Bool
 
     init?(_ url: String) {
-        guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty,
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme, ["http", "https"].contains(scheme),
+            let host = parts.host, !host.isEmpty,
             ["", "/"].contains(parts.path)
         else { return nil }
         // An address of IPv6 stands in brackets, and is connected to without.
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        port = parts.port ?? 80
+        isSecure = scheme == "https"
+        port = parts.port ?? (isSecure ? 443 : 80)
     }
 
     /// What the header `Host` says.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    var description: String { "http://\(authority)" }
+    var description: String { "\(isSecure ? "https" : "http")://\(authority)" }
 }

@@ -5,11 +5,14 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// A worker's admin port, as the commands ask it.
 struct AdminPort {
     let address: AdminAddress
     let token: String?
+    /// With what an `https` address is spoken to.
+    let tls: NIOSSLContext?
 
     enum Method: String {
         case get = "GET"
@@ -82,9 +85,16 @@ struct AdminPort {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let answer = loop.makePromise(of: HTTPExchange.Answer.self)
         let late = loop.scheduleTask(in: Self.patience) { answer.fail(HTTPExchange.NoAnswer()) }
+        let (tls, host) = (tls, address.host)
         let channel = ClientBootstrap(group: loop).connectTimeout(.seconds(5))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        // TLS names no server by its IP address (RFC 6066); the certificate is still checked against it.
+                        let isIP = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
+                    }
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
                     try channel.pipeline.syncOperations.addHandler(HTTPExchange(head, answer))
                 }

@@ -43,7 +43,7 @@ final class HTTPExchange: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        promise.fail(NoAnswer())
+        promise.fail(error is HTTPParserError ? NoAnswer() : error)
         context.close(promise: nil)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RollcallModel
 import RollcallWorker
 
 /// Where a worker's configuration comes from.
@@ -20,9 +21,8 @@ struct ConfigurationOptions: ParsableArguments {
         let value: String
 
         init?(argument: String) {
-            guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else { return nil }
-            key = String(argument[..<equals])
-            value = String(argument[argument.index(after: equals)...])
+            guard let (key, value) = argument.cut(at: "="), !key.isEmpty else { return nil }
+            (self.key, self.value) = (key, value)
         }
     }
 

@@ -12,18 +12,18 @@ struct ConnectionOptions: ParsableArguments {
     @Option(name: .customLong("as"), help: "The user, where workers take a name for a token (auth.mode: insecure).")
     var user: UserID?
 
-    @Option(help: "A token, such as `rollcall token` makes.")
-    var token: String?
-
-    @Option(help: "A file with the token.", completion: .file())
+    @Option(
+        help:
+            "A file with a token, such as `rollcall token` makes, or - for standard input. Without, ROLLCALL_TOKEN counts.",
+        completion: .file())
     var tokenFile: String?
 
     @Option(help: "This device's name; a token made for one device wants that.")
     var device: DeviceID?
 
     func validate() throws {
-        guard [user?.text, token, tokenFile].compactMap({ $0 }).count == 1 else {
-            throw ValidationError("say who you are with one of --as, --token and --token-file")
+        guard user == nil || tokenFile == nil else {
+            throw ValidationError("say who you are with one of --as and --token-file")
         }
     }
 
@@ -63,16 +63,11 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     private func makeClient() throws -> RollcallClient {
-        let token = try token ?? user?.text ?? readToken()
+        guard let token = try user?.text ?? TokenInput.token(file: tokenFile, variable: "ROLLCALL_TOKEN") else {
+            throw ValidationError("say who you are with --as, --token-file or ROLLCALL_TOKEN")
+        }
         let device = try device ?? DeviceID("terminal-\(ProcessInfo.processInfo.processIdentifier)")
         return RollcallClient(url: url, device: device) { token }
-    }
-
-    private func readToken() throws -> String {
-        guard let tokenFile, let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
-            throw ValidationError("the token file \(tokenFile ?? "") cannot be read")
-        }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Says how the connection stands, each state once; weather is waited out.

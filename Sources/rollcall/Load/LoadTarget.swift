@@ -41,7 +41,7 @@ struct LoadTarget: Sendable {
     /// - Returns: `nil` where no `rollcall dev` runs on its usual port.
     private static func running() async -> [Settings.Worker]? {
         guard let address = AdminAddress(page),
-            let answer = try? await AdminPort(address: address, token: nil).exchange(.get, "/settings.json"),
+            let answer = try? await AdminPort(address: address, token: nil, tls: nil).exchange(.get, "/settings.json"),
             answer.status == .ok
         else { return nil }
         return try? JSONDecoder().decode(Settings.self, from: Data(answer.body.readableBytesView)).workers

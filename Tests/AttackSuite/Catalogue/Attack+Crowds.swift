@@ -11,6 +11,44 @@ extension Attack {
             let strangers = try (0..<crowd).map { _ in try place.stranger(at: .upgraded) }
             return counted(strangers.map { $0.outcome() })
         },
+        Attack("200 WebSockets that say nothing, and a device among them", crowd: 200, answer: "welcome") {
+            place, crowd in
+            let strangers = try (0..<crowd).map { _ in try place.stranger(at: .upgraded) }
+            let device = try? device(0, of: place)
+            withExtendedLifetime(strangers) {}
+            return counted([device == nil ? "kept out" : "welcome"])
+        },
+        Attack("200 messages of 64 KiB that do not end, before any hello", crowd: 200, answer: "close 1009") {
+            place, crowd in
+            let part = ClientFrame(payload: [UInt8](repeating: 32, count: 65_536), isFinal: false).bytes
+            let strangers = try (0..<crowd).map { _ in
+                let stranger = try place.stranger(at: .upgraded)
+                stranger.send(part.dropLast())
+                return stranger
+            }
+            return counted(strangers.map { $0.outcome() })
+        },
+        Attack("pings without end", crowd: 1, answer: "close 4103") { place, crowd in
+            let pings = [[UInt8]](repeating: ClientFrame(opcode: 9).bytes, count: 10_000).flatMap { $0 }
+            return counted(
+                try (0..<crowd).map { number in
+                    let stranger = try device(number, of: place)
+                    while stranger.send(pings), stranger.isPatient {}
+                    return stranger.outcome()
+                })
+        },
+        Attack("one user who connects and leaves, 200 times", crowd: 1, answer: "welcome", "close 4002") { place, _ in
+            var outcomes: [String] = []
+            for _ in 0..<200 {
+                let stranger = try place.stranger(at: .upgraded)
+                stranger.say(#"{"type":"hello","token":"\#(place.user)","device":"d","id":1}"#)
+                let outcome = stranger.outcome()
+                outcomes.append(outcome == "ack" ? "welcome" : outcome)
+                stranger.say(#"{"type":"goodbye"}"#)
+            }
+            let refused = outcomes.count { $0 == "close 4002" }
+            return refused == 0 ? ["never refused": 1] : counted(outcomes)
+        },
         Attack("handshakes of a byte now and then", crowd: 200, answer: "end") { place, crowd in
             let strangers = try (0..<crowd).map { _ in try Stranger(port: place.port) }
             for byte in Stranger.request().utf8.prefix(40) {
@@ -52,10 +90,30 @@ extension Attack {
             let messages = [[UInt8]](
                 repeating: ClientFrame.text(#"{"type":"state","state":"idle"}"#).bytes, count: 10_000
             ).flatMap { $0 }
+            // They are read more and more slowly, and closed after half a minute.
+            let strangers = try (0..<crowd).map { try device($0, of: place, patience: .seconds(60)) }
+            for stranger in strangers { stranger.send(messages) }
+            return counted(strangers.map { $0.outcome() })
+        },
+        Attack("a state toggled 180 times at once", crowd: 4, answer: "ack") { place, crowd in
+            let toggle = ["idle", "active"].map { ClientFrame.text(#"{"type":"state","state":"\#($0)"}"#) }.bytes
             return counted(
                 try (0..<crowd).map { number in
-                    let stranger = try device(number, of: place)
-                    stranger.send(messages)
+                    let stranger = try device(number, of: place, patience: .seconds(60))
+                    for _ in 0..<90 { stranger.send(toggle) }
+                    stranger.say(#"{"type":"state","state":"idle","id":1}"#)
+                    return stranger.outcome()
+                })
+        },
+        Attack("a join with presence toggled 200 times at once", crowd: 4, answer: "ack") { place, crowd in
+            let toggle = ["true", "false"].map {
+                ClientFrame.text(#"{"type":"join","conversation":"toggled","presence":\#($0)}"#)
+            }.bytes
+            return counted(
+                try (0..<crowd).map { number in
+                    let stranger = try device(number, of: place, patience: .seconds(60))
+                    for _ in 0..<100 { stranger.send(toggle) }
+                    stranger.say(#"{"type":"state","state":"idle","id":1}"#)
                     return stranger.outcome()
                 })
         },
@@ -85,8 +143,10 @@ extension Attack {
         },
     ]
 
-    private static func device(_ number: Int, of place: Stage.Place) throws -> Stranger {
-        let stranger = try Stranger(port: place.port)
+    private static func device(
+        _ number: Int, of place: Stage.Place, patience: Duration = .seconds(10)
+    ) throws -> Stranger {
+        let stranger = try Stranger(port: place.port, patience: patience)
         try stranger.enter(token: "\(place.user)-\(number)", device: "d")
         return stranger
     }

@@ -37,7 +37,10 @@ extension Attack {
         hello("no token at all", "close 4102", #"{"type":"hello","device":"d"}"#),
         token("a token that is none", "x.y.z"),
         token("a token of dots", String(repeating: ".", count: 10_000)),
-        token("a token of 60,000 bytes", String(repeating: "A", count: 60_000)),
+        token("a token of 15,000 bytes", String(repeating: "A", count: 15_000)),
+        hello(
+            "a token of 60,000 bytes", "close 1009",
+            #"{"type":"hello","token":"\#(String(repeating: "A", count: 60_000))","device":"d"}"#),
         token("alg: none", signed(#"{"alg":"none"}"#) { _ in [] }),
         token("alg: nOnE", signed(#"{"alg":"nOnE","typ":"JWT"}"#) { _ in [] }),
         token("no signature", signed(#"{"alg":"HS256"}"#) { _ in [] }),
@@ -64,19 +67,25 @@ extension Attack {
         token(
             "a right signature, and a user of two words",
             signed(
-                #"{"alg":"HS256"}"#, claims: #"{"sub":"a b}","exp":9999999999}"#, mac(Data(AttackedKeys.secret.utf8)))),
+                #"{"alg":"HS256"}"#, claims: #"{"sub":"a b}",\#(good)}"#, mac(Data(AttackedKeys.secret.utf8)))),
         token(
             "a right signature, and no end",
-            signed(#"{"alg":"HS256"}"#, claims: #"{"sub":"alice"}"#, mac(Data(AttackedKeys.secret.utf8)))),
+            signed(#"{"alg":"HS256"}"#, claims: #"{"sub":"alice","iat":0}"#, mac(Data(AttackedKeys.secret.utf8)))),
         token(
             "a right signature, and an end of 1e400",
             signed(#"{"alg":"HS256"}"#, claims: #"{"sub":"alice","exp":1e400}"#, mac(Data(AttackedKeys.secret.utf8)))),
         token(
             "a right signature, and claims within claims",
             signed(
-                #"{"alg":"HS256"}"#, claims: #"{"sub":"alice","exp":"# + String(repeating: "[", count: 20_000),
+                #"{"alg":"HS256"}"#, claims: #"{"sub":"alice","exp":"# + String(repeating: "[", count: 8_000),
                 mac(Data(AttackedKeys.secret.utf8)))),
     ]
+
+    /// When a good token was issued, and when it ends.
+    private static let good: String = {
+        let now = Int(Date.now.timeIntervalSince1970)
+        return #""iat":\#(now),"exp":\#(now + 86_400)"#
+    }()
 
     private static func token(_ description: String, _ token: String) -> Attack {
         hello(description, "close 4100", #"{"type":"hello","token":"\#(token)","device":"d"}"#)
@@ -88,7 +97,7 @@ extension Attack {
     }
 
     static func signed(
-        _ header: String, claims: String = #"{"sub":"alice","exp":9999999999}"#, _ sign: (Data) -> [UInt8]
+        _ header: String, claims: String = #"{"sub":"alice",\#(good)}"#, _ sign: (Data) -> [UInt8]
     ) -> String {
         let content = base64(Data(header.utf8)) + "." + base64(Data(claims.utf8))
         return content + "." + base64(Data(sign(Data(content.utf8))))

@@ -77,7 +77,7 @@ export const stories = {
   }),
 
   "C2: the worker says when and where to come back": () => inWorld(async (world) => {
-    const client = await world.connected();
+    const client = await world.connected({ workerHosts: ["two.example"] });
     world.socket.tell({ type: "goodbye", reason: "draining", reconnect: true, after: 1_200, to: "ws://two.example/v1/connect" });
     world.socket.end(4000);
     await world.advance(1_199);
@@ -98,18 +98,32 @@ export const stories = {
 
   "C2: where nobody answers within two seconds, home is next; and never from wss to ws": () => inWorld(async (world) => {
     world.listens = (url) => url.includes("gone") ? "silence" : "yes";
-    await world.connected();
+    await world.connected({ workerHosts: ["gone.example"] });
     world.socket.tell({ type: "goodbye", reason: "draining", after: 0, to: "ws://gone.example" });
     world.socket.end(4000);
     await world.advance(1_999);
     equal(world.socket.url, "ws://gone.example/v1/connect");
     await world.advance(1);
     equal(world.socket.url, "ws://one.example/v1/connect");
-    const client = await world.connected({ url: "wss://safe.example" });
+    const client = await world.connected({ url: "wss://safe.example", workerHosts: ["gone.example"] });
     world.socket.tell({ type: "goodbye", reason: "draining", after: 0, to: "ws://gone.example" });
     world.socket.end(4000);
     await world.advance(10);
     equal(world.socket.url, "wss://safe.example/v1/connect");
+    client.close();
+  }),
+
+  "C2: a token goes to no host that the app did not name, whatever a worker says": () => inWorld(async (world) => {
+    const client = await world.connected({ url: "wss://one.example", workerHosts: ["*.Fleet.example"] });
+    for (const [host, follows] of [
+      ["evil.example", false], ["xone.example", false], ["fleet.example", false], ["w.fleet.example.evil", false],
+      ["one.example:99", true], ["w1.fleet.example", true],
+    ]) {
+      world.socket.tell({ type: "goodbye", reason: "draining", after: 0, to: `wss://${host}/v1/connect` });
+      world.socket.end(4000);
+      await world.advance(10_000);
+      equal(world.socket.url, `wss://${follows ? host : "one.example"}/v1/connect`);
+    }
     client.close();
   }),
 
@@ -143,10 +157,26 @@ export const stories = {
     equal(world.all("ping").map(({ at }) => at), [20_000, 40_000, 60_000]);
     world.script = () => {};
     await world.advance(20_000);
-    await world.advance(2_999);
+    await world.advance(9_999);
     equal(client.connection.latest.status, "connected");
     await world.advance(1);
     equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "connection_lost"]);
+  }),
+
+  "C2: a worker that is slow to read may answer late; once there is another reason to doubt it, it may not": () => inWorld(async (world) => {
+    const client = await world.connected();
+    world.script = (message, socket) => void globalThis.setTimeout(() => socket.behave(message), 9_000);
+    await world.advance(300_000);
+    equal([client.connection.latest.status, world.sockets.length], ["connected", 1]);
+    world.script = () => {};
+    const asked = world.all("ping").length;
+    while (world.all("ping").length === asked) await world.advance(1_000);
+    await world.advance(1_000);
+    client.networkChanged();
+    await world.advance(2_999);
+    equal(client.connection.latest.status, "connected");
+    await world.advance(1);
+    equal(client.connection.latest.status, "waiting");
   }),
 
   "C2: what was under way before the question is no answer to it": () => inWorld(async (world) => {
@@ -217,18 +247,54 @@ export const stories = {
       if (asked === 2) throw new Error("no network");
       return jwt(start + 100 * asked);
     };
+    world.chance = 0;
     const client = await world.connected({ token });
-    await world.advance(79_999);
+    await world.advance(74_999);
     equal(asked, 1);
     await world.advance(1);
-    equal([asked, world.all("token").length], [2, 0], "asked for after four fifths, and weather");
-    await world.advance(16_000);
+    equal([asked, world.all("token").length], [2, 0], "asked for when a quarter is left, and weather");
+    await world.advance(18_750);
     equal([asked, world.all("token").map((message) => message.token)], [3, [jwt(start + 300)]]);
     await world.advance(100_000);
     equal([client.connection.latest.status, world.sockets.length, asked], ["connected", 1, 3]);
     const fixed = await world.connected({ token: jwt(start + 1_000) });
     await world.advance(900_000);
     equal([fixed.connection.latest.status, world.kinds().includes("token")], ["connected", false], "one that is always the same is not sent again");
+  }),
+
+  "C2: clients that connected together ask for fresh tokens one by one, in the last two minutes": () => inWorld(async (world) => {
+    for (const [chance, renewal] of [[0, 3_540_000], [0.5, 3_510_000], [0.75, 3_495_000]]) {
+      const start = world.now;
+      const token = jwt((1_784_600_000_000 + start) / 1_000 + 3_600);
+      const asked = [];
+      world.chance = chance;
+      const client = await world.connected({ token: () => { asked.push(world.now - start); return token; } });
+      await world.advance(3_550_000);
+      equal(asked.slice(0, 2), [0, renewal]);
+      client.close();
+      await world.advance(10_000);
+    }
+  }),
+
+  "C2: a token callback that never answers is asked again, and a token that comes too late is not used": () => inWorld(async (world) => {
+    const answers = [];
+    const client = await world.connected({ token: () => new Promise((resolve) => answers.push(resolve)) });
+    await world.advance(9_999);
+    equal([client.connection.latest.status, answers.length], ["connecting", 1]);
+    await world.advance(1);
+    equal([client.connection.latest.status, client.connection.latest.error.code], ["waiting", "token_unavailable"]);
+    answers[0]("too late");
+    await world.advance(250);
+    equal([client.connection.latest.status, answers.length, world.sockets.length], ["connecting", 2, 0]);
+    globalThis.dispatchEvent(new Event("online"));
+    await world.advance(0);
+    equal(answers.length, 3, "a network that is back is reason to ask again");
+    answers[1]("too late");
+    answers[2]("alice");
+    await world.advance(0);
+    equal([client.connection.latest.status, world.all("hello").map(({ token }) => token)], ["connected", ["alice"]]);
+    await world.advance(20_000);
+    equal(world.sockets.length, 1);
   }),
 
   "C2: a token callback that throws is asked again; one that says it is a mistake is not": () => inWorld(async (world) => {
@@ -273,6 +339,18 @@ export const stories = {
     world.socket.drop();
     await world.advance(60_000);
     equal([client.connection.latest.status, client.connection.latest.error.code], ["failed", "replaced"]);
+  }),
+
+  "C4: a goodbye ends with its connection": () => inWorld(async (world) => {
+    const client = await world.connected();
+    world.socket.tell({ type: "goodbye", reason: "replaced", reconnect: false });
+    client.disconnect();
+    client.connect();
+    await world.advance(0);
+    equal(client.connection.latest.status, "connected");
+    world.socket.drop();
+    await world.advance(2_000);
+    equal([client.connection.latest.status, world.sockets.length], ["connected", 3]);
   }),
 
   "C4: a URL that is none is a mistake; a path is one of the page's own host": () => inWorld(async (world) => {
@@ -347,6 +425,85 @@ export const stories = {
     client.disconnect();
     await world.advance(60_000);
     equal([client.connection.latest.status, world.kinds().at(-1), world.timers], ["closed", "goodbye", 0]);
+  }),
+
+  "C3: what a listener does at once about the connection is done": () => inWorld(async (world) => {
+    for (const [status, nth] of [["connecting", 1], ["connected", 1], ["waiting", 1], ["connecting", 2]]) {
+      for (const [call, rest] of [["close", "closed"], ["disconnect", "idle"]]) {
+        const client = world.client({ token: () => "alice" });
+        const heard = [];
+        client.connection.subscribe((state) => {
+          heard.push(state.status);
+          if (state.status === status && heard.filter((each) => each === status).length === nth) client[call]();
+        });
+        await world.advance(0);
+        client.connect();
+        await world.advance(0);
+        if (world.socket?.readyState === 1) world.socket.drop();
+        await world.advance(60_000);
+        const where = `${call} in ${status} ${nth}: ${heard}`;
+        equal([client.connection.latest.status, heard.at(-1), world.timers], [rest, rest, 0], where);
+        equal(client.states.at(-1).status, rest, where);
+        ok(world.sockets.every(({ readyState }) => readyState === 3), where);
+        client.connect();
+        await world.advance(0);
+        equal(client.connection.latest.status, rest === "idle" ? "connected" : "closed", where);
+        client.close();
+        await world.advance(60_000);
+      }
+    }
+  }),
+
+  "C3: whoever watches the wire may end the connection": () => inWorld(async (world) => {
+    for (const type of ["hello", "watch", "welcome", "presence", "goodbye"]) {
+      for (const [call, rest] of [["close", "closed"], ["disconnect", "idle"]]) {
+        const client = world.client();
+        client.addEventListener("wire", ({ detail }) => {
+          if (JSON.parse(detail.sent ?? detail.received).type === type) client[call]();
+        });
+        seen(client.presence("bob"));
+        seen(client.typing("c42"));
+        client.connect();
+        await world.advance(0);
+        if (type === "goodbye") client.disconnect();
+        await world.advance(60_000);
+        equal([client.connection.latest.status, world.timers], [rest, 0], `${call} at ${type}`);
+        client.close();
+        await world.advance(60_000);
+      }
+    }
+  }),
+
+  "C2: a listener that connects at once while the client waits has its attempt's whole time": () => inWorld(async (world) => {
+    const client = await world.connected();
+    client.connection.subscribe(({ status }) => { if (status === "waiting") client.connect(); });
+    world.listens = () => "silence";
+    world.socket.drop();
+    await world.advance(9_000);
+    equal([client.connection.latest.status, world.sockets.length], ["connecting", 2]);
+  }),
+
+  "C2: a page that comes back from the back/forward cache connects only what leaving it had disconnected": () => inWorld(async (world) => {
+    const leave = async () => {
+      for (const type of ["pagehide", "pageshow"]) {
+        globalThis.dispatchEvent(new PageTransitionEvent(type, { persisted: true }));
+        await world.advance(0);
+      }
+    };
+    const client = await world.connected();
+    const end = client.followPage();
+    await leave();
+    equal([client.connection.latest.status, world.sockets.length], ["connected", 2]);
+    client.disconnect();
+    await leave();
+    equal([client.connection.latest.status, world.sockets.length], ["idle", 2]);
+    client.connect();
+    await world.advance(0);
+    world.socket.end(4104);
+    await world.advance(0);
+    await leave();
+    equal([client.connection.latest.error.code, world.sockets.length], ["replaced", 3]);
+    end();
   }),
 
   "the wire can be watched": () => inWorld(async (world) => {

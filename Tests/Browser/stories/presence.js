@@ -1,6 +1,6 @@
 // Presence: one's own device's, and others' as it is observed or asked for once.
 
-import { groupCount } from "/rollcall.js";
+import { groupCount, lastSeenText } from "/rollcall.js";
 import { connected, equal, ok, presence, seen, settled } from "./world.js";
 
 const statuses = (presences) => presences.map(({ status }) => status);
@@ -188,6 +188,59 @@ export const stories = {
     equal([client.members("c42").latest, client.presence("bob").latest], [undefined, undefined], "nothing is kept");
   }),
 
+  "P9: members are shown when everybody's presence is there, or after a second": () => connected(async (world, client) => {
+    const members = seen(client.members("c42"));
+    const count = () => {
+      const { people, count } = members.at(-1);
+      return groupCount(people.map((each) => each.presence), count).text;
+    };
+    const list = (conversation, ...users) => world.socket.tell({
+      type: "members", conversation, users: users.map((user) => ({ user })), count: users.length,
+    });
+    await world.advance(0);
+    list("c42", "bob", "carol");
+    await world.advance(30);
+    world.socket.tellPresence("bob", "online");
+    await world.advance(30);
+    equal(members.length, 0, "nobody reads `0 of 2 online`, nor `1 of 2`");
+    world.socket.tellPresence("carol", "online");
+    await settled();
+    equal([members.length, count()], [1, "2 of 2 online"]);
+    list("c42", "bob", "carol", "dave");
+    await settled();
+    equal(count(), "2 of 3 online", "later lists do not wait");
+    const start = world.now;
+    const others = seen(client.members("c43"));
+    await world.advance(0);
+    list("c43", "bob", "erin");
+    await world.advance(500);
+    list("c43", "bob", "erin", "frank");
+    await world.advance(499);
+    equal(others.length, 0);
+    await world.advance(1);
+    equal([world.now - start, others.length, others.at(-1).people.map((each) => each.presence?.status ?? null)],
+      [1_000, 1, ["online", null, null]]);
+    world.socket.tell({ type: "removed", conversation: "c43" });
+    await settled();
+    list("c43", "erin");
+    await settled();
+    equal(others.at(-1).refusal.code, "not_a_member", "after a refusal the picture is a first one again");
+    world.socket.tellPresence("erin", "away");
+    await settled();
+    equal([others.at(-1).refusal ?? null, others.at(-1).people[0].presence.status], [null, "away"]);
+    const empty = seen(client.members("c44"));
+    await world.advance(0);
+    list("c44");
+    await settled();
+    equal(empty.at(-1).count, 0);
+    const brief = seen(client.members("c45"));
+    await world.advance(0);
+    list("c45", "zoe");
+    for (const view of [members, others, empty, brief]) view.end();
+    await world.advance(60_000);
+    equal([brief.length, world.timers], [0, 1], "what is left is the watch over the connection");
+  }),
+
   "P9: a member who is watched besides costs one subscription, and both go on as long as they are wanted":
     () => connected(async (world, client) => {
       const bob = seen(client.presence("bob"));
@@ -209,6 +262,109 @@ export const stories = {
       await world.advance(0);
       equal(client.presence("bob").latest, undefined);
     }),
+
+  "P7: when Redis's clock is set, last seen is right again within a minute, at once where a presence tells, and views are told": async () => {
+    for (const hours of [3, -3]) await connected(async (world, client) => {
+      const bob = seen(client.presence("bob"));
+      const members = seen(client.members("c42"));
+      const group = seen(client.presence(["bob"]));
+      const line = () => lastSeenText(bob.at(-1), client.now, { style: "exact" });
+      const tell = (ago) => world.socket.tell({
+        type: "presence", users: [{ user: "bob", status: "offline", last_seen: world.time - ago, updated_at: world.time, version: 1 }],
+      });
+      await world.advance(0);
+      world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob" }], count: 1 });
+      tell(120_000);
+      await world.advance(30_000);
+      equal(line(), "Last seen 2 minutes ago");
+      const before = [bob.length, members.length, group.length];
+      world.clockSet = hours * 3_600_000;
+      if (hours < 0) await world.advance(30_000);
+      else tell(120_000);
+      await world.advance(0);
+      equal(client.now, world.time);
+      if (hours > 0) equal(line(), "Last seen 2 minutes ago");
+      const after = [bob.length, members.length, group.length];
+      ok(after.every((length, index) => length > before[index]), `${before}, then ${after}`);
+      tell(120_000);
+      equal(line(), "Last seen 2 minutes ago");
+    });
+  },
+
+  "P7: a worker that learns late that the clock was set is asked again": () => connected(async (world, client) => {
+    const bob = seen(client.presence("bob"));
+    await world.advance(30_000);
+    world.socket.tell({ type: "presence", users: [{ user: "bob", status: "offline", last_seen: world.time, updated_at: world.time + 3_600_000, version: 1 }] });
+    await world.advance(1_000);
+    world.clockSet = 3_600_000;
+    await world.advance(5_000);
+    equal([client.now, bob.length], [world.time, 3]);
+    // A record from before a step back lies in the future for long, which is no reason to ask for ever.
+    world.clockSet = 0;
+    await world.advance(60_000);
+    const asked = world.all("ping").length;
+    for (let second = 0; second < 60; second += 1) {
+      world.socket.tell({ type: "presence", users: [{ user: "bob", status: "online", last_seen: second, updated_at: world.time - 1_000 * second + 3_600_000, version: 2 }] });
+      await world.advance(1_000);
+    }
+    ok(world.all("ping").length - asked <= 4, `${world.all("ping").length - asked} in a minute`);
+    equal(client.now, world.time);
+  }),
+
+  "P7: the time is asked for once a minute while somebody may read it, and never otherwise": () => connected(async (world, client) => {
+    const traffic = async (minutes) => {
+      const before = world.all("ping").length;
+      for (let second = 0; second < minutes * 60; second += 1) {
+        world.socket.tellTyping("elsewhere");
+        await world.advance(1_000);
+      }
+      return world.all("ping").length - before;
+    };
+    equal(await traffic(5), 0, "nobody is observed");
+    const bob = seen(client.presence("bob"));
+    await world.advance(0);
+    equal(world.all("ping").length, 1, "the welcome was long ago");
+    equal(await traffic(5), 5);
+    client.setPhase("background");
+    equal(await traffic(5), 0, "nobody looks");
+    client.setPhase("active");
+    await world.advance(0);
+    equal(await traffic(5), 5);
+    equal(bob.length, 1, "nothing has changed");
+    bob.end();
+    await world.advance(0);
+    equal([await traffic(5), world.timers], [0, 1]);
+  }),
+
+  "P7: an answer that comes late moves the time no more than it must": () => connected(async (world, client) => {
+    seen(client.presence("bob"));
+    world.script = ({ type }, socket) => {
+      const { time } = world;
+      if (type === "ping") globalThis.setTimeout(() => socket.tell({ type: "pong", time }), 2_500);
+    };
+    await world.advance(63_000);
+    equal([client.now, world.sockets.length], [world.time, 1]);
+    world.clockSet = -10_000;
+    await world.advance(70_000);
+    ok(Math.abs(client.now - world.time) <= 2_500, `${client.now - world.time}`);
+  }),
+
+  "C2: an answer about the time is no answer to a doubt that came later": () => connected(async (world, client) => {
+    seen(client.presence("bob"));
+    const pongs = [];
+    world.script = ({ type }, socket) => {
+      if (type === "ping") pongs.push(() => socket.tell({ type: "pong", time: world.time }));
+    };
+    for (let second = 0; second < 61; second += 1) {
+      world.socket.tellTyping("elsewhere");
+      await world.advance(1_000);
+    }
+    equal(pongs.length, 1);
+    client.networkChanged();
+    pongs[0]();
+    await world.advance(3_000);
+    equal([pongs.length, client.connection.latest.status], [2, "waiting"]);
+  }),
 
   "P7: now is the server's, and this device's clock changes nothing": () => connected(async (world, client) => {
     equal(client.now, 1_784_600_000_000);

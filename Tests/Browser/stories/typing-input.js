@@ -210,15 +210,56 @@ export const stories = {
     await world.advance(0);
     world.end();
     const text = "How are you? ".repeat(100);
-    const edits = 200_000;
+    const edits = 10_000;
     input.edited(text);
-    const start = performance.now();
-    for (let edit = 0; edit < edits; edit += 1) input.edited(text);
-    const each = (performance.now() - start) / edits * 1_000;
+    // The least of twenty times: what an edit takes while nothing else has the processor.
+    const times = Array.from({ length: 20 }, () => {
+      const start = performance.now();
+      for (let edit = 0; edit < edits; edit += 1) input.edited(text);
+      return performance.now() - start;
+    });
+    const each = Math.min(...times) / edits * 1_000;
     input.send();
     ok(each < 20, `${each.toFixed(3)} µs an edit`);
     return `${each.toFixed(3)} µs an edit of ${text.length} characters`;
   },
+
+  "C2: typing where the worker has no room for the conversation costs nothing, and shows once there is room":
+    () => typing({ debounce: 0 }, async (world, input, client) => {
+      world.limits.joined_conversations = 3;
+      world.socket.drop();
+      await world.advance(2_000);
+      const views = ["c1", "c2"].map((each) => client.typing(each).subscribe(() => {}));
+      await world.advance(0);
+      const beyond = client.typingInput("beyond");
+      await world.advance(0);
+      beyond.edited("x");
+      await world.advance(500);
+      beyond.edited("");
+      await world.advance(500);
+      beyond.edited("xy");
+      await world.advance(1_500);
+      input.edited("x");
+      await world.advance(1_000);
+      beyond.edited("xyz");
+      equal([world.typed("beyond"), world.typed().length], [[], 2]);
+      const start = world.now;
+      views[0]();
+      await world.advance(1_000);
+      equal(world.typed("beyond").length, 1);
+      ok(world.all("typing").at(-1).at <= start + 1_000, "with the next renewal at the latest");
+    }),
+
+  "C2: typing in more conversations than a client joins before the welcome costs nothing": () => typing({}, async (world) => {
+    world.script = () => {};
+    const slow = await world.connected({ connectTimeout: 120_000, typing: { debounce: 0 } });
+    const inputs = Array.from({ length: 250 }, (_, number) => slow.typingInput(`d${number}`));
+    for (const input of inputs) input.edited("x");
+    await world.advance(40_000);
+    for (const input of inputs) input.edited("xy");
+    await world.advance(60_000);
+    equal(world.all("join").filter(({ conversation }) => conversation.startsWith("d")).length, 200);
+  }),
 
   "whatever happens, stops and starts alternate, and no two signals of typing are closer than they may be":
     () => typing({}, async (world, input) => {

@@ -1,6 +1,6 @@
 // Others' typing, as an observer sees it.
 
-import { connected, equal, seen } from "./world.js";
+import { connected, equal, ok, presence, seen } from "./world.js";
 
 const counts = (typings) => typings.map(({ count }) => count);
 
@@ -96,5 +96,113 @@ export const stories = {
       world.socket.tell({ type: "typing", conversation: "c42", users: users.slice(0, 2), count: 2 });
       equal(asked, ["bob", "carol", "dave"]);
     }, { names });
+  },
+
+  "X4: however many names are on show, each is asked for once": async () => {
+    let asked = 0;
+    const names = async (user) => {
+      asked += 1;
+      return `Name of ${user}`;
+    };
+    await connected(async (world, client) => {
+      const rooms = ["c1", "c2", "c3", "c4"].map((each) => seen(client.members(each)));
+      await world.advance(0);
+      const show = (room, count, from = 0) => {
+        const users = Array.from({ length: count }, (_, number) => ({ user: `u${room}-${from + number}` }));
+        world.socket.tell({ type: "members", conversation: `c${room}`, users, count });
+        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
+      };
+      for (const room of [1, 2, 3]) show(room, 1_500);
+      await world.advance(5_000);
+      const unnamed = () => rooms.slice(0, 3).map((room) => room.at(-1).people.filter(({ name }) => !name).length);
+      equal([asked, unnamed()], [4_500, [0, 0, 0]]);
+      for (let step = 0; step < 20; step += 1) {
+        for (const room of [1, 2, 3]) world.socket.tellPresence(`u${room}-7`, step % 2 ? "online" : "away");
+        await world.advance(100);
+      }
+      equal([asked, unnamed()], [4_500, [0, 0, 0]]);
+      // Names that nobody shows any more are forgotten in the end.
+      for (const room of rooms.slice(0, 3)) room.end();
+      for (let round = 0; round < 6; round += 1) {
+        show(4, 1_500, 1_500 * round);
+        await world.advance(1_000);
+      }
+      seen(client.members("c1"));
+      await world.advance(0);
+      const before = asked;
+      show(1, 10);
+      await world.advance(1_000);
+      equal(asked - before, 10);
+    }, { names });
+  },
+
+  "X4: names that come one by one are shown ten times a second, and those at hand at once": async () => {
+    const answers = [];
+    await connected(async (world, client) => {
+      const members = seen(client.members("c42"));
+      await world.advance(0);
+      const users = Array.from({ length: 80 }, (_, number) => ({ user: `u${number}` }));
+      world.socket.tell({ type: "members", conversation: "c42", users, count: 80 });
+      world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
+      await world.advance(0);
+      equal(members.at(-1).people.filter(({ name }) => name).length, 40, "those at hand");
+      const start = members.length;
+      for (let number = 0; number < 40; number += 1) {
+        answers.shift()();
+        await world.advance(10);
+      }
+      await world.advance(100);
+      equal(members.at(-1).people.filter(({ name }) => name).length, 80);
+      ok(members.length - start <= 6, `${members.length - start} values`);
+      client.close();
+      await world.advance(10_000);
+      equal(world.timers, 0);
+    }, { names: (user) => user.slice(1) < 40 ? user : new Promise((resolve) => answers.push(() => resolve(user))) });
+  },
+
+  "X4: a name for which the app throws is asked for again, with pauses that grow": async () => {
+    const mistakes = [];
+    const noted = (event) => { mistakes.push(event.message); event.preventDefault(); event.stopImmediatePropagation(); };
+    globalThis.addEventListener("error", noted, { capture: true });
+    const asked = [];
+    const failures = { bob: 4, carol: 1, dave: Infinity };
+    let world = null;
+    const names = (user) => {
+      asked.push(`${user} ${world.now}`);
+      failures[user] -= 1;
+      if (failures[user] < 0) return `Name of ${user}`;
+      if (user === "carol") throw new Error("thrown");
+      return Promise.reject(new Error("rejected"));
+    };
+    try {
+      await connected(async (its, client) => {
+        world = its;
+        const typings = seen(client.typing("c42"));
+        const members = seen(client.members("c42"));
+        await world.advance(0);
+        const users = ["bob", "carol", "dave"].map((user) => ({ user }));
+        world.socket.tell({ type: "members", conversation: "c42", users, count: 3 });
+        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
+        for (let second = 0; second < 20; second += 1) {
+          world.socket.tellTyping("c42", "bob", "carol");
+          await world.advance(1_000);
+        }
+        const times = (user) => asked.filter((each) => each.startsWith(user)).map((each) => Math.round(each.split(" ")[1] / 100));
+        equal([times("bob"), times("carol")], [[0, 10, 30, 70, 150], [0, 10]]);
+        equal(typings.at(-1).typists.map(({ name }) => name), ["Name of bob", "Name of carol"]);
+        equal(members.at(-1).people.map(({ name }) => name ?? null), ["Name of bob", "Name of carol", null]);
+        await world.advance(3_600_000);
+        const dave = times("dave");
+        ok(dave.length >= 18 && dave.length <= 22, `${dave.length} times in an hour`);
+        ok(mistakes.length >= dave.length + 5, "the page is told of each");
+        members.end();
+        await world.advance(600_000);
+        const left = asked.length;
+        await world.advance(3_600_000);
+        equal([asked.length, world.timers], [left, 1], "nobody is asked for who is not shown");
+      }, { names });
+    } finally {
+      globalThis.removeEventListener("error", noted, { capture: true });
+    }
   },
 };

@@ -45,7 +45,8 @@ extension Fault {
                 _ = try await (hastyComes, hastyGoes)
             }
             let crossed = Moment.now
-            let end = crossed + .milliseconds(300)
+            // The last of many changes is told after `presence.coalesce`.
+            let end = crossed + .milliseconds(500) + .milliseconds(300)
             stage.converge(hasty[0].user, .online, after: crossed, until: end)
             try await Task.sleep(until: end, clock: .continuous)
         }

@@ -13,7 +13,7 @@ extension Fault {
         let (typist, _) = try await stage.typistAndFriend()
         let gone = try await typist.say(.goodbye)
         stage.typingStops(typist.user, at: gone)
-        stage.offline(typist.user, after: gone, within: .seconds(1))
+        stage.offline(typist.user, after: gone, within: Promise.changeLimit)
     }
 
     /// Not offline before its grace is over, and not long after.
@@ -25,7 +25,7 @@ extension Fault {
             stage.typingStops(typist.user, at: gone)
             let (user, grace) = (typist.user, stage.settings.grace)
             stage.forbid([.offline], of: user, .steadiness, from: gone, until: gone + grace - .milliseconds(100))
-            stage.offline(user, after: gone, within: grace + .seconds(2))
+            stage.offline(user, after: gone, within: grace + .seconds(1))
         }
     }
 
@@ -37,7 +37,7 @@ extension Fault {
         stage.typingExpires(typist.user, signalled: signalled)
         // Pings are sent at intervals: one may just have been, and two have to go unanswered.
         let found = stage.settings.ping * 3
-        stage.offline(typist.user, after: gone, within: found + stage.settings.grace + .seconds(2))
+        stage.offline(typist.user, after: gone, within: found + stage.settings.grace + .seconds(1))
     }
 
     private static func back(_ name: String, on host: Int) -> Fault {
@@ -86,7 +86,7 @@ extension Fault {
         let cut = Moment.now
         try await stage.hosts[0].door?.cut(.reset)
         stage.typingStops(cast.typist.user, at: cut)
-        stage.offline(cast.typist.user, after: cut, within: stage.settings.grace + .seconds(2))
+        stage.offline(cast.typist.user, after: cut, within: stage.settings.grace + .seconds(1))
     }
 
     /// For less than it takes to count as lost.

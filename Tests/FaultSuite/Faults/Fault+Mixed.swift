@@ -65,7 +65,7 @@ extension Fault {
     private static let firstWriteLate = Fault(.mixed, "a first write executed after its second") { stage in
         let late = try await stage.person("late", manner: .staysAway)
         let ways = stage.hosts[0].toRedis
-        let write = "$4\r\nlate\r\n$5\r\nphone\r\n$6\r\nactive\r\n"
+        let write = [late.user.text, late.device.text, "active"].map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()
         try await ways.stallOnSight(of: write) { try await late.come(to: 0, until: .welcomed) }
         try await stage.see([.status(late.user, .online)])
         let idle = try await late.say(.state(.idle))

@@ -8,7 +8,7 @@ internal import TestSupport
 extension Fault {
     static let redisFaults =
         [killedAndEmpty, oldSnapshot, sleeping, paused, killedSubscribers, killedCommands]
-        + [flushed, scriptsFlushed, slowSubscriber, noMemory, noClients, replica]
+        + [flushed, scriptsFlushed, slowSubscriber, noMemory, noClients, replica] + refusedWritesFaults
 
     private static let killedAndEmpty = Fault(.redis, "killed (-9), back empty after 10 s", on: [.server]) { stage in
         try await stage.outage(Outage(losesData: true)) {

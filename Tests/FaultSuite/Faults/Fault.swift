@@ -40,7 +40,7 @@ public struct Fault: Sendable {
     /// All of them, in the order of the table.
     public static let all =
         workerFaults + drainingFaults + deviceFaults + redisFaults + sentinelFaults + clusterFaults + networkFaults
-        + mixedFaults + crowdFaults
+        + mixedFaults + clockFaults + crowdFaults
 
     /// A handful that is over soon.
     public static let quick = [killed, restarted, goodbye, twice, killedSubscribers, killedCommands, flushed]

@@ -13,7 +13,7 @@ struct Judge {
 
     func findings() -> [Finding] {
         plan.findings + plan.expectations.flatMap(findings(of:)) + plan.prohibitions.flatMap(findings(of:))
-            + setbacks() + lostConnections()
+            + setbacks() + audience() + lostConnections()
     }
 
     // MARK: What should be seen
@@ -49,12 +49,16 @@ struct Judge {
         return answers(about: user, from: expectation.deadline, to: end).filter { $0.status != expected }.prefix(3).map
         {
             let when = ($0.read.began - expectation.since).short
-            let broken = "a read through host \($0.read.host) after \(when): \(user) is \($0.status), not \(expected)"
+            let broken =
+                "a read through host \($0.read.host) after \(when): \(user.escaped) is \($0.status), not \(expected)"
             return Finding(expectation.promise, broken: broken)
         }
     }
 
     // MARK: What should never be seen
+
+    /// In so much time some read has been answered, or what no read may show was not put to the test.
+    private static let readable = Duration.seconds(1)
 
     private func findings(of prohibition: Prohibition) -> [Finding] {
         let end = prohibition.until ?? self.end
@@ -63,6 +67,11 @@ struct Judge {
             seen(prohibition, in: $0, to: end)
         }
         if prohibition.who.read { broken += read(prohibition, to: end) }
+        if case .reads = prohibition.who, end - prohibition.from > Self.readable,
+            answers(about: prohibition.user, from: prohibition.from, to: end).isEmpty
+        {
+            broken.append("nobody could read about \(prohibition.user.escaped)")
+        }
         guard broken.isEmpty else { return broken.prefix(4).map { Finding(prohibition.promise, broken: $0) } }
         return [Finding(prohibition.promise)]
     }
@@ -70,7 +79,7 @@ struct Judge {
     private func seen(_ prohibition: Prohibition, in sight: Sight, to end: Moment) -> String? {
         let values = sight.statuses[prohibition.user]?.values(from: prohibition.from, to: end) ?? []
         guard let bad = values.first(where: { prohibition.statuses.contains($0.value) }) else { return nil }
-        return "\(sight.name) saw \(prohibition.user) \(bad.value) after \((bad.at - prohibition.from).short)"
+        return "\(sight.name) saw \(prohibition.user.escaped) \(bad.value) after \((bad.at - prohibition.from).short)"
     }
 
     private func read(_ prohibition: Prohibition, to end: Moment) -> [String] {
@@ -78,7 +87,7 @@ struct Judge {
             .filter { prohibition.statuses.contains($0.status) }
             .map {
                 let when = ($0.read.began - prohibition.from).short
-                return "a read through host \($0.read.host) after \(when): \(prohibition.user) is \($0.status)"
+                return "a read through host \($0.read.host) after \(when): \(prohibition.user.escaped) is \($0.status)"
             }
     }
 
@@ -102,22 +111,46 @@ struct Judge {
     // MARK: Order and connections
 
     private func setbacks() -> [Finding] {
-        let setbacks = plan.dataIsLost ? [] : sights.flatMap { sight in sight.setbacks.map { "\(sight.name): \($0)" } }
+        let setbacks = sights.flatMap { sight in
+            sight.setbacks.filter { !isExcused($0) }.map { "\(sight.name): \($0.what)" }
+        }
         return setbacks.isEmpty ? [Finding(.order)] : setbacks.prefix(4).map { Finding(.order, broken: $0) }
+    }
+
+    /// Whether something may go back: anything after Redis lost data, until the fault is over; and moments on Redis's clock
+    /// after that was set back, by the step less the time that has passed. Such a moment may be shown long after the step.
+    private func isExcused(_ setback: Sight.Setback) -> Bool {
+        if let lost = plan.dataLost, setback.at >= lost, setback.at < plan.over ?? end { return true }
+        guard let (moment, step) = plan.clockSetBack, let back = setback.clockTime else { return false }
+        let began = notes.compactMap(\.notes.first?.at).min() ?? moment
+        return setback.at >= moment && back <= step && back >= step - (setback.at - began)
     }
 
     private func lostConnections() -> [Finding] {
         let lost = notes.flatMap { user, notes in
-            plan.mayLose.contains(user) ? [] : notes.compactMap { loss($0, of: user) }
+            plan.mayLose.contains(user) ? [] : losses(in: notes, of: user)
         }
         return lost.isEmpty ? [Finding(.connections)] : lost.prefix(4).map { Finding(.connections, broken: $0) }
     }
 
-    private func loss(_ note: Note, of user: UserID) -> String? {
-        guard note.at <= end, case .ended(let host, let code) = note.event, code != .normal,
-            !plan.gone.contains(where: { $0.host == host && $0.since <= note.at })
-        else { return nil }
-        return "\(user)'s connection to host \(host) ended with \(code.map { "\($0.rawValue)" } ?? "no word")"
+    private func losses(in notes: [Note], of user: UserID) -> [String] {
+        var welcomed = notes.first?.at ?? end
+        return notes.compactMap { note in
+            if case .welcomed = note.event { welcomed = note.at }
+            guard note.at <= end, case .ended(let host, let code) = note.event, code != .normal,
+                !mayEnd(host, welcomed: welcomed, ended: note.at)
+            else { return nil }
+            let word = code.map { "\($0.rawValue)" } ?? "no word"
+            return "\(user.escaped)'s connection to host \(host) ended with \(word)"
+        }
+    }
+
+    /// Whether a connection may end since its worker went, and not another one before it.
+    private func mayEnd(_ host: Int, welcomed: Moment, ended: Moment) -> Bool {
+        plan.gone.contains { gone in
+            gone.host == host && gone.since <= ended
+                && !plan.restarted.contains { $0.host == host && gone.since < $0.at && $0.at <= welcomed }
+        }
     }
 }
 
@@ -142,9 +175,9 @@ extension Sight {
 extension Expectation.Thing: CustomStringConvertible {
     var description: String {
         switch self {
-        case .status(let user, let status): "\(user) \(status)"
-        case .types(let user, let conversation): "\(user) typing in \(conversation)"
-        case .typesNot(let user, let conversation): "\(user) not typing in \(conversation)"
+        case .status(let user, let status): "\(user.escaped) \(status)"
+        case .types(let user, let conversation): "\(user.escaped) typing in \(conversation.escaped)"
+        case .typesNot(let user, let conversation): "\(user.escaped) not typing in \(conversation.escaped)"
         }
     }
 }

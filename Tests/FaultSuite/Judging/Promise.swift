@@ -16,6 +16,8 @@ public enum Promise: String, CaseIterable, Codable, Hashable, Sendable {
     case ghosts
     /// What is older never takes the place of what is newer.
     case order
+    /// Nobody sees their own typing, and only members see typing or signal it in a managed conversation.
+    case audience
     /// Devices keep their connections to workers that live.
     case connections
     /// A promise of one fault alone.
@@ -23,6 +25,8 @@ public enum Promise: String, CaseIterable, Codable, Hashable, Sendable {
 
     /// What observers may take to see the truth after an outage.
     static let convergenceLimit = Duration.seconds(2)
+    /// How soon after a change every observer should see it where nothing is wrong.
+    static let changeLimit = Duration.milliseconds(500)
     /// What anything may take on its way from one device to another where nothing is wrong.
     static let way = Duration.milliseconds(150)
 }

@@ -11,7 +11,15 @@ struct Sight: Sendable {
     /// When it was not connected.
     private(set) var away: [Range<Moment>] = []
     /// What came with an older version than what was shown on the same connection, or with an earlier last seen.
-    private(set) var setbacks: [String] = []
+    private(set) var setbacks: [Setback] = []
+
+    struct Setback: Sendable {
+        let at: Moment
+        let what: String
+        /// By how much it went back, if it is a moment on Redis's clock: a last seen, or the version of a user who was never
+        /// seen, which is when that was read.
+        var clockTime: Duration?
+    }
 
     private var shown: [UserID: Presence] = [:]
 
@@ -30,7 +38,7 @@ struct Sight: Sendable {
                 lost = nil
                 shown = [:]
             case .ended, .left: lost = lost ?? note.at
-            case .tried, .goodbye: break
+            case .tried, .joined, .signalled, .removed, .refreshed, .goodbye: break
             }
         }
         if let start = lost { away.append(start..<max(start, end)) }
@@ -40,11 +48,19 @@ struct Sight: Sendable {
     private mutating func take(_ presence: Presence, at moment: Moment) {
         statuses[presence.user, default: Timeline()].became(presence.status, at: moment)
         if let before = shown[presence.user] {
+            let user = presence.user.escaped
             if presence.version < before.version {
-                setbacks.append("\(presence.user): version \(before.version), then \(presence.version)")
+                let back = Duration.milliseconds(before.version - presence.version)
+                setbacks.append(
+                    Setback(
+                        at: moment, what: "\(user): version \(before.version), then \(presence.version)",
+                        clockTime: before.updatedAt == nil ? back : nil))
             }
             if let earlier = before.lastSeen, presence.lastSeen.map({ $0 < earlier }) ?? true {
-                setbacks.append("\(presence.user): last seen moved back from \(earlier.milliseconds)")
+                setbacks.append(
+                    Setback(
+                        at: moment, what: "\(user): last seen moved back from \(earlier.milliseconds)",
+                        clockTime: presence.lastSeen.map { earlier.since($0) }))
             }
         }
         shown[presence.user] = presence

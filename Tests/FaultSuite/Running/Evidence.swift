@@ -15,12 +15,13 @@ extension Stage {
         }
         var lines: [String] = []
         for device in state.withLockedValue({ $0.roamers }) + observers {
-            lines += device.notes.map { "\(time($0.at)) \(device.user) \(device.device): \($0.event.line)" }
+            let name = "\(device.user.escaped) \(device.device.escaped)"
+            lines += device.notes.map { "\(time($0.at)) \(name): \($0.event.line)" }
         }
         let logs = hosts.flatMap { host in
             host.logs.flatMap { $0.split(separator: "\n") }.map { "host \(host.number): \($0)" }
         }
-        return (lines.sorted() + [""] + logs).joined(separator: "\n") + "\n"
+        return (naming.lines + [""] + lines.sorted() + [""] + logs).joined(separator: "\n") + "\n"
     }
 }
 
@@ -29,8 +30,13 @@ extension Note.Event {
         switch self {
         case .tried(let host): "tries host \(host)"
         case .welcomed(let host): "is on host \(host)"
-        case .presence(let presence): "sees \(presence.user) \(presence.status), version \(presence.version)"
-        case .typing(let typing): "sees \(typing.users.map(\.user.text).joined(separator: ", ")) typing"
+        case .presence(let presence): "sees \(presence.user.escaped) \(presence.status), version \(presence.version)"
+        case .typing(let typing):
+            "sees \(typing.users.map(\.user.escaped).joined(separator: ", ")) typing in \(typing.conversation.escaped)"
+        case .joined(let conversation, _): "joined \(conversation.escaped)"
+        case .signalled(let conversation, _): "typed in \(conversation.escaped)"
+        case .removed(let conversation): "is removed from \(conversation.escaped)"
+        case .refreshed: "has a fresh token"
         case .goodbye(let goodbye): "is told goodbye (\(goodbye.reason), after \(goodbye.after ?? 0) ms)"
         case .ended(let host, let code): "loses host \(host) (\(code.map { "\($0.rawValue)" } ?? "no word"))"
         case .left(let host): "leaves host \(host)"

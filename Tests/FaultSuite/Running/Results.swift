@@ -19,6 +19,8 @@ public struct Round: Codable, Sendable {
     public var seconds: Double
     /// By how much the suite itself was late, at the worst.
     public var delay: Double
+    /// How devices showed who they are.
+    public var authentication: String?
 
     public var isBroken: Bool { outcomes.values.contains { !$0.broken.isEmpty } }
     public var broken: [String] { outcomes.sorted { $0.key < $1.key }.flatMap(\.value.broken) }

@@ -10,7 +10,8 @@ public actor Runner {
     private let rounds: Int?
     private let build: String
     private let progress: @Sendable (String) -> Void
-    private let story: @Sendable (Job, _ isWarm: Bool) async -> Story
+    private let authentication: Authentication?
+    private let story: @Sendable (Job, Circumstances) async -> Story
     private let delay: @Sendable (_ since: Moment) -> Duration
     private var archive: Archive
     private var pending: [(job: Job, missing: Int)] = []
@@ -27,23 +28,25 @@ public actor Runner {
     ///   - file: where results are kept, and looked for; `nil` keeps none.
     ///   - progress: told a line for people now and then.
     public init(
-        _ jobs: [Job], rounds: Int? = nil, file: URL? = nil, progress: @escaping @Sendable (String) -> Void
+        _ jobs: [Job], rounds: Int? = nil, authentication: Authentication? = nil, file: URL? = nil,
+        progress: @escaping @Sendable (String) -> Void
     ) throws {
         let metronome = Metronome()
         self.init(
-            jobs, rounds: rounds, file: file, build: try Build.current(), progress: progress,
-            story: Story.of(_:isWarm:), delay: metronome.longestDelay(since:))
+            jobs, rounds: rounds, authentication: authentication, file: file, build: try Build.current(),
+            progress: progress, story: Story.of(_:_:), delay: metronome.longestDelay(since:))
     }
 
     /// - Parameters:
     ///   - story: goes through a fault.
     ///   - delay: how late this process was since a moment, at the worst.
     init(
-        _ jobs: [Job], rounds: Int?, file: URL?, build: String, progress: @escaping @Sendable (String) -> Void,
-        story: @escaping @Sendable (Job, _ isWarm: Bool) async -> Story,
+        _ jobs: [Job], rounds: Int?, authentication: Authentication? = nil, file: URL?, build: String,
+        progress: @escaping @Sendable (String) -> Void,
+        story: @escaping @Sendable (Job, Circumstances) async -> Story,
         delay: @escaping @Sendable (_ since: Moment) -> Duration
     ) {
-        (self.jobs, self.rounds, self.build) = (jobs, rounds, build)
+        (self.jobs, self.rounds, self.authentication, self.build) = (jobs, rounds, authentication, build)
         (self.progress, self.story, self.delay) = (progress, story, delay)
         archive = Archive(file: file)
     }
@@ -63,13 +66,13 @@ public actor Runner {
     ///
     /// - Parameter width: how many rounds side by side; heavy ones are played alone.
     /// - Returns: the rows asked for, in their order.
-    public func run(width: Int) async throws -> [Row] {
+    public func run(width: Int) async -> [Row] {
         self.width = max(1, width)
         prepare()
         for isHeavy in [false, true] {
-            try await withThrowingDiscardingTaskGroup { group in
+            await withDiscardingTaskGroup { group in
                 for _ in 0..<(isHeavy ? 1 : self.width) {
-                    group.addTask { while let next = await self.next(isHeavy) { try await self.play(next) } }
+                    group.addTask { while let next = await self.next(isHeavy) { await self.play(next) } }
                 }
             }
         }
@@ -92,25 +95,39 @@ public actor Runner {
 
     // MARK: Rounds
 
-    private typealias Next = (job: Job, isWarm: Bool)
+    private typealias Next = (job: Job, circumstances: Circumstances)
 
-    /// Every other round of a row has workers that have only just begun.
+    /// Every other round of a row has workers that have only just begun, and every other one signed tokens: four rounds
+    /// have each combination, two have each of both, and one has what production has.
     private func next(_ isHeavy: Bool) -> Next? {
         guard let index = pending.firstIndex(where: { $0.job.fault.isHeavy == isHeavy }) else { return nil }
-        let next = pending[index]
         pending[index].missing -= 1
+        let next = pending[index]
         if pending[index].missing == 0 { pending.remove(at: index) }
-        return (next.job, next.missing.isMultiple(of: 2))
+        let isWarm = next.missing.isMultiple(of: 2)
+        let isSigned = (next.missing + next.missing / 2).isMultiple(of: 2)
+        return (
+            next.job, Circumstances(isWarm: isWarm, authentication: authentication ?? (isSigned ? .jwt : .insecure))
+        )
     }
 
-    private func play(_ next: Next) async throws {
+    private func play(_ next: Next) async {
         let start = Moment.now
-        let story = await story(next.job, next.isWarm)
-        if let evidence = story.evidence { try archive.keep(evidence, of: next.job) }
-        try keep(Round(story.findings, took: .now - start, delay: delay(start)), of: next.job)
+        let story = await story(next.job, next.circumstances)
+        if let evidence = story.evidence {
+            write("evidence of \(next.job.name)") { try archive.keep(evidence, of: next.job) }
+        }
+        var round = Round(story.findings, took: .now - start, delay: delay(start))
+        round.authentication = next.circumstances.authentication.rawValue
+        keep(round, of: next.job)
     }
 
-    private func keep(_ round: Round, of job: Job) throws {
+    /// A file that cannot be written costs the run nothing else: all rows are still played and returned.
+    private func write(_ what: String, _ body: () throws -> Void) {
+        do { try body() } catch { progress("cannot write \(what): \(error)") }
+    }
+
+    private func keep(_ round: Round, of job: Job) {
         var row = archive.row(of: job) ?? Row(job, build: build)
         let isNoise = round.isBroken && round.delay > Self.noise.inSeconds
         let isRepeated = isNoise && row.repeated.count < max(3, rounds(of: job))
@@ -121,7 +138,7 @@ public actor Runner {
             row.rounds.append(round)
             played += 1
         }
-        try archive.keep(row, of: job)
+        write("results") { try archive.keep(row, of: job) }
         tell(of: round, in: row, of: job, isRepeated: isRepeated)
     }
 
@@ -131,7 +148,9 @@ public actor Runner {
         let count = "[\(played)/\(total), \(Int(left.rounded(.up))) min left]"
         if round.isBroken {
             let why = round.broken.prefix(3).map { "\n      \($0)" }.joined()
-            progress("\(count) \(job.name): \(isRepeated ? "to be repeated, the machine was late" : "BROKEN")\(why)")
+            let how = round.authentication.map { " (\($0))" } ?? ""
+            progress(
+                "\(count) \(job.name)\(how): \(isRepeated ? "to be repeated, the machine was late" : "BROKEN")\(why)")
         } else if row.rounds.count >= rounds(of: job) {
             progress("\(count) \(job.name): done")
         }

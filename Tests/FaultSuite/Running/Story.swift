@@ -1,5 +1,12 @@
 // One round, from an empty stage to the verdict.
 
+/// What differs from round to round of the same row.
+struct Circumstances: Hashable, Sendable {
+    /// Whether the workers have gone through a lease before the fault.
+    var isWarm: Bool
+    var authentication: Authentication
+}
+
 /// How a round went.
 struct Story: Sendable {
     var findings: [Finding]
@@ -7,9 +14,10 @@ struct Story: Sendable {
     var evidence: String?
 
     /// Goes through a fault on a stage of its own.
-    static func of(_ job: Job, isWarm: Bool) async -> Story {
+    static func of(_ job: Job, _ circumstances: Circumstances) async -> Story {
         var equipment = job.fault.equipment
-        equipment.isWarm = isWarm
+        equipment.isWarm = circumstances.isWarm
+        equipment.authentication = circumstances.authentication
         equipment.redis = job.redis
         do {
             let stage = try await Stage(job.settings, equipment)

@@ -15,7 +15,8 @@ public struct Table {
         (.offline, "offline"), (.typing, "typing over"), (.convergence, "converged"), (.change, "next change"),
     ]
     private static let kept: [(Promise, String)] = [
-        (.steadiness, "no flap"), (.ghosts, "no ghost"), (.order, "order"), (.connections, "connections"),
+        (.steadiness, "no flap"), (.ghosts, "no ghost"), (.order, "order"), (.audience, "audience"),
+        (.connections, "connections"),
     ]
     private static let header =
         ["fault", "rounds"] + timed.map(\.1) + kept.map(\.1) + ["verdict"]

@@ -16,7 +16,7 @@ public final class Host: Sendable {
     let door: Proxy?
     private let settings: [String: String]
     private let environment: [String: String]
-    private let started = NIOLockedValueBox<[WorkerProcess]>([])
+    private let started = NIOLockedValueBox<[(worker: WorkerProcess, at: Moment)]>([])
 
     init(
         _ number: Int, redis: RedisControl, settings: [String: String], environment: [String: String], hasDoor: Bool
@@ -30,26 +30,34 @@ public final class Host: Sendable {
 
     /// The worker that was started last, running or not.
     var worker: WorkerProcess {
-        guard let worker = started.withLockedValue({ $0.last }) else { preconditionFailure("a host is started first") }
+        guard let worker = started.withLockedValue({ $0.last?.worker }) else {
+            preconditionFailure("a host is started first")
+        }
         return worker
     }
 
     /// What each worker that was started here has logged.
-    var logs: [String] { started.withLockedValue { $0 }.map(\.process.errors) }
+    var logs: [String] { started.withLockedValue { $0 }.map(\.worker.process.errors) }
+
+    /// When each worker was started, but for the first.
+    var restarts: [Moment] { started.withLockedValue { $0 }.dropFirst().map(\.at) }
 
     /// Where devices reach the worker, if there is one or a door to it.
     var port: Int? { door?.port ?? running?.port }
 
     /// The worker, while it runs: what was its port may be another program's since.
-    var running: WorkerProcess? { started.withLockedValue { $0.last }.flatMap { $0.process.isRunning ? $0 : nil } }
+    var running: WorkerProcess? {
+        started.withLockedValue { $0.last?.worker }.flatMap { $0.process.isRunning ? $0 : nil }
+    }
 
     /// Starts a worker, and waits until it is ready.
     func start() async throws {
         var settings = settings
         if let door { settings["edge.public_url"] = "ws://127.0.0.1:\(door.port)/v1/connect" }
+        let moment = Moment.now
         let worker = try await WorkerProcess(
             "w\(number)", redis: url, settings: settings, environment: environment)
-        started.withLockedValue { $0.append(worker) }
+        started.withLockedValue { $0.append((worker, moment)) }
         try await door?.aim(at: worker.port)
     }
 

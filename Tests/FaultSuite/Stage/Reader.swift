@@ -51,7 +51,7 @@ final class Reader: Sendable {
     }
 
     private func get(over line: HTTPLine) async throws -> [Presence]? {
-        let query = users().map { "user=\($0)" }.joined(separator: "&")
+        let query = users().map { "user=\($0.percentEncoded)" }.joined(separator: "&")
         let answer = try await line.get("/v1/presence?\(query)", within: Self.patience)
         guard answer.status == 200 else { return nil }
         return try JSONDecoder().decode(Users.self, from: Data(answer.body.readableBytesView)).users

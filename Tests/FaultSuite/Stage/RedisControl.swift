@@ -11,15 +11,21 @@ public final class RedisControl: Sendable {
     /// What stands before its servers, where there are several.
     let network: Network
     private let folder: URL
+    private let clock: SettableClock?
 
-    init(_ kind: TestRedis.Kind) async throws {
+    init(_ kind: TestRedis.Kind, setsClock: Bool = false) async throws {
+        let clock = setsClock ? try SettableClock() : nil
+        self.clock = clock
         folder = FileManager.default.temporaryDirectory.appending(
             path: "rollcall-faults-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let network = Network()
         self.network = network
-        present = NIOLockedValueBox(
-            try await TestRedis(kind, deadAfter: kind.patience) { try await network.gate($0) })
+        let redis =
+            if let clock { TestRedis(try await RedisServer(clock: clock)) } else {
+                try await TestRedis(kind, deadAfter: kind.patience) { try await network.gate($0) }
+            }
+        present = NIOLockedValueBox(redis)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -50,6 +56,12 @@ public final class RedisControl: Sendable {
         for server in try await whole.primaries() { try await server.cli(arguments) }
     }
 
+    /// Sets the server's clock forward by this much; back, if it is negative.
+    func setClock(by step: Duration) throws {
+        guard let clock else { preconditionFailure("this stage has no Redis whose clock can be set") }
+        try clock.advance(by: step)
+    }
+
     /// Its clock, in milliseconds since 1970.
     func time() async throws -> Int {
         let parts = try await cli("TIME").split(whereSeparator: \.isNewline).compactMap { Int($0) }
@@ -58,12 +70,19 @@ public final class RedisControl: Sendable {
 
     /// How often each command was called so far, be it by clients or by scripts.
     func calls() async throws -> [String: Int] {
-        var calls: [String: Int] = [:]
-        for answer in try await whole.everywhere("INFO", "commandstats") {
-            for line in answer.split(whereSeparator: \.isNewline) {
+        try await calls(at: whole.primaries()).reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+    }
+
+    /// As ``calls()``, of each of these servers.
+    func calls(at servers: [RedisServer]) async throws -> [[String: Int]] {
+        var calls: [[String: Int]] = []
+        for server in servers {
+            var own: [String: Int] = [:]
+            for line in try await server.cli("INFO", "commandstats").split(whereSeparator: \.isNewline) {
                 guard let match = line.firstMatch(of: #/cmdstat_([a-z|-]+):calls=(\d+)/#) else { continue }
-                calls[String(match.1), default: 0] += Int(match.2) ?? 0
+                own[String(match.1), default: 0] += Int(match.2) ?? 0
             }
+            calls.append(own)
         }
         return calls
     }

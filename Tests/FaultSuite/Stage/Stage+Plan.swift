@@ -18,10 +18,14 @@ extension Stage {
 
     /// After a worker died with all devices of these users: offline within the lease and two seconds, and no ghost in
     /// any read after the lease.
-    func dead(_ users: [UserID], since moment: Moment, until end: Moment? = nil) {
+    ///
+    /// - Parameter tolerance: how much longer than the lease reads may show them.
+    func dead(_ users: [UserID], since moment: Moment, until end: Moment? = nil, tolerance: Duration = .zero) {
         for user in users {
             offline(user, after: moment, within: settings.lease + .seconds(2), until: end)
-            forbid([.online, .away], of: user, .ghosts, from: moment + settings.lease, until: end, who: .reads)
+            forbid(
+                [.online, .away], of: user, .ghosts, from: moment + settings.lease + tolerance, until: end,
+                who: .reads)
         }
     }
 
@@ -32,7 +36,7 @@ extension Stage {
 
     /// What ended the typing took effect at once.
     func typingStops(_ user: UserID, at moment: Moment) {
-        expect(.typesNot(user, in: room), .typing, since: moment, within: .seconds(1))
+        expect(.typesNot(user, in: room), .typing, since: moment, within: Promise.changeLimit)
     }
 
     /// The outage is over: this is the truth, and should be seen.
@@ -92,7 +96,32 @@ extension Stage {
     }
 
     func dataIsLost() {
-        plan { $0.dataIsLost = true }
+        let now = Moment.now
+        plan { $0.dataLost = $0.dataLost ?? now }
+    }
+
+    /// Sets Redis's clock forward by this much; back, if it is negative.
+    func setRedisClock(by step: Duration) throws {
+        let now = Moment.now
+        if step < .zero { plan { $0.clockSetBack = $0.clockSetBack ?? (now, .zero - step) } }
+        try redis.setClock(by: step)
+    }
+
+    var dataLostSince: Moment? { state.withLockedValue { $0.plan.dataLost } }
+
+    /// This user is not, or no longer, a member.
+    func exclude(_ user: UserID, from conversation: ConversationID, since moment: Moment?) {
+        plan { $0.exclusions.append(Exclusion(user: user, conversation: conversation, since: moment)) }
+    }
+
+    /// No worker could know the members of any conversation in this time.
+    func membersAreUnknown(from start: Moment, to end: Moment) {
+        plan { $0.membersUnknown.append(start..<end) }
+    }
+
+    /// The fault and all its consequences are over.
+    func isOver(at moment: Moment) {
+        plan { $0.over = moment }
     }
 
     /// What was found otherwise.

@@ -6,22 +6,26 @@ internal import RollcallClient
 internal import TestSupport
 
 extension Stage {
-    /// How soon after a change everybody should see it where nothing is wrong.
-    private static let changeLimit = Duration.seconds(1)
-
     /// Goes through a fault.
     ///
     /// - Throws: what kept the fault from being made.
     func play(_ fault: Fault) async throws -> [Finding] {
+        let club = try await Club(on: self)
+        if !isStill { club.begin() }
         try await fault.body(self)
+        if isStill { club.begin() }
         try await waitUntilOver()
+        try await club.settle()
         let probed = Moment.now
+        isOver(at: probed)
         state.withLockedValue { state in
             for index in state.plan.expectations.indices where state.plan.expectations[index].until == nil {
                 state.plan.expectations[index].until = probed
             }
         }
         try await probe()
+        try await club.probe()
+        try await checkObservers(since: probed)
         return findings(by: .now)
     }
 
@@ -32,8 +36,27 @@ extension Stage {
         try await Task.sleep(until: end + .milliseconds(200), clock: .continuous)
     }
 
+    /// Whose worker runs is connected to it, and it answers reads: what is asked of nobody is kept by nobody.
+    private func checkObservers(since moment: Moment) async throws {
+        for (host, observer, reader) in zip(hosts, zip(observers, readers)).map({ ($0, $1.0, $1.1) }) {
+            guard host.running != nil else { continue }
+            if try await observer.whereabouts() == nil {
+                found(.connections, broken: "host \(host.number)'s observer is not connected at the end")
+            }
+            guard !state.withLockedValue({ $0.users.isEmpty }) else { continue }
+            try? await eventually("a read is answered", within: .seconds(2)) {
+                reader.reads.contains { $0.began >= moment && $0.statuses != nil }
+            }
+            if !reader.reads.contains(where: { $0.began >= moment && $0.statuses != nil }) {
+                found(.other, broken: "host \(host.number) answers no reads at the end")
+            }
+        }
+    }
+
     private func findings(by end: Moment) -> [Finding] {
-        let (plan, roamers) = state.withLockedValue { ($0.plan, $0.roamers) }
+        var (plan, roamers) = state.withLockedValue { ($0.plan, $0.roamers) }
+        plan.restarted = hosts.flatMap { host in host.restarts.map { (host.number, $0) } }
+        plan.typingTimeout = settings.expiry + .seconds(2)
         let judge = Judge(
             plan: plan, sights: sights(until: end), reads: readers.flatMap(\.reads),
             notes: (roamers + observers).map { ($0.user, $0.notes) }, end: end)
@@ -49,19 +72,19 @@ extension Stage {
                 continue
             }
             let idle = try await prober.say(.state(.idle))
-            expect(.status(prober.user, .away), .change, since: idle, within: Self.changeLimit)
+            expect(.status(prober.user, .away), .change, since: idle, within: Promise.changeLimit)
             let typing = try await prober.say(.typing(room, true))
             await seeSoon([.status(prober.user, .away), .types(prober.user, in: room)])
             let stop = try await prober.say(.typing(room, false))
-            expect(.types(prober.user, in: room), .change, since: typing, within: Self.changeLimit, until: stop)
-            expect(.typesNot(prober.user, in: room), .change, since: stop, within: Self.changeLimit)
+            expect(.types(prober.user, in: room), .change, since: typing, within: Promise.changeLimit, until: stop)
+            expect(.typesNot(prober.user, in: room), .change, since: stop, within: Promise.changeLimit)
             await seeSoon([.typesNot(prober.user, in: room)])
         }
     }
 
     /// Waits until it is seen by those who can, or should have been.
-    private func seeSoon(_ things: [Expectation.Thing]) async {
-        try? await eventually("the change is seen", within: Self.changeLimit) {
+    func seeSoon(_ things: [Expectation.Thing]) async {
+        try? await eventually("the change is seen", within: .seconds(1)) {
             let now = Moment.now
             return sights(until: now).filter { sight in !sight.away.contains { $0.upperBound >= now } }
                 .allSatisfy { sight in things.allSatisfy { sight.settled($0, by: now) != nil } }

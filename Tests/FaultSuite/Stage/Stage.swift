@@ -17,6 +17,14 @@ public final class Stage: Sendable {
         var clocks: [Int: Duration] = [:]
         /// What Redis is.
         var redis = TestRedis.Kind.server
+        /// Whether the clock of Redis, which is one server, can be set.
+        var setsRedisClock = false
+        /// How devices show who they are.
+        var authentication = Authentication.insecure
+        /// Whether tokens end soon, and devices send fresh ones.
+        var refreshesTokens = true
+        /// Whether nobody may do anything during the fault that is not the fault's own doing.
+        var isStill = false
         /// Whether devices go through proxies.
         var hasDoors = true
         /// Whether the workers have gone through a lease before the fault, or have only just begun.
@@ -36,9 +44,14 @@ public final class Stage: Sendable {
     let doors: Hosts
     let observers: [Roamer]
     let readers: [Reader]
+    /// What everybody is really called.
+    let naming: Naming
+    let isStill: Bool
     /// Where everybody is who types.
     let room: ConversationID
     let state: NIOLockedValueBox<State>
+    private let issuer: TokenIssuer?
+    private let tokens: Harness.TokenSource
     private let reading: Task<Void, Never>
 
     static let hostCount = 3
@@ -47,17 +60,22 @@ public final class Stage: Sendable {
     init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
         let settings = settings.with(lease: equipment.lease, ping: equipment.ping)
         self.settings = settings
-        let redis = try await RedisControl(equipment.redis)
-        let hosts = try await Self.hosts(settings, equipment, redis)
+        let redis = try await RedisControl(equipment.redis, setsClock: equipment.setsRedisClock)
+        let naming = Naming()
+        let issuer = equipment.authentication == .jwt ? try TokenIssuer() : nil
+        let tokens = issuer?.tokens(areRefreshed: equipment.refreshesTokens) ?? .names
+        let configuration = settings.configuration.merging(issuer?.configuration ?? [:]) { $1 }
+        let hosts = try await Self.hosts(configuration, equipment, redis)
         let doors = Hosts(count: hosts.count) { hosts[$0].port }
-        let room: ConversationID = "c1"
-        let observers = try await Self.observers(of: hosts, doors, in: room)
+        let room = try naming.conversation("room")
+        let observers = try await Self.observers(of: hosts, doors, tokens, in: room)
         let state = NIOLockedValueBox(State())
         let readers = zip(hosts, observers).map { host, observer in
             Reader(host: host, observer: observer) { state.withLockedValue { $0.users } }
         }
         (self.redis, self.hosts, self.doors) = (redis, hosts, doors)
-        self.room = room
+        (self.room, self.naming, self.isStill) = (room, naming, equipment.isStill)
+        (self.issuer, self.tokens) = (issuer, tokens)
         (self.observers, self.state, self.readers) = (observers, state, readers)
         reading = Task {
             await withDiscardingTaskGroup { group in
@@ -68,13 +86,13 @@ public final class Stage: Sendable {
     }
 
     private static func hosts(
-        _ settings: Settings, _ equipment: Equipment, _ redis: RedisControl
+        _ configuration: [String: String], _ equipment: Equipment, _ redis: RedisControl
     ) async throws -> [Host] {
         var hosts: [Host] = []
         for number in 0..<hostCount {
             hosts.append(
                 try await Host(
-                    number, redis: redis, settings: settings.configuration,
+                    number, redis: redis, settings: configuration,
                     environment: try equipment.clocks[number].map(WrongClock.environment(offBy:)) ?? [:],
                     hasDoor: equipment.hasDoors))
         }
@@ -84,11 +102,13 @@ public final class Stage: Sendable {
         return hosts
     }
 
-    private static func observers(of hosts: [Host], _ doors: Hosts, in room: ConversationID) async throws -> [Roamer] {
+    private static func observers(
+        of hosts: [Host], _ doors: Hosts, _ tokens: Harness.TokenSource, in room: ConversationID
+    ) async throws -> [Roamer] {
         var observers: [Roamer] = []
         for host in hosts {
             let observer = try await Roamer(
-                UserID("observer\(host.number)"), "screen", manner: .returnsHome, hosts: doors)
+                UserID("observer\(host.number)"), "screen", manner: .returnsHome, tokens: tokens, hosts: doors)
             try await observer.come(to: host.number)
             try await observer.ask(.join(room, presence: false))
             observers.append(observer)
@@ -108,10 +128,10 @@ public final class Stage: Sendable {
 
     /// Somebody whom all observers watch and all readers read, on a device that is not connected yet.
     func person(
-        _ name: String, _ device: DeviceID = "phone", state: DeviceState = .active,
+        _ name: String, _ device: String = "phone", state: DeviceState = .active,
         manner: Roamer.Manner = .returns
     ) async throws -> Roamer {
-        let user = try UserID(name)
+        let user = try naming.user(name)
         let isKnown = self.state.withLockedValue { state in
             defer { if !state.users.contains(user) { state.users.append(user) } }
             return state.users.contains(user)
@@ -122,10 +142,12 @@ public final class Stage: Sendable {
 
     /// Somebody whom nobody watches yet, and nobody reads.
     func extra(
-        _ name: String, _ device: DeviceID = "phone", state: DeviceState = .active,
+        _ name: String, _ device: String = "phone", state: DeviceState = .active,
         manner: Roamer.Manner = .returns
     ) async throws -> Roamer {
-        let roamer = try await Roamer(UserID(name), device, state: state, manner: manner, hosts: doors)
+        let roamer = try await Roamer(
+            naming.user(name), naming.device(device, of: name), state: state, manner: manner, tokens: tokens,
+            hosts: doors)
         self.state.withLockedValue { $0.roamers.append(roamer) }
         return roamer
     }

@@ -11,6 +11,14 @@ public struct Note: Sendable {
         case welcomed(host: Int)
         case presence(Presence)
         case typing(ServerMessage.Typing)
+        /// The worker acknowledged a `join` that was sent at this moment.
+        case joined(ConversationID, asked: ContinuousClock.Instant)
+        /// The worker acknowledged the start or renewal of typing that was sent at this moment.
+        case signalled(ConversationID, asked: ContinuousClock.Instant)
+        /// The user is no longer a member of the conversation.
+        case removed(ConversationID)
+        /// The worker took a fresh token.
+        case refreshed
         case goodbye(ServerMessage.Goodbye)
         /// A connection that it did not end itself, on this host, ended.
         case ended(host: Int, CloseCode?)

@@ -37,9 +37,12 @@ public final class Roamer: Sendable {
     private let loop: any EventLoop
     private let inside: NIOLoopBound<RoamerState>
 
-    /// - Parameter hosts: where it may connect.
+    /// - Parameters:
+    ///   - tokens: how it gets its tokens.
+    ///   - hosts: where it may connect.
     public init(
-        _ user: UserID, _ device: DeviceID, state: DeviceState = .active, manner: Manner = .returns, hosts: Hosts
+        _ user: UserID, _ device: DeviceID, state: DeviceState = .active, manner: Manner = .returns,
+        tokens: TokenSource = .names, hosts: Hosts
     ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let diary = Diary()
@@ -47,7 +50,8 @@ public final class Roamer: Sendable {
         inside = try await loop.submit {
             NIOLoopBound(
                 RoamerState(
-                    user: user, device: device, state: state, manner: manner, hosts: hosts, on: loop, diary: diary),
+                    user: user, device: device, state: state, manner: manner, tokens: tokens, hosts: hosts, on: loop,
+                    diary: diary),
                 eventLoop: loop)
         }.get()
     }

@@ -13,6 +13,7 @@ internal import RollcallModel
 final class RoamerState {
     private let user: UserID
     private let device: DeviceID
+    private let tokens: TokenSource
     private let hosts: Hosts
     private let loop: any EventLoop
     private let diary: Diary
@@ -25,6 +26,9 @@ final class RoamerState {
     private var attempt: Scheduled<Void>?
     private var isWelcomed = false
     private var waiting: [MessageID: EventLoopPromise<ServerMessage>] = [:]
+    /// Requests that are not answered yet and whose `ack` is noted.
+    private var noted: [MessageID: Note.Event] = [:]
+    private var refresh: Scheduled<Void>?
     /// Completed when the present visit is welcomed, and when its hello is acknowledged.
     private var arrival: (welcomed: EventLoopPromise<Void>, written: EventLoopPromise<ServerMessage>)?
     /// What the worker said before it closes.
@@ -35,11 +39,11 @@ final class RoamerState {
     var manner: Roamer.Manner
 
     init(
-        user: UserID, device: DeviceID, state: DeviceState, manner: Roamer.Manner, hosts: Hosts, on loop: any EventLoop,
-        diary: Diary
+        user: UserID, device: DeviceID, state: DeviceState, manner: Roamer.Manner, tokens: TokenSource, hosts: Hosts,
+        on loop: any EventLoop, diary: Diary
     ) {
         (self.user, self.device, self.state, self.manner) = (user, device, state, manner)
-        (self.hosts, self.loop, self.diary) = (hosts, loop, diary)
+        (self.tokens, self.hosts, self.loop, self.diary) = (tokens, hosts, loop, diary)
     }
 
     func come(to host: Int, until arrival: Roamer.Arrival) -> EventLoopFuture<Void> {
@@ -93,7 +97,9 @@ final class RoamerState {
         case .state(let state): self.state = state
         case .watch(let users): watched += users
         case .unwatch(let users): watched.removeAll { users.contains($0) }
-        case .join(let conversation, let presence): joined.append((conversation, presence))
+        case .join(let conversation, let presence):
+            joined.removeAll { $0.conversation == conversation }
+            joined.append((conversation, presence))
         case .leave(let conversation): joined.removeAll { $0.conversation == conversation }
         case .goodbye: manner = .staysAway
         case .hello, .token, .get, .typing, .ping: break
@@ -108,6 +114,7 @@ final class RoamerState {
     private func transmit(_ message: ClientMessage, answer: EventLoopPromise<ServerMessage>?) {
         lastID += 1
         waiting[.integer(lastID)] = answer
+        noted[.integer(lastID)] = Note.Event(acknowledging: message)
         connection?.send(ClientRequest(message, id: .integer(lastID)))
     }
 
@@ -118,12 +125,18 @@ final class RoamerState {
             if let id { return _ = waiting.removeValue(forKey: id)?.succeed(message) }
             for presence in presences { diary.note(.presence(presence)) }
         case .typing(let typing): diary.note(.typing(typing))
-        case .ack(let id): waiting.removeValue(forKey: id)?.succeed(message)
-        case .error(let error): error.id.flatMap { waiting.removeValue(forKey: $0) }?.succeed(message)
+        case .ack(let id):
+            if let event = noted.removeValue(forKey: id) { diary.note(event) }
+            waiting.removeValue(forKey: id)?.succeed(message)
+        case .error(let error):
+            guard let id = error.id else { return }
+            noted[id] = nil
+            waiting.removeValue(forKey: id)?.succeed(message)
+        case .removed(let conversation): diary.note(.removed(conversation))
         case .goodbye(let goodbye):
             diary.note(.goodbye(goodbye))
             farewell = goodbye
-        case .members, .removed, .pong: break
+        case .members, .pong: break
         }
     }
 
@@ -136,12 +149,22 @@ final class RoamerState {
         arrival?.welcomed.succeed()
         if !watched.isEmpty { transmit(.watch(watched), answer: nil) }
         for (conversation, presence) in joined { transmit(.join(conversation, presence: presence), answer: nil) }
+        scheduleRefresh()
+    }
+
+    private func scheduleRefresh() {
+        guard let lifetime = tokens.refreshedAfter else { return }
+        refresh = loop.assumeIsolated().scheduleTask(in: TimeAmount(lifetime)) { [weak self] in
+            guard let self else { return }
+            transmit(.token(tokens.token(user, device)), answer: nil)
+            scheduleRefresh()
+        }
     }
 
     private func connect(to host: Int) {
         target = host
         diary.note(.tried(host: host))
-        let hello = ClientMessage.hello(.init(token: user.text, device: device, state: state))
+        let hello = ClientMessage.hello(.init(token: tokens.token(user, device), device: device, state: state))
         let connection = LiveConnection(
             opened: { [weak self] in self?.transmit(hello, answer: self?.arrival?.written) },
             received: { [weak self] in self?.received($0) },
@@ -170,11 +193,26 @@ final class RoamerState {
 
     private func forget() {
         (connection, host, isWelcomed, farewell) = (nil, nil, false, nil)
+        refresh?.cancel()
+        refresh = nil
+        noted = [:]
         arrival?.welcomed.fail(Roamer.NoAnswer())
         arrival?.written.fail(Roamer.NoAnswer())
         arrival = nil
         let unanswered = waiting
         waiting = [:]
         for promise in unanswered.values { promise.fail(Roamer.NoAnswer()) }
+    }
+}
+
+extension Note.Event {
+    /// What the `ack` of a message means that is sent now; `nil` where it is not noted.
+    fileprivate init?(acknowledging message: ClientMessage) {
+        switch message {
+        case .join(let conversation, _): self = .joined(conversation, asked: .now)
+        case .typing(let conversation, true): self = .signalled(conversation, asked: .now)
+        case .token: self = .refreshed
+        case .hello, .state, .watch, .unwatch, .get, .leave, .typing, .ping, .goodbye: return nil
+        }
     }
 }

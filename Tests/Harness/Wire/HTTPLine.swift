@@ -34,6 +34,16 @@ public final class HTTPLine: Sendable {
     ///
     /// - Throws: ``NoAnswer``; the line is of no more use then.
     public func get(_ path: String, within limit: Duration) async throws -> Answer {
+        try await send("GET", path, within: limit)
+    }
+
+    /// Sends a request.
+    ///
+    /// - Parameter json: the body, if the request has one.
+    /// - Throws: ``NoAnswer``; the line is of no more use then.
+    public func send(
+        _ method: String, _ path: String, json: String? = nil, within limit: Duration
+    ) async throws -> Answer {
         try await channel.eventLoop.flatSubmit { [handler, channel] in
             let promise = channel.eventLoop.makePromise(of: Answer.self)
             handler.value.waiting = promise
@@ -41,7 +51,10 @@ public final class HTTPLine: Sendable {
                 promise.fail(NoAnswer())
                 return promise.futureResult
             }
-            let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            let body = json.map {
+                "Content-Type: application/json\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)"
+            }
+            let request = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n" + (body ?? "\r\n")
             channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
             let timeout = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { channel.close(promise: nil) }
             promise.futureResult.whenComplete { _ in timeout.cancel() }

@@ -154,6 +154,8 @@ struct MetricsTests {
         let names = text.split(separator: "\n").filter(line).flatMap {
             $0.matches(of: #/\b(?:rollcall|process)_[a-z_]+[a-z]\b/#).map { String($0.output) }
         }
-        return Set(names.map { $0.replacing(#/_(bucket|sum|count)$/#, with: "") }).subtracting(["rollcall_admin_token"])
+        return Set(names.map { $0.replacing(#/_(bucket|sum|count)$/#, with: "") }).subtracting([
+            "rollcall_metrics_token"
+        ])
     }
 }

@@ -50,22 +50,3 @@ extension RollcallClient {
         await withCheckedContinuation { found in engine.run { found.resume(returning: look($0)) } }
     }
 }
-
-extension ScriptedWorker.Connection {
-    /// Waits until the client has said these things, among others, in this order.
-    func hears(_ messages: ClientMessage...) async throws {
-        try await eventually("the worker hears \(messages), having heard \(self.messages)") {
-            var rest = messages[...]
-            for message in self.messages where message == rest.first { rest.removeFirst() }
-            return rest.isEmpty
-        }
-    }
-
-    func count(_ matches: (ClientMessage) -> Bool) -> Int { messages.count(where: matches) }
-}
-
-extension ClientMessage {
-    var isTyping: Bool {
-        if case .typing = self { true } else { false }
-    }
-}

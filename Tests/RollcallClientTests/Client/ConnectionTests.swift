@@ -1,5 +1,6 @@
 // The connection's life, over real sockets.
 
+import Foundation
 import NIOConcurrencyHelpers
 import NIOWebSocket
 import RollcallModel
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("C2: the worker says when and where to come back")
+    @Test("C2: the worker says where to come back")
     func goodbye() async throws {
         let worker = try await ScriptedWorker()
         let other = try await ScriptedWorker()
@@ -87,16 +88,26 @@ import Testing
         client.connect()
         try await client.isConnected()
         let connection = try await worker.connection()
-        let start = ContinuousClock.now
-        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 1500, to: other.url)))
+        connection.send(.goodbye(.init(reason: .draining, reconnect: true, after: 300, to: other.url)))
         connection.close(.draining)
         try await eventually("it waits as asked") { client.connectionState.waits(because: .asked) }
         _ = try await other.connection()
-        #expect(ContinuousClock.now - start >= .milliseconds(1500))
         try await client.isConnected()
         #expect(worker.connections.count == 1)
         try await other.kill()
         try await eventually("it goes home again") { worker.connections.count == 2 }
+    }
+
+    @Test("C2: the worker says when to come back")
+    func goodbyeUntil() async throws {
+        let world = TestWorld()
+        let client = try await world.connected()
+        world.connection.send(.goodbye(.init(reason: .busy, reconnect: true, after: 1500)))
+        world.connection.close(.busy)
+        await world.advance(by: .milliseconds(1450))
+        #expect(client.connectionState.waits(because: .asked))
+        await world.advance(by: .milliseconds(100))
+        #expect(client.connectionState.isConnected)
     }
 
     @Test(
@@ -170,6 +181,145 @@ import Testing
         #expect(try await other.hasFailed() == signedOut)
     }
 
+    @Test("an expired token is not said: a fresh one is fetched first")
+    func expiredWhileAway() async throws {
+        let world = TestWorld()
+        let asked = NIOLockedValueBox(0)
+        let client = world.client(token: {
+            asked.withLockedValue { $0 += 1 }
+            return jwt(expires: world.serverTime.advanced(by: .seconds(3600)))
+        })
+        client.connect()
+        await world.settle()
+        try await client.isConnected()
+        world.listen(.refuses)
+        world.connection.drop()
+        await world.advance(by: .seconds(10))
+        #expect(asked.withLockedValue { $0 } == 1, "the token is good for an hour")
+        world.sleep(for: .seconds(7200))
+        world.listen(.accepts)
+        client.networkChanged()
+        await world.settle()
+        try await client.isConnected()
+        #expect(asked.withLockedValue { $0 } == 2)
+        let hellos = world.connections.compactMap { connection -> String? in
+            if case .hello(let hello)? = connection.messages.first { hello.token } else { nil }
+        }
+        #expect(Set(hellos).count == 2, "none is said that has expired")
+    }
+
+    @Test("C2: a token that was fresh once, and expired before a worker could be reached, is fetched anew")
+    func expiredTwice() async throws {
+        let good = NIOLockedValueBox("none")
+        let world = TestWorld { request, connection in
+            guard case .hello(let hello) = request.message else { return connection.behave(request) }
+            hello.token == good.withLockedValue { $0 } ? connection.behave(request) : connection.close(.tokenExpired)
+        }
+        let asked = NIOLockedValueBox(0)
+        let client = world.client(token: {
+            // The network goes while the second is fetched.
+            let number = asked.withLockedValue {
+                $0 += 1
+                return $0
+            }
+            if number == 2 { world.listen(.refuses) }
+            return "token \(number)"
+        })
+        client.connect()
+        await world.advance(by: .seconds(10))
+        #expect(asked.withLockedValue { $0 } == 2)
+        world.sleep(for: .seconds(7200))
+        good.withLockedValue { $0 = "token 3" }
+        world.listen(.accepts)
+        await world.advance(by: .seconds(3))
+        #expect(client.connectionState.isConnected)
+        #expect(asked.withLockedValue { $0 } == 3)
+    }
+
+    /// Whoever asks waits until the test answers.
+    private final class Desk: Sendable {
+        private let waiting = NIOLockedValueBox<[CheckedContinuation<String, Never>]>([])
+        var asked: Int { waiting.withLockedValue { $0.count } }
+
+        func ask() async -> String {
+            await withCheckedContinuation { asking in waiting.withLockedValue { $0.append(asking) } }
+        }
+
+        func answer(_ number: Int, _ token: String) { waiting.withLockedValue { $0[number] }.resume(returning: token) }
+    }
+
+    @Test(
+        "a token that never comes is asked for again after a while, or when the network changes, and none comes too late"
+    )
+    func tokenThatNeverComes() async throws {
+        let world = TestWorld(isAppAwaited: false)
+        let desk = Desk()
+        let client = world.client(token: { await desk.ask() }) {
+            $0.firstPause = .seconds(1)
+            $0.longestPause = .seconds(1)
+        }
+        client.connect()
+        try await eventually("it is asked") { desk.asked == 1 }
+        await world.advance(by: .milliseconds(9900))
+        #expect(client.connectionState == .connecting)
+        await world.advance(by: .milliseconds(150))
+        if !client.connectionState.waits(because: .tokenUnavailable) {
+            #expect(client.connectionState == .connecting, "the pause was short")
+        }
+        await world.advance(by: .seconds(1))
+        try await eventually("it is asked again") { desk.asked == 2 }
+        client.networkChanged()
+        await world.settle()
+        try await eventually("it is asked at once") { desk.asked == 3 }
+        desk.answer(0, "late")
+        desk.answer(1, "late, too")
+        try await Self.turns(of: world)
+        #expect(client.connectionState == .connecting && world.attempts == 0)
+        desk.answer(2, "alice")
+        try await eventually("it is connected") {
+            await world.settle()
+            return client.connectionState.isConnected
+        }
+        #expect(world.connection.messages.first == .hello(.init(token: "alice", device: "phone", state: .active)))
+    }
+
+    @Test("a fresh token that never comes is asked for again while the old one is good")
+    func refreshThatNeverComes() async throws {
+        let world = TestWorld(isAppAwaited: false)
+        let desk = Desk()
+        let client = world.client(token: { await desk.ask() })
+        client.connect()
+        try await eventually("it is asked") { desk.asked == 1 }
+        desk.answer(0, jwt(expires: world.serverTime.advanced(by: .seconds(3600))))
+        try await eventually("it is connected") {
+            await world.settle()
+            return client.connectionState.isConnected
+        }
+        await world.advance(by: .seconds(3600 - 60))
+        try await eventually("a fresh one is asked for") { desk.asked >= 2 }
+        let asked = desk.asked
+        await world.advance(by: .milliseconds(10_050))
+        try await eventually("it is asked for again") { desk.asked == asked + 1 }
+        let fresh = jwt(expires: world.serverTime.advanced(by: .seconds(3600)))
+        desk.answer(asked, fresh)
+        try await eventually("it is said") {
+            await world.settle()
+            return world.connection.messages.contains(.token(fresh))
+        }
+        for late in 1..<asked { desk.answer(late, "late") }
+        try await Self.turns(of: world)
+        #expect(!world.connection.messages.contains(.token("late")))
+        #expect(world.connections.count == 1)
+    }
+
+    /// Time enough for an answer that was given to be heard, if it is.
+    private static func turns(of world: TestWorld) async throws {
+        for _ in 0..<50 {
+            await world.settle()
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     @Test("C4: a URL that is none is a mistake, told by the state and thrown by run()")
     func invalidURL() async throws {
         let client = RollcallClient.phone("http://example.com")
@@ -206,43 +356,89 @@ import Testing
 
     @Test("a worker that falls silent is left; one that only pings is not")
     func silence() async throws {
-        let worker = try await ScriptedWorker { $1.behave($0, ping: 100) }
-        let client = RollcallClient.phone(worker.url) { $0.silenceSlack = .milliseconds(1500) }
+        let world = TestWorld()
+        let client = try await world.connected()
         let states = Collected(client.connection)
-        client.connect()
-        let connection = try await worker.connection()
-        connection.ping(10, every: .milliseconds(300))
-        try await eventually("ten pings are answered") { connection.otherFrames.count == 10 }
-        #expect(worker.connections.count == 1, "that took longer than it waits in silence")
-        try await eventually("it comes back") { worker.connections.count >= 2 }
+        await world.advance(by: .seconds(600))
+        #expect(world.connections.count == 1)
+        world.connection.stopPinging()
+        await world.advance(by: .seconds(21))
+        #expect(client.connectionState.isConnected)
+        // Two of the worker's pings and some slack after the last, and the first pause.
+        await world.advance(by: .seconds(12))
+        #expect(world.connections.count == 2)
         try await eventually("it has said why") { states.values.contains { $0.waits(because: .connectionLost) } }
+    }
+
+    @Test("a worker that reads nothing and answers nothing for long, but pings, is not left")
+    func held() async throws {
+        let isHeld = NIOLockedValueBox(false)
+        let world = TestWorld { request, connection in
+            if !isHeld.withLockedValue({ $0 }) { connection.behave(request) }
+        }
+        let client = try await world.connected()
+        isHeld.withLockedValue { $0 = true }
+        let bob = Collected(client.presence(of: "bob"))
+        client.setState(.idle)
+        await world.advance(by: .seconds(300))
+        #expect(world.connections.count == 1)
+        #expect(world.connection.count { $0 != .ping } == 3, "what it has not answered is not said again")
+        #expect(world.connection.count { $0 == .ping } == 1, "nor is it asked for its time again")
+        for request in world.connection.received.dropFirst() { world.connection.behave(request) }
+        await world.settle()
+        try await bob.latest("bob is known") { $0.status == .offline }
+    }
+
+    @Test("T16: after a long sleep of the machine, a connection that died in it is left within three seconds")
+    func slept() async throws {
+        let world = TestWorld()
+        let client = try await world.connected {
+            $0.firstPause = .zero
+            $0.longestPause = .zero
+        }
+        await world.advance(by: .seconds(1))
+        client.setPhase(.background)
+        await world.settle()
+        world.connection.die()
+        world.sleep(for: .seconds(3600))
+        client.setPhase(.active)
+        await world.advance(by: .milliseconds(2900))
+        #expect(world.connections.count == 1)
+        await world.advance(by: .milliseconds(200))
+        #expect(world.connections.count == 2)
+        #expect(client.connectionState.isConnected)
     }
 
     @Test("a worker that takes the connection and never welcomes is given up after a while")
     func neverWelcomed() async throws {
-        let worker = try await ScriptedWorker { _, _ in }
-        let client = RollcallClient.phone(worker.url) { $0.connectTimeout = .milliseconds(100) }
+        let world = TestWorld { _, _ in }
+        let client = world.client { $0.firstPause = .zero }
         client.connect()
-        try await eventually("it tries again") { worker.connections.count >= 3 }
+        await world.advance(by: .milliseconds(9900))
+        #expect(world.connections.count == 1)
+        await world.advance(by: .milliseconds(10_300))
+        #expect(world.connections.count == 3)
+        withExtendedLifetime(client) {}
     }
 
     @Test("a change of the network ends the waiting, or asks the worker whether it lives")
     func networkChanged() async throws {
-        let worker = try await ScriptedWorker()
-        worker.refuseUpgrades(true)
-        let client = RollcallClient.phone(worker.url) {
+        let world = TestWorld()
+        world.listen(.refuses)
+        let client = world.client {
             $0.firstPause = .seconds(3600)
             $0.longestPause = .seconds(3600)
         }
         client.connect()
-        try await eventually("it waits") {
-            if case .waiting = client.connectionState { true } else { false }
-        }
-        worker.refuseUpgrades(false)
+        await world.settle()
+        #expect(client.connectionState.waits(because: .unreachable))
+        world.listen(.accepts)
         client.networkChanged()
-        try await client.isConnected()
+        await world.settle()
+        #expect(client.connectionState.isConnected)
         client.networkChanged()
-        try await worker.connection().hears(.ping)
+        await world.settle()
+        #expect(world.connection.messages.last == .ping)
     }
 
     @Test("C3: letting go of a client says goodbye")
@@ -297,6 +493,13 @@ import Testing
         #expect(worker.connections[0].messages.last == .goodbye)
         #expect(client.connectionState == .closed)
     }
+}
+
+/// An unsigned token: a client cannot check the signature anyway.
+private func jwt(expires: Timestamp) -> String {
+    let claims = Data(#"{"sub":"alice","exp":\#(expires.milliseconds / 1000)}"#.utf8).base64EncodedString()
+    let body = claims.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    return "e30.\(body).c2ln"
 }
 
 extension ConnectionState {

@@ -63,6 +63,40 @@ import Testing
         #expect(connection.count { if case .join = $0 { true } else { false } } == 4)
     }
 
+    @Test("members whom somebody observed alone, too, are not watched any longer than that")
+    func watchedMembers() async throws {
+        let limits = ServerMessage.Limits(
+            watchedUsers: 2, joinedConversations: 9, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
+        let world = TestWorld { request, connection in
+            if case .join("c42", presence: true) = request.message {
+                connection.send(.members("bob", "carol"))
+                connection.send(.presence([.of("bob", .online), .of("carol", .online)]))
+            }
+            connection.behave(request, limits: limits)
+        }
+        let client = try await world.connected()
+        let members = Collected(client.members(of: "c42"))
+        let rows = ["bob", "carol"].map { Collected(client.presence(of: $0)) }
+        await world.settle()
+        for row in rows { row.cancel() }
+        try await eventually("they end") { rows.allSatisfy(\.hasEnded) }
+        await world.settle()
+        let unwatched = world.connection.messages.flatMap { message -> [UserID] in
+            if case .unwatch(let users) = message { users } else { [] }
+        }
+        #expect(unwatched.sorted() == ["bob", "carol"])
+        world.connection.send(.presence([.of("bob", .away, version: 2)]))
+        await world.settle()
+        try await members.latest("they are still shown") { $0["bob"]?.presence?.status == .away }
+        let dave = Collected(client.presence(of: "dave"))
+        await world.settle()
+        try await dave.latest("there is room for others") { $0.status == .offline }
+        let bob = Collected(client.presence(of: "bob"))
+        await world.settle()
+        #expect(world.connection.messages.last == .watch(["bob"]))
+        withExtendedLifetime(bob) {}
+    }
+
     @Test("P9: after a reconnect the members are asked for again, and nobody is forgotten meanwhile")
     func reconnect() async throws {
         let worker = try await Self.worker()

@@ -81,21 +81,14 @@ import Testing
 
     @Test("T14: a worker that falls silent about a conversation does not leave anybody typing for ever")
     func silentWorker() async throws {
-        let worker = try await ScriptedWorker { request, connection in
-            guard case .hello = request.message else { return }
-            connection.send(
-                .welcome(
-                    .init(
-                        user: "alice", device: "phone", session: "s", worker: "w", time: Timestamp(milliseconds: 0),
-                        ping: 10_000, typing: .init(expiry: -1500, throttle: 0), limits: .standard)))
-        }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
+        let world = TestWorld()
+        let client = try await world.connected()
         let typing = Collected(client.typing(in: "c42"))
-        let connection = try await worker.connection()
-        try await connection.hears(.join("c42", presence: false))
-        connection.send(.typing(.init(conversation: "c42", users: [Typist(user: "bob")], count: 1)))
+        await world.settle()
+        world.connection.send(.typing(.init(conversation: "c42", users: [Typist(user: "bob")], count: 1)))
+        await world.advance(by: .milliseconds(4900))
         try await typing.latest("bob types") { $0.count == 1 }
+        await world.advance(by: .milliseconds(200))
         try await typing.latest("bob is gone") { $0.isEmpty }
     }
 
@@ -244,15 +237,17 @@ import Testing
 
     @Test("C4: no answer in time is no error but an unknown presence; a cancelled task does not wait")
     func fetchUnanswered() async throws {
-        let worker = try await ScriptedWorker { request, connection in
+        let world = TestWorld { request, connection in
             guard case .get = request.message else { return connection.behave(request) }
             connection.send(.presence([.of("bob", .online)], id: request.id))
         }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        try await client.isConnected()
-        let found = await client.currentPresence(of: ["bob", "carol"], within: .seconds(1))
-        #expect(found == ["bob": .of("bob", .online)])
+        let client = try await world.connected()
+        async let found = client.currentPresence(of: ["bob", "carol"], within: .seconds(5))
+        try await eventually("it is asked") { await client.inspect { !$0.fetches.isEmpty } }
+        await world.advance(by: .milliseconds(4900))
+        #expect(await client.inspect { !$0.fetches.isEmpty })
+        await world.advance(by: .milliseconds(200))
+        #expect(await found == ["bob": .of("bob", .online)])
         let task = Task { await client.currentPresence(of: "carol", within: .seconds(3600)) }
         try await eventually("it is asked") { await client.inspect { !$0.fetches.isEmpty } }
         task.cancel()
@@ -263,7 +258,7 @@ import Testing
     @Test("what Redis could not answer is asked again, and what a lost connection took is too")
     func fetchAgain() async throws {
         let asked = NIOLockedValueBox(0)
-        let worker = try await ScriptedWorker { request, connection in
+        let world = TestWorld { request, connection in
             guard case .get = request.message else { return connection.behave(request) }
             switch asked.withLockedValue({
                 $0 += 1; return $0
@@ -273,36 +268,131 @@ import Testing
             default: connection.behave(request)
             }
         }
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        #expect(await client.currentPresence(of: "bob")?.status == .away)
+        let client = try await world.connected()
+        async let found = client.currentPresence(of: "bob")
+        try await eventually("it is asked") { asked.withLockedValue { $0 } == 1 }
+        await world.advance(by: .seconds(2))
+        #expect(await found?.status == .away)
         #expect(asked.withLockedValue { $0 } == 3)
     }
 
-    @Test("C3: ten thousand streams, inputs and fetches opened and closed leave nothing")
+    @Test("C3: ten thousand views of streams, inputs and fetches change nothing in the client")
     func noLeaks() async throws {
-        let worker = try await ScriptedWorker()
-        let client = RollcallClient.phone(worker.url)
-        client.connect()
-        try await client.isConnected()
-        for round in 0..<10_000 {
-            let user = try UserID("user\(round % 7)")
-            let conversation = try ConversationID("c\(round % 5)")
-            var presence: Updates<Presence>.Iterator? = client.presence(of: user).makeAsyncIterator()
-            var typing: Updates<Typing>.Iterator? = client.typing(in: conversation).makeAsyncIterator()
-            var connection: Updates<ConnectionState>.Iterator? = client.connection.makeAsyncIterator()
-            let input = client.typingInput(in: conversation)
-            input.edited("x")
-            if round % 1000 == 0 { #expect(await connection?.next() != nil) }
-            (presence, typing, connection) = (nil, nil, nil)
-            _ = (presence, typing)
-        }
-        try await eventually("everything has gone") {
-            await client.inspect {
-                $0.observers.isEmpty && $0.presences.isEmpty && $0.rooms.isEmpty && $0.fields.isEmpty
-                    && $0.fetches.isEmpty && $0.stops.isEmpty && $0.problems.isEmpty && !$0.connection.isObserved
-                    && !$0.agenda.hasMore
+        // What waits here is no message: the budget is wide.
+        let limits = ServerMessage.Limits(
+            watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 1_000_000,
+            messageBurst: 1_000_000)
+        let world = TestWorld { $1.behave($0, limits: limits) }
+        let client = try await world.connected()
+        let traces = Traces()
+        func openAndClose(_ views: Int) async throws {
+            for view in 0..<views {
+                let user = try UserID("user\(view % 7)")
+                let conversation = try ConversationID("c\(view % 5)")
+                var presence = client.presence(of: user).makeAsyncIterator()
+                var typing = client.typing(in: conversation).makeAsyncIterator()
+                let members = client.members(of: conversation).makeAsyncIterator()
+                let problems = client.problems.makeAsyncIterator()
+                var connection = client.connection.makeAsyncIterator()
+                let input = client.typingInput(in: conversation)
+                input.edited("x")
+                let fetch = Task { await client.currentPresence(of: user) }
+                // Some are looked at until they have shown something, the others are gone before.
+                if view.isMultiple(of: 100) {
+                    await world.advance(by: .milliseconds(500))
+                    await client.inspect { traces.note($0) }
+                    _ = await (presence.next(), typing.next(), connection.next(), fetch.value)
+                }
+                fetch.cancel()
+                withExtendedLifetime((presence, typing, members, problems, connection, input)) {}
+                if view.isMultiple(of: 1000) { await world.advance(by: .seconds(10)) }
             }
+            await world.advance(by: .seconds(60))
+            try await eventually("nothing is left") { await client.inspect { $0.holdings.isEmpty } }
         }
+        func timersOfAMinute() async -> Int {
+            let before = world.timersSet
+            await world.advance(by: .seconds(60))
+            return world.timersSet - before
+        }
+        // The minute after the last message is not like those that follow: silence is judged from that message on.
+        _ = await timersOfAMinute()
+        let timers = await timersOfAMinute()
+        try await openAndClose(10_000)
+        _ = await timersOfAMinute()
+        #expect(await timersOfAMinute() == timers, "views have left timers")
+        #expect(traces.noted >= 300, "a room, its members and a field of each view that was looked at")
+        #expect(traces.alive.isEmpty, "views have left what was made for them")
+        #expect(world.connections.count == 1)
+        let worker = LeftAtTheWorker(by: world.connection.messages)
+        #expect(worker.most.watched > 0 && worker.most.joined > 0 && worker.most.typing > 0, "views were told")
+        #expect(worker.watched.isEmpty && worker.joined.isEmpty && worker.typing.isEmpty)
+        // Nobody has given up what was not asked for.
+        #expect(worker.idle == 0)
+    }
+}
+
+/// What the engine had made for views, and what of it is still there.
+private final class Traces: Sendable {
+    private struct Trace: @unchecked Sendable {
+        weak var object: AnyObject?
+        let kind: String
+    }
+
+    private let traces = NIOLockedValueBox<[Trace]>([])
+
+    var noted: Int { traces.withLockedValue { $0.count } }
+    var alive: [String] { traces.withLockedValue { $0.filter { $0.object != nil }.map(\.kind) } }
+
+    func note(_ engine: Engine) {
+        let rooms = Array(engine.rooms.values)
+        let objects: [AnyObject] =
+            rooms + rooms.compactMap(\.gathering) + Array(engine.fields.values) + Array(engine.fetches.values)
+        traces.withLockedValue { $0 += objects.map { Trace(object: $0, kind: "\(type(of: $0))") } }
+    }
+}
+
+/// What a worker serves after all that it was told, in order.
+private struct LeftAtTheWorker {
+    private(set) var watched: Set<UserID> = []
+    private(set) var joined: Set<ConversationID> = []
+    private(set) var typing: Set<ConversationID> = []
+    private(set) var most = (watched: 0, joined: 0, typing: 0)
+    /// How many messages gave up what was not there.
+    private(set) var idle = 0
+
+    init(by messages: [ClientMessage]) {
+        for message in messages {
+            take(message)
+            most = (max(most.watched, watched.count), max(most.joined, joined.count), max(most.typing, typing.count))
+        }
+    }
+
+    private mutating func take(_ message: ClientMessage) {
+        switch message {
+        case .watch(let users): watched.formUnion(users)
+        case .unwatch(let users):
+            idle += users.count { !watched.contains($0) }
+            watched.subtract(users)
+        case .join(let conversation, _): joined.insert(conversation)
+        case .leave(let conversation):
+            if joined.remove(conversation) == nil { idle += 1 }
+            typing.remove(conversation)
+        case .typing(let conversation, true): typing.insert(conversation)
+        case .typing(let conversation, false): typing.remove(conversation)
+        case .hello, .token, .state, .get, .ping, .goodbye: break
+        }
+    }
+}
+
+extension Engine {
+    /// What the client keeps for the sake of views, by what it is.
+    fileprivate var holdings: [String: Int] {
+        [
+            "observers": observers.count, "presences": presences.count, "rooms": rooms.count, "fields": fields.count,
+            "fetches": fetches.count, "stops": stops.count, "problems": problems.count, "pauses": pauses.count,
+            "connection": connection.isObserved ? 1 : 0, "agenda": agenda.hasMore ? 1 : 0,
+            "watched": agenda.users.toldCount, "joined": agenda.conversations.toldCount,
+        ].filter { $0.value > 0 }
     }
 }

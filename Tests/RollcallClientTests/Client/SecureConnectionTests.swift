@@ -10,8 +10,8 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct SecureConnectionTests {
-    @Test("a worker is reached over TLS if its certificate is trusted, and not otherwise")
-    func tls() async throws {
+    /// A certificate for this machine, in a folder of its own.
+    private func withCertificate(_ body: (_ certificate: String, _ key: String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -22,24 +22,58 @@ import Testing
             "-out", certificate,
         ])
         #expect(try await openssl.exitCode() == 0)
+        try await body(certificate, key)
+    }
 
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-                privateKey: .privateKey(NIOSSLPrivateKey(file: key, format: .pem))))
-        let worker = try await ScriptedWorker(tls: tls)
-        for host in ["localhost", "127.0.0.1"] {
-            let client = RollcallClient.phone("wss://\(host):\(worker.port)/v1/connect") {
+    private func configuration(_ certificate: String, _ key: String) throws -> TLSConfiguration {
+        .makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+    }
+
+    @Test("a worker, or what stands before it, that speaks TLS 1.1 at most is not connected to")
+    func outdated() async throws {
+        try await withCertificate { certificate, key in
+            var tls = try configuration(certificate, key)
+            tls.maximumTLSVersion = .tlsv11
+            let worker = try await ScriptedWorker(tls: try NIOSSLContext(configuration: tls))
+            let client = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect") {
                 $0.trustedCertificates = certificate
             }
             client.connect()
-            try await client.isConnected()
+            try await eventually("it waits, or is connected") {
+                switch client.connectionState {
+                case .waiting(_, let error): error.code == .unreachable
+                case .connected: true
+                default: false
+                }
+            }
+            #expect(worker.connections.isEmpty)
         }
-        let distrustful = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect")
-        distrustful.connect()
-        try await eventually("it waits") {
-            if case .waiting(_, let error) = distrustful.connectionState { error.code == .unreachable } else { false }
+    }
+
+    @Test("a worker is reached over TLS if its certificate is trusted, and not otherwise")
+    func tls() async throws {
+        try await withCertificate { certificate, key in
+            let worker = try await ScriptedWorker(
+                tls: try NIOSSLContext(configuration: configuration(certificate, key)))
+            for host in ["localhost", "127.0.0.1"] {
+                let client = RollcallClient.phone("wss://\(host):\(worker.port)/v1/connect") {
+                    $0.trustedCertificates = certificate
+                }
+                client.connect()
+                try await client.isConnected()
+            }
+            let distrustful = RollcallClient.phone("wss://localhost:\(worker.port)/v1/connect")
+            distrustful.connect()
+            try await eventually("it waits") {
+                if case .waiting(_, let error) = distrustful.connectionState {
+                    error.code == .unreachable
+                } else {
+                    false
+                }
+            }
+            #expect(worker.connections.count == 2)
         }
-        #expect(worker.connections.count == 2)
     }
 }

@@ -8,37 +8,42 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct TypingInputTests {
-    private let worker: ScriptedWorker
+    private let world = TestWorld()
     private let client: RollcallClient
 
-    init() async throws {
-        worker = try await ScriptedWorker()
-        client = RollcallClient.phone(worker.url) {
-            let inactivity = Duration.seconds(2)
-            $0.typing = try! TypingSettings(
-                debounce: .zero, throttle: .milliseconds(100), inactivity: inactivity)
-        }
+    init() {
+        client = world.client { $0.typing = try! TypingSettings(debounce: .zero) }
     }
 
-    private func connected() async throws -> ScriptedWorker.Connection {
+    /// Connects, and gives the worker's side.
+    private func connected() async throws -> TestWorld.Connection {
         client.connect()
+        await world.settle()
         try await client.isConnected()
-        return try await worker.connection()
+        return world.connection
+    }
+
+    /// What the client has said beside its hello.
+    private func said() async -> [ClientMessage] {
+        await world.settle()
+        return Array(world.connection.messages.dropFirst())
     }
 
     @Test("T1, T3, T5: edits become signals, renewed until inactivity, in a conversation that is joined first")
     func edits() async throws {
-        let connection = try await connected()
+        _ = try await connected()
         let input = client.typingInput(in: "c42")
         input.edited("  \n\t ")
         input.edited("Hel")
-        try await connection.hears(.join("c42", presence: false), .typing("c42", true), .typing("c42", true))
-        try await connection.hears(.typing("c42", false))
-        let signals = connection.count { $0 == .typing("c42", true) }
-        #expect(signals <= 20, "once a throttle at most")
+        await world.advance(by: .milliseconds(2950))
+        #expect(await said() == [.join("c42", presence: false)] + Array(repeating: .typing("c42", true), count: 3))
+        await world.advance(by: .milliseconds(50))
+        #expect(await said().last == .typing("c42", false))
         input.edited("Hell")
         input.edited("   ")
-        try await eventually("it stops again") { connection.count { $0 == .typing("c42", false) } == 2 }
+        #expect(await said().suffix(2) == [.typing("c42", true), .typing("c42", false)])
+        await world.advance(by: .seconds(60))
+        #expect(world.connection.count(\.isTyping) == 6)
     }
 
     @Test("T6: sending stops at once, and can be awaited until it is published")
@@ -46,10 +51,10 @@ import Testing
         let connection = try await connected()
         let input = client.typingInput(in: "c42")
         input.edited("Hello")
-        try await connection.hears(.typing("c42", true))
         input.send()
-        try await connection.hears(.typing("c42", true), .typing("c42", false))
+        #expect(await said().suffix(2) == [.typing("c42", true), .typing("c42", false)])
         input.edited("Again")
+        await world.settle()
         #expect(await input.sendConfirmed())
         let stop = try #require(connection.received.last)
         #expect(stop.message == .typing("c42", false))
@@ -58,42 +63,49 @@ import Testing
 
     @Test("T6: what could not be confirmed says so, and holds up nobody")
     func unconfirmed() async throws {
-        let silent = try await ScriptedWorker { request, connection in
+        let world = TestWorld { request, connection in
             if case .typing(_, false) = request.message { return }
             connection.behave(request)
         }
-        let client = RollcallClient.phone(silent.url)
+        let client = world.client()
         let input = client.typingInput(in: "c42")
         #expect(await input.sendConfirmed() == false, "not connected")
         client.connect()
+        await world.settle()
         try await client.isConnected()
-        try await silent.connection().hears(.join("c42", presence: false))
-        #expect(await input.sendConfirmed(within: .milliseconds(50)) == false, "not acknowledged")
+        async let unanswered = input.sendConfirmed()
+        try await eventually("it is sent") { world.connection.count(\.isTyping) == 1 }
+        await world.advance(by: .milliseconds(1900))
+        #expect(await client.inspect { $0.stops.count } == 1)
+        await world.advance(by: .milliseconds(200))
+        #expect(await unanswered == false, "not acknowledged")
         async let waiting = input.sendConfirmed(within: .seconds(60))
-        try await eventually("it is sent") { silent.connections[0].count(\.isTyping) == 2 }
-        silent.connections[0].drop()
-        let confirmed = await waiting
-        #expect(!confirmed, "the connection was lost")
+        try await eventually("it is sent") { world.connection.count(\.isTyping) == 2 }
+        world.connection.drop()
+        await world.settle()
+        #expect(await waiting == false, "the connection was lost")
         #expect(await client.inspect { $0.stops.isEmpty })
     }
 
     @Test("T7: leaving the view stops and leaves, background stops before it says so, letting go does too")
     func leaving() async throws {
-        let connection = try await connected()
+        _ = try await connected()
         var input: TypingInput? = client.typingInput(in: "c42")
         input?.edited("Hello")
-        try await connection.hears(.typing("c42", true))
+        await world.settle()
         client.setPhase(.background)
-        try await connection.hears(.typing("c42", false), .state(.background))
+        #expect(await said().suffix(3) == [.typing("c42", true), .typing("c42", false), .state(.background)])
         client.setPhase(.active)
         input?.edited("Hello")
-        try await connection.hears(.state(.active), .typing("c42", true))
+        // On return to the front the client asks whether the worker lives, too.
+        let back = await said().suffix(3).filter { $0 != .ping }
+        #expect(back == [.state(.active), .typing("c42", true)])
         input?.disappeared()
-        try await connection.hears(.state(.active), .typing("c42", true), .typing("c42", false), .leave("c42"))
+        #expect(await said().suffix(2) == [.typing("c42", false), .leave("c42")])
         input?.edited("Back")
-        try await connection.hears(.leave("c42"), .join("c42", presence: false), .typing("c42", true))
+        #expect(await said().suffix(2) == [.join("c42", presence: false), .typing("c42", true)])
         input = nil
-        try await connection.hears(.leave("c42"), .typing("c42", true), .typing("c42", false), .leave("c42"))
+        #expect(await said().suffix(2) == [.typing("c42", false), .leave("c42")])
     }
 
     @Test("T8: conversations are independent")
@@ -103,32 +115,30 @@ import Testing
         let two = client.typingInput(in: "c2")
         one.edited("a")
         two.edited("b")
-        try await connection.hears(.typing("c1", true))
-        try await connection.hears(.typing("c2", true))
+        await world.settle()
         one.send()
-        try await connection.hears(.typing("c1", false), .typing("c2", true))
-        try await connection.hears(.typing("c2", false))
+        await world.advance(by: .milliseconds(2900))
+        #expect(connection.count { $0 == .typing("c1", true) } == 1)
         #expect(connection.count { $0 == .typing("c1", false) } == 1)
+        #expect(connection.count { $0 == .typing("c2", true) } == 3)
+        #expect(connection.count { $0 == .typing("c2", false) } == 0)
+        await world.advance(by: .milliseconds(200))
+        #expect(connection.messages.last == .typing("c2", false))
     }
 
     @Test("two fields of one conversation: the user types while any of them does")
     func twoFields() async throws {
-        let client = RollcallClient.phone(worker.url) {
-            $0.typing = try! TypingSettings(debounce: .zero, inactivity: .seconds(60))
-        }
-        client.connect()
-        try await client.isConnected()
-        let connection = try await worker.connection()
+        let connection = try await connected()
         let one = client.typingInput(in: "c42")
         let two = client.typingInput(in: "c42")
         one.edited("a")
         two.edited("b")
-        try await connection.hears(.typing("c42", true))
+        await world.settle()
         one.send()
         #expect(await one.sendConfirmed(), "there is nothing to stop while the other goes on")
         #expect(connection.count { $0 == .typing("c42", false) } == 0)
         two.send()
-        try await connection.hears(.typing("c42", false))
+        #expect(await said().last == .typing("c42", false))
     }
 
     @Test("T9: typing while disconnected is dropped; on reconnect the state of now is sent")
@@ -136,31 +146,39 @@ import Testing
         let first = try await connected()
         let over = client.typingInput(in: "c1")
         over.edited("a")
-        try await first.hears(.typing("c1", true))
-        worker.refuseUpgrades(true)
+        await world.settle()
+        #expect(first.messages.last == .typing("c1", true))
+        world.listen(.refuses)
         first.drop()
-        try await eventually("the client notices") { !client.connectionState.isConnected }
+        await world.settle()
         over.send()
         let now = client.typingInput(in: "c2")
         for _ in 0..<20 { now.edited("b") }
-        worker.refuseUpgrades(false)
+        world.listen(.accepts)
         client.networkChanged()
-        let second = try await worker.connection(1)
-        try await second.hears(.join("c2", presence: false), .typing("c2", true))
+        await world.settle()
+        let second = world.connections[1]
+        #expect(
+            second.messages.dropFirst() == [
+                .join("c1", presence: false), .join("c2", presence: false), .typing("c2", true),
+            ])
         now.edited("bb")
-        #expect(second.count { $0 == .typing("c1", true) || $0 == .typing("c1", false) } == 0)
-        #expect(second.messages.prefix(4).count { $0 == .typing("c2", true) } == 1)
+        await world.settle()
+        #expect(second.count(\.isTyping) == 1)
     }
 
     @Test("T10: an edit waits on nothing: ten thousand return while the client's loop stands still")
     func waitsOnNothing() async throws {
-        let connection = try await connected()
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url) { $0.typing = try! TypingSettings(debounce: .zero) }
+        client.connect()
+        try await client.isConnected()
         let input = client.typingInput(in: "c42")
         let gate = DispatchSemaphore(value: 0)
         client.engine.run { _ in gate.wait() }
         for _ in 0..<10_000 { input.edited("Hello") }
         gate.signal()
-        try await connection.hears(.join("c42", presence: false), .typing("c42", true))
+        try await worker.connection().hears(.join("c42", presence: false), .typing("c42", true))
     }
 
     @Test("P3: the device's state follows the app, and nothing is said twice")
@@ -171,13 +189,13 @@ import Testing
         }
         client.setState(.idle)
         client.inputHappened()
-        try await eventually("the last word") { await client.inspect { !$0.agenda.hasMore } }
+        await world.settle()
         client.setState(.background)
-        try await connection.hears(.state(.background))
+        #expect(await said().last == .state(.background))
         client.setState(.background)
         client.setPhase(.background)
         client.setPhase(.active)
-        try await connection.hears(.state(.background), .state(.active))
+        #expect(await said().last { $0 != .ping } == .state(.active))
         #expect(connection.count { $0 == .state(.background) } <= 2)
     }
 }

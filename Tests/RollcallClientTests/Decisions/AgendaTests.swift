@@ -69,6 +69,26 @@ import Testing
         #expect(!agenda.hasMore)
     }
 
+    @Test("typing where there is no room to join waits for it without haste, and its stop ends it")
+    mutating func typingBeyondTheLimit() {
+        agenda.limitsLearnt(
+            .init(watchedUsers: 1, joinedConversations: 1, messageBytes: 65_536, messageRate: 1, messageBurst: 1))
+        agenda.conversations.want("c1")
+        _ = take()
+        agenda.conversations.want("c2")
+        agenda.signalled(true, in: "c2")
+        #expect(take().isEmpty)
+        #expect(!agenda.hasMore, "nothing can be sent, however often it is tried")
+        var stopped = agenda
+        agenda.conversations.unwant("c1")
+        #expect(take() == [.leave("c1"), .join("c2", presence: false), .typing("c2", true)])
+        stopped.signalled(false, in: "c2")
+        #expect(!stopped.hasMore)
+        stopped.conversations.unwant("c1")
+        #expect(stopped.take(100).map(\.message) == [.leave("c1"), .join("c2", presence: false)])
+        #expect(!stopped.hasMore)
+    }
+
     @Test("a stop that somebody awaits is sent under an id, whatever comes after it")
     mutating func awaitedStop() {
         let stop = StopID()
@@ -79,8 +99,8 @@ import Testing
         agenda.signalled(true, in: "c42")
         let requests = agenda.take(10)
         #expect(requests.map(\.message) == [.typing("c42", false), .typing("c42", true)])
-        #expect(agenda.answered(requests[0].id!) == .stop(stop))
-        #expect(agenda.answered(requests[0].id!) == nil, "each is answered once")
+        #expect(agenda.acknowledged(requests[0].id!) == .stop(stop))
+        #expect(agenda.acknowledged(requests[0].id!) == nil, "each is answered once")
     }
 
     @Test("messages are cut to what the worker reads, and sessions to what it serves")
@@ -123,9 +143,9 @@ import Testing
                 guard case .get(let some) = request.message else { return [] }
                 return some
             } == users)
-        for request in requests { #expect(agenda.subject(of: request.id!) == .get(fetch)) }
+        for request in requests { #expect(agenda.fetch(of: request.id!) == fetch) }
         agenda.fetchEnded(fetch)
-        #expect(agenda.subject(of: requests[0].id!) == nil)
+        #expect(agenda.fetch(of: requests[0].id!) == nil)
     }
 
     @Test("no more users are fetched at once than the worker serves a session; the rest follows the answers")
@@ -148,6 +168,24 @@ import Testing
         agenda.connectionLost()
         agenda.fetchWanted(second, of: ["a", "b", "c"])
         #expect(take() == [.get(["a", "b", "c"])])
+    }
+
+    @Test("what one worker served is asked of the next before what came later, where not all may be had")
+    mutating func servedFirst() {
+        agenda.limitsLearnt(
+            .init(watchedUsers: 2, joinedConversations: 1, messageBytes: 65_536, messageRate: 50, messageBurst: 200))
+        for user in ["bob", "dave"] as [UserID] { agenda.users.want(user) }
+        agenda.conversations.want("d")
+        _ = take()
+        agenda.users.want("alice")
+        agenda.conversations.want("c")
+        for _ in 0..<2 {
+            agenda.connectionLost()
+            #expect(take() == [.join("d", presence: false), .watch(["bob", "dave"])])
+        }
+        agenda.users.unwant("dave")
+        agenda.connectionLost()
+        #expect(take() == [.join("d", presence: false), .watch(["alice", "bob"])])
     }
 
     @Test("the longest names fit into one message as the worker limits it")

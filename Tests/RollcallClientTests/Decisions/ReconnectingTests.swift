@@ -13,11 +13,14 @@ import Testing
     private static func reconnecting(_ urls: String...) -> Reconnecting {
         var random = SeededGenerator(seed: 7)
         return Reconnecting(
-            Itinerary(urls, using: &random)!, backoff: Backoff(first: .milliseconds(250), longest: .milliseconds(1500)))
+            Itinerary(urls, using: &random)!, allowing: ["other", "*.fleet.example"],
+            backoff: Backoff(first: .milliseconds(250), longest: .milliseconds(1500)))
     }
 
-    private mutating func end(_ ending: Ending, held: Duration = .zero) -> Reconnecting.Next {
-        reconnecting.ended(ending, held: held, using: &random)
+    private mutating func end(
+        _ ending: Ending, held: Duration = .zero, tokenAge: Duration = .zero
+    ) -> Reconnecting.Next {
+        reconnecting.ended(ending, held: held, tokenAge: tokenAge, using: &random)
     }
 
     private mutating func pause(_ ending: Ending, held: Duration = .zero) throws -> Duration {
@@ -127,12 +130,24 @@ import Testing
     }
 
     @Test(
-        "a token is not carried from TLS to plain text, nor to what is no address",
-        arguments: ["ws://other", "nowhere"])
+        "a token is not carried from TLS to plain text, to what is no address, or to a host that the app did not name",
+        arguments: [
+            "ws://other", "nowhere", "wss://evil.example", "wss://home.evil.example", "wss://xhome", "wss://an.other",
+            "wss://fleet.example", "wss://xfleet.example", "wss://.fleet.example.evil",
+        ])
     mutating func untrusted(to: String) throws {
         reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
         _ = try pause(.closed(.draining))
         #expect(reconnecting.address == WorkerAddress("wss://home/v1/connect"))
+    }
+
+    @Test(
+        "a token is carried to another port of a host of the app's, and to hosts within a domain that it named",
+        arguments: ["wss://HOME:9/v1/connect", "wss://other", "wss://w1.fleet.example", "wss://a.w1.Fleet.example:444"])
+    mutating func trusted(to: String) throws {
+        reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        _ = try pause(.closed(.draining))
+        #expect(reconnecting.address == WorkerAddress(to))
     }
 
     @Test(
@@ -173,6 +188,19 @@ import Testing
         #expect(error.code == .tokenExpired)
         reconnecting.welcomed()
         #expect(isFresh(end(.closed(.tokenExpired))))
+    }
+
+    @Test("a fresh token that had to wait until it expired, too, is no reason to give up")
+    mutating func tokenExpiredWhileWaiting() throws {
+        guard case .retry(.zero, true, _) = end(.closed(.tokenExpired)) else { throw Unexpected() }
+        for _ in 0..<10 { _ = try pause(.notReached(nil)) }
+        guard case .retry(.zero, true, _) = end(.closed(.tokenExpired), tokenAge: .seconds(7200)) else {
+            return #expect(Bool(false), "it gives up")
+        }
+        guard case .giveUp(let error) = end(.closed(.tokenExpired), tokenAge: .seconds(5)) else {
+            return #expect(Bool(false), "it goes on")
+        }
+        #expect(error.code == .tokenExpired)
     }
 
     @Test("a token callback that throws is weather, unless it says otherwise")

@@ -163,8 +163,44 @@ import Testing
         let start = ContinuousClock.now
         var clock = ServerClock()
         #expect(clock.time(at: start) == nil)
-        clock.timeHeard(Timestamp(milliseconds: 5000), at: start)
+        _ = clock.timeHeard(Timestamp(milliseconds: 5000), at: start)
         #expect(clock.time(at: start + .milliseconds(250)) == Timestamp(milliseconds: 5250))
+    }
+
+    @Test("P7: a clock that was set is followed both ways, and says so; an answer under way for long moves nothing")
+    func set() {
+        let start = ContinuousClock.now
+        var clock = ServerClock()
+        func moves(to seconds: Int64, age: Duration, after passed: Duration) -> Bool {
+            clock.timeHeard(Timestamp(milliseconds: seconds * 1000), age: age, at: start + passed)
+        }
+        #expect(!moves(to: 10_000, age: .zero, after: .zero), "it is the first")
+        #expect(!moves(to: 10_058, age: .seconds(4), after: .seconds(60)))
+        #expect(clock.time(at: start + .seconds(60)) == Timestamp(milliseconds: 10_060_000))
+        #expect(moves(to: 20_000, age: .seconds(1), after: .seconds(120)))
+        #expect(clock.time(at: start + .seconds(120)) == Timestamp(milliseconds: 20_000_000))
+        #expect(moves(to: 10_000, age: .seconds(1), after: .seconds(120)))
+        #expect(clock.time(at: start + .seconds(120)) == Timestamp(milliseconds: 10_001_000))
+    }
+
+    @Test(
+        "P7: the time is asked for once a minute, and twice soon after a moment that has not come yet"
+    )
+    func asked() {
+        let start = ContinuousClock.now
+        var clock = ServerClock()
+        #expect(clock.deadline == nil)
+        _ = clock.timeHeard(Timestamp(milliseconds: 5000), at: start)
+        clock.momentHeard(Timestamp(milliseconds: 5900), at: start)
+        #expect(clock.deadline == start + .seconds(60))
+        clock.momentHeard(Timestamp(milliseconds: 7000), at: start)
+        #expect(clock.deadline == start + .seconds(5))
+        clock.asked(at: start + .seconds(5))
+        _ = clock.timeHeard(Timestamp(milliseconds: 10_000), at: start + .seconds(5))
+        #expect(clock.deadline == start + .seconds(10), "the worker may not know yet")
+        clock.asked(at: start + .seconds(10))
+        clock.momentHeard(Timestamp(milliseconds: 7000), at: start)
+        #expect(clock.deadline == start + .seconds(70))
     }
 }
 

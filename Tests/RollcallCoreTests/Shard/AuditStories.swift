@@ -76,7 +76,7 @@ import Testing
         let before = stage.shard.tally.auditRead
         stage.pass(.seconds(200), answering: false)
         stage.heartbeat()
-        #expect(stage.shard.tally.auditRead - before == ShardSettings.auditBatch)
+        #expect(stage.shard.tally.auditRead - before == ShardSettings().bounds.auditBatch)
     }
 
     @Test("where records are spread over servers, each heartbeat reads of all of them")
@@ -114,7 +114,7 @@ import Testing
     }
 
     private var spreadSettings: ShardSettings {
-        var settings = ShardSettings()
+        var settings = ShardSettings.uncoalesced
         settings.isSpread = true
         return settings
     }

@@ -1,3 +1,4 @@
+import RedisTwin
 import RollcallModel
 import TestSupport
 import Testing
@@ -7,6 +8,25 @@ import Testing
 /// A device goes at one worker and comes at another: each story is told many times, with what is under way arriving in
 /// another order each time.
 @Suite struct GraceStories {
+    @Test("a user's devices without a connection are bounded: the oldest goes at once, and the user stays online")
+    func manyDevicesInGrace() {
+        var stage = Stage()
+        var most = 0
+        for number in 0..<200 {
+            let key = stage.enter("alice", DeviceID(stringLiteral: "d\(number)"))
+            stage.settle()
+            stage.drop(key)
+            stage.settle()
+            let record = stage.redis.record(of: "alice")
+            most = max(most, record.devices.values.count { $0.state != nil })
+            #expect(record.presence(past: [:]).status == .online)
+        }
+        #expect(most == 16)
+        stage.pass(.seconds(6))
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
+        #expect(stage.leftovers.isEmpty)
+    }
+
     /// Alice at the first worker, and Bob, who looks at her, at the third.
     private func aliceAndBob(seed: UInt64) -> (Workers, alice: Workers.Key, bob: Workers.Key) {
         var workers = Workers(3, seed: seed)

@@ -112,7 +112,7 @@ import Testing
 
     @Test("P9: of a very large conversation so many are listed as may be watched; the count is exact")
     func veryLarge() {
-        var settings = ShardSettings()
+        var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 2
         var stage = Stage(settings)
         stage.redis.setMembers(["a": "A", "b": "B", "c": "C"], of: "c42")

@@ -126,6 +126,23 @@ import Testing
         #expect(stage.shard.sessions.keys == [first])
     }
 
+    @Test("nothing is taken of a session whose first write came too late, until Redis has judged it")
+    func tooLateToBeJudged() {
+        var stage = Stage()
+        let revoked = stage.redis.revokeTokens(of: "alice")
+        let key = stage.enter("alice", issued: revoked.advanced(by: .seconds(-60)))
+        stage.say(.watch(["bob"]), id: "w", on: key)
+        // Redis is slow: it answers the list, and the write reaches it after its time.
+        stage.answer()
+        stage.pass(.seconds(2), answering: false)
+        stage.answer()
+        #expect(stage.asked.isEmpty, "the write was late, and nobody is read: \(stage.asked)")
+        #expect(stage.unconfirmed.isEmpty && stage.heard(by: key).acks.isEmpty)
+        stage.pass(.seconds(3))
+        #expect(stage.closed == [key: .badToken])
+        #expect(stage.heard(by: key).acks.isEmpty)
+    }
+
     @Test("a session that nobody told of the revocation ends with the next that it says")
     func revokedMeanwhile() {
         var stage = Stage()
@@ -156,6 +173,22 @@ import Testing
         #expect(Set(stage.shard.sessions.keys) == [proven, fresh])
         #expect(stage.redis.record(of: "alice").devices.filter { $0.value.state != nil }.count == 2)
         #expect(stage.shard.tally.auditMended == 0)
+    }
+
+    /// It was closed for good, whose token was good.
+    @Test("a fresh token that comes while a write is refused for the one before carries the session on")
+    func refreshedMeanwhile() {
+        var stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        stage.settle()
+        stage.pass(.seconds(1))
+        let revoked = stage.redis.revokeTokens(of: "alice")
+        stage.say(.state(.idle), id: "s", on: key)
+        stage.event { $0.authenticated(key, user: "alice", device: "phone", issued: revoked, id: nil, at: $1) }
+        stage.settle()
+        #expect(stage.closed.isEmpty)
+        #expect(stage.heard(by: key).acks == ["s"])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away)
     }
 
     @Test("a fresh token carries the session over the revocation")

@@ -351,4 +351,53 @@ import Testing
         stage.pass(.seconds(8))
         #expect(stage.heard(by: bob).isEmpty)
     }
+
+    /// The versions of before were ahead of the clock, and what was new was shown only when the outage was settled.
+    @Test("where Redis lost everything after its clock was set back, a change is shown at once")
+    func changeOverEmptiedRedisSetBack() {
+        var stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redis.setClock(by: .seconds(-600))
+        stage.heartbeat()
+        stage.settle()
+        stage.say(.state(.idle), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice offline", "alice online", "alice away"])
+        stage.redisGoes()
+        stage.redis.flush()
+        stage.redisReturns()
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+        stage.say(.state(.active), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice online"])
+    }
+
+    /// What a restored Redis holds of before is ahead of its clock as well, and older.
+    @Test("where Redis is restored after its clock was set back, what it holds of before is not shown")
+    func restoredRedisSetBack() {
+        var stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        let copy = stage.redis
+        stage.say(.state(.idle), on: alice)
+        stage.settle()
+        stage.redis.setClock(by: .seconds(-600))
+        stage.heartbeat()
+        stage.settle()
+        stage.say(.state(.background), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        let time = stage.redis.time
+        stage.redisGoes()
+        stage.redis = copy
+        stage.redis.time = time
+        stage.redisReturns()
+        stage.settle()
+        stage.pass(.milliseconds(900))
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+    }
 }

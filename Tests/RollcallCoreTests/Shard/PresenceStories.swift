@@ -96,24 +96,26 @@ import Testing
 
     @Test("many are read in batches of a bounded size, and each batch is shown when it has come")
     func readsInBatches() {
-        var settings = ShardSettings()
+        var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 10_000
         var stage = Stage(settings)
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
-        let users = (0..<2 * ShardSettings.readBatch + 1).map { UserID(stringLiteral: "u\($0)") }
+        let users = (0..<2 * ShardSettings().bounds.readBatch + 1).map { UserID(stringLiteral: "u\($0)") }
         stage.say(.watch(users), id: "w", on: bob)
         stage.event { shard, now in users.flatMap { shard.subscribed(.presence($0), at: now) } }
         #expect(
-            stage.asked.compactMap(\.usersRead).map(\.count) == [ShardSettings.readBatch, ShardSettings.readBatch, 1])
+            stage.asked.compactMap(\.usersRead).map(\.count) == [
+                ShardSettings().bounds.readBatch, ShardSettings().bounds.readBatch, 1,
+            ])
         #expect(stage.asked.compactMap(\.usersRead).flatMap { $0 } == users, "in the order in which they were named")
         stage.answer()
-        #expect(stage.heard(by: bob).statuses.count == ShardSettings.readBatch)
+        #expect(stage.heard(by: bob).statuses.count == ShardSettings().bounds.readBatch)
         stage.answer()
         stage.answer()
         let rest = stage.heard(by: bob)
-        #expect(rest.statuses.count == ShardSettings.readBatch + 1 && rest.acks == ["w"])
+        #expect(rest.statuses.count == ShardSettings().bounds.readBatch + 1 && rest.acks == ["w"])
     }
 
     @Test("who could not be read is read again with the next heartbeat, and the others are shown at once")
@@ -139,6 +141,46 @@ import Testing
         #expect(heard.statuses == ["carol offline"] && heard.acks == ["w"])
     }
 
+    @Test("whoever watches a user and gets them as well ends with what is true, also where changes are coalesced")
+    func gotWhileCoalesced() {
+        for comesBack in [true, false] {
+            var stage = Stage(ShardSettings())
+            let bob = stage.enter("bob")
+            stage.say(.watch(["alice"]), on: bob)
+            stage.settle()
+            let phone = stage.enter("alice")
+            stage.settle()
+            #expect(stage.heard(by: bob).statuses == ["alice offline", "alice online"])
+            stage.pass(.milliseconds(80))
+            stage.say(.goodbye, on: phone)
+            stage.settle()
+            stage.pass(.milliseconds(80))
+            stage.say(.get(["alice"]), id: "g", on: bob)
+            stage.settle()
+            stage.pass(.milliseconds(80))
+            if comesBack { _ = stage.enter("alice") }
+            stage.settle()
+            stage.pass(.seconds(2))
+            #expect(
+                stage.heard(by: bob).statuses == (comesBack ? ["alice online"] : ["alice online", "alice offline"]))
+        }
+    }
+
+    @Test("a get answers what is true now where nothing changed lately, and its news comes before the answer")
+    func gotAfterQuiet() {
+        var stage = Stage(ShardSettings())
+        let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.pass(.seconds(2))
+        stage.forgetWhatWasSaid()
+        stage.say(.state(.idle), on: alice)
+        while !stage.asked.isEmpty { stage.answer() }
+        stage.say(.get(["alice"]), id: "g", on: bob)
+        while !stage.asked.isEmpty { stage.answer() }
+        #expect(stage.heard(by: bob).statuses == ["alice away", "alice away"], "it was not published yet")
+    }
+
     @Test("a get of whom some could not be read is answered unavailable")
     func gotInPart() {
         var stage = Stage()
@@ -148,7 +190,7 @@ import Testing
         stage.say(.get(["alice", "carol"]), id: "g", on: bob)
         stage.asked = []
         let snapshot = PresenceSnapshot(records: [stage.redis.record(of: "alice")], unread: ["carol"])
-        stage.event { shard, _ in shard.gotPresence(snapshot, of: ["alice", "carol"], for: bob, id: "g") }
+        stage.event { shard, now in shard.gotPresence(snapshot, of: ["alice", "carol"], for: bob, id: "g", at: now) }
         let heard = stage.heard(by: bob)
         #expect(heard.statuses.isEmpty && heard.contains { if case .error = $0 { true } else { false } })
     }

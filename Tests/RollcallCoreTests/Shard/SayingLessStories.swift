@@ -23,9 +23,50 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices.count == 2)
     }
 
+    @Test(
+        "a device that comes back while Redis takes no writes, and whose former session's grace ends meanwhile, never goes",
+        arguments: [true, false], [DeviceState.idle, .active])
+    func backDuringAnOutage(leaseStands: Bool, state: DeviceState) {
+        var settings = ShardSettings.uncoalesced
+        if leaseStands { settings.grace = .seconds(2) }
+        var stage = Stage(settings)
+        let (bob, phone) = (stage.enter("bob"), stage.enter("alice", state: state))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.redisRefusesWrites()
+        stage.drop(phone)
+        stage.settle()
+        stage.pass(.milliseconds(500), answering: false)
+        _ = stage.enter("alice", state: state)
+        stage.settle()
+        stage.pass(settings.grace + .seconds(1), answering: false)
+        stage.settle()
+        stage.redisTakesWrites(leaseStands: leaseStands)
+        stage.pass(.seconds(4))
+        #expect(stage.heard(by: bob).statuses.allSatisfy { $0 != "alice offline" })
+        #expect(stage.redis.record(of: "alice").devices.count == 1)
+        #expect(stage.shard.sessions.count == 2, "the former session is over")
+    }
+
+    @Test("who went during an outage is said to be gone a little after what says less")
+    func removedLast() {
+        var stage = Stage()
+        let (phone, _) = (stage.enter("alice"), stage.enter("bob", state: .idle))
+        stage.settle()
+        stage.redisGoes()
+        stage.say(.goodbye, on: phone)
+        stage.redisReturns()
+        stage.forgetWrites()
+        stage.pass(.milliseconds(1100))
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+        stage.pass(.milliseconds(200))
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
+    }
+
     @Test("with a lease of one second, an idle user is not offline for want of patience")
     func shortLease() {
-        var settings = ShardSettings()
+        var settings = ShardSettings.uncoalesced
         settings.lease = .seconds(1)
         var stage = Stage(settings)
         let (bob, _) = (stage.enter("bob"), stage.enter("alice", state: .idle))

@@ -61,6 +61,23 @@ import Testing
         #expect(stage.shard.sessions.keys == [second])
     }
 
+    @Test("a hello that is read late, on a connection older than the device's session, takes nothing over")
+    func lateHello() {
+        var stage = Stage()
+        let abandoned = stage.connect()
+        stage.pass(.seconds(2))
+        let current = stage.enter("alice")
+        stage.settle()
+        stage.pass(.milliseconds(100))
+        _ = stage.enter("alice", on: abandoned)
+        stage.settle()
+        #expect(stage.closed == [abandoned: .replaced])
+        stage.drop(abandoned)
+        stage.pass(.seconds(10))
+        #expect(stage.shard.sessions.keys == [current])
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+    }
+
     @Test("a goodbye takes effect at once")
     func goodbye() {
         var stage = Stage()
@@ -81,14 +98,6 @@ import Testing
         stage.pass(.seconds(5))
         #expect(stage.closed == [key: .late])
         #expect(stage.leftovers.isEmpty)
-    }
-
-    @Test("too many messages end the session")
-    func rate() {
-        var stage = Stage()
-        let key = stage.enter("alice")
-        for _ in 0..<200 { stage.say(.ping, on: key) }
-        #expect(stage.closed == [key: .tooManyMessages])
     }
 
     @Test("what follows a hello waits for its token, and is taken in order")

@@ -7,8 +7,10 @@ import Testing
 /// Readers slower than what they follow: they see the newest state later, and nobody else notices.
 @Suite struct SlowReaderStories {
     /// Bob and Carol watch these, of whom nothing is known, and have read all that was said.
-    private func watching(_ users: [UserID] = ["alice"]) -> (Stage, bob: SessionKey, carol: SessionKey) {
-        var stage = Stage()
+    private func watching(
+        _ users: [UserID] = ["alice"], _ settings: ShardSettings = .uncoalesced
+    ) -> (Stage, bob: SessionKey, carol: SessionKey) {
+        var stage = Stage(settings)
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         for key in [bob, carol] { stage.say(.watch(users), on: key) }
         stage.settle()
@@ -231,7 +233,7 @@ import Testing
 
     @Test("the gets of a session name no more users at once than it may watch, and an empty one counts as one")
     func getLimit() {
-        var settings = ShardSettings()
+        var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 3
         var stage = Stage(settings)
         let bob = stage.enter("bob")
@@ -257,12 +259,16 @@ import Testing
 
     @Test("only so many acknowledgements wait; what asks for more is refused and does nothing")
     func promiseLimit() {
-        var (stage, bob, _) = watching()
+        var settings = ShardSettings.uncoalesced
+        settings.limits.watchedUsers = 20
+        settings.limits.joinedConversations = 10
+        var (stage, bob, _) = watching(["alice"], settings)
+        let most = 20 + 10 + settings.bounds.waitingMessages
         stage.say(.join("c", presence: false), on: bob)
         stage.settle()
         stage.forgetWhatWasSaid()
         stage.stall(bob)
-        for number in 0..<ShardSettings.waitingMessages {
+        for number in 0..<most {
             stage.say(number.isMultiple(of: 2) ? .watch(["alice"]) : .join("c", presence: false), id: "ok", on: bob)
         }
         #expect(stage.heard(by: bob).isEmpty)
@@ -271,7 +277,7 @@ import Testing
         #expect(stage.heard(by: bob).answered == ["watch", "join"])
         #expect(stage.asked.isEmpty && stage.unconfirmed.isEmpty)
         stage.read(bob)
-        #expect(stage.heard(by: bob).acks.count == ShardSettings.waitingMessages)
+        #expect(stage.heard(by: bob).acks.count == most)
     }
 
     @Test("a session that ends while it is behind leaves nothing behind", arguments: [true, false])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TypingStories {
     /// Alice and Bob, both in `c`, and nothing said yet.
-    private func aliceAndBob(_ settings: ShardSettings = ShardSettings()) -> (Stage, SessionKey, SessionKey) {
+    private func aliceAndBob(_ settings: ShardSettings = .uncoalesced) -> (Stage, SessionKey, SessionKey) {
         var stage = Stage(settings)
         let alice = stage.enter("alice")
         let bob = stage.enter("bob")
@@ -123,6 +123,20 @@ import Testing
             stage.settle()
         }
         #expect(stage.heard(by: bob).typists == [["dave"], ["dave"]])
+    }
+
+    @Test("T14: to somebody who types on and off, others' typing is repeated as to everybody")
+    func repeatsToTypist() {
+        var (stage, alice, bob) = aliceAndBob()
+        for second in 0..<8 {
+            stage.say(.typing("c", true), on: alice)
+            stage.say(.typing("c", second % 2 == 0), on: bob)
+            stage.settle()
+            if second == 0 { stage.forgetWhatWasSaid() }
+            stage.pass(.seconds(1))
+        }
+        // Bob's own typing, which others see begin and end all the time, looks the same to bob.
+        #expect(stage.heard(by: bob).typists == [["alice"], ["alice"]])
     }
 
     @Test("an expiry and a repeat in one moment tell the end alone")
@@ -245,6 +259,51 @@ import Testing
         #expect(stage.heard(by: bob).typists.isEmpty)
     }
 
+    @Test("whatever ends typing is acknowledged when the stop is published, also if another message sent the stop")
+    func acknowledgedOncePublished() {
+        var (stage, alice, _) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.typing("c", false), on: alice)
+        stage.say(.typing("c", false), id: "stop", on: alice)
+        stage.say(.leave("c"), id: "leave", on: alice)
+        stage.say(.join("c", presence: false), id: "join", on: alice)
+        stage.say(.typing("c", false), id: "again", on: alice)
+        #expect(stage.heard(by: alice).acks.isEmpty)
+        guard let stop = stage.asked.firstIndex(where: { if case .stopTyping = $0 { true } else { false } }) else {
+            Issue.record("nothing was stopped")
+            return
+        }
+        stage.answer(stage.asked.remove(at: stop))
+        #expect(stage.heard(by: alice).acks == ["stop", "leave", "again"])
+        stage.settle()
+        #expect(stage.heard(by: alice).acks == ["join"])
+        #expect(stage.leftovers["pending stops"] == nil)
+        stage.say(.typing("c", false), id: "nothing to stop", on: alice)
+        #expect(stage.heard(by: alice).acks == ["nothing to stop"])
+    }
+
+    @Test("a stop that fails is confirmed to nobody, not even to who stops again, until it is published")
+    func notConfirmed() {
+        var (stage, alice, _) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.say(.typing("c", false), id: "stop", on: alice)
+        stage.say(.leave("c"), id: "leave", on: alice)
+        stage.failAll()
+        #expect(stage.heard(by: alice).errors == [.unavailable, .unavailable])
+        stage.say(.leave("c"), id: "again", on: alice)
+        #expect(stage.heard(by: alice).errors == [.unavailable])
+        stage.redisReturns()
+        stage.say(.leave("c"), id: "on its way", on: alice)
+        #expect(stage.heard(by: alice).acks.isEmpty)
+        stage.settle()
+        #expect(stage.heard(by: alice).acks == ["on its way"])
+        #expect(stage.leftovers["pending stops"] == nil)
+    }
+
     @Test("while Redis is away a start is unavailable, and a stop is owed until its expiry")
     func redisAway() {
         var (stage, alice, _) = aliceAndBob()
@@ -258,7 +317,7 @@ import Testing
         #expect(stage.heard(by: alice).errors == [.unavailable, .unavailable])
         stage.pass(.seconds(1))
         stage.redisReturns()
-        #expect(stage.asked.contains { if case .stopTyping(_, nil, nil) = $0 { true } else { false } })
+        #expect(stage.asked.contains { if case .stopTyping = $0 { true } else { false } })
         stage.settle()
         #expect(stage.redis.room("c", user: nil, withTyping: true, mostMembers: 0).typists.isEmpty)
     }

@@ -35,15 +35,24 @@ struct Stage {
     private(set) var assertionsAsked = 0
     /// Devices of dead workers that reads met.
     private(set) var swept: [DeadDevice] = []
+    /// What the shard has asked of Redis so far.
+    private(set) var redisCost = (lookups: 0, reads: 0, membersRead: 0, writes: 0, subscriptions: 0)
+    /// Tokens that were to be looked at.
+    private(set) var tokensJudged = 0
     /// Other workers' leases, as each heartbeat reads them.
     var others: [Incarnation: Timestamp] = [:]
+    /// Whether Redis answers reads and refuses writes.
+    private(set) var refusesWrites = false
+    /// How often each kind of write was asked of Redis, refused ones included.
+    private(set) var writes: [String: Int] = [:]
     /// Whether Redis lost every lease and no heartbeat has told yet.
     var leasesAreLost = false
 
     private var incarnations = 0
     private let lease = Duration.seconds(5)
 
-    init(_ settings: ShardSettings = ShardSettings(), redisIsThere: Bool = true) {
+    /// - Parameter settings: by default the configuration's, but every change is written and told at once.
+    init(_ settings: ShardSettings = .uncoalesced, redisIsThere: Bool = true) {
         shard = Shard(settings: settings, worker: "w1", random: SeededGenerator(seed: 1))
         if redisIsThere { redisReturns() }
     }
@@ -79,9 +88,9 @@ struct Stage {
     /// A device says hello and is welcome; Redis has not answered yet.
     mutating func enter(
         _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, issued: Timestamp? = nil,
-        id: MessageID? = nil
+        id: MessageID? = nil, on connection: SessionKey? = nil
     ) -> SessionKey {
-        let key = connect()
+        let key = connection ?? connect()
         say(.hello(.init(token: user.text, device: device, state: state)), id: id, on: key)
         event { $0.authenticated(key, user: user, device: device, issued: issued, id: id, at: $1) }
         return key
@@ -130,6 +139,24 @@ struct Stage {
         event { $0.incarnationBegan(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
     }
 
+    /// Redis refuses writes from now on; two heartbeats have told.
+    mutating func redisRefusesWrites() {
+        refusesWrites = true
+        event { $0.writesRefused(at: $1) }
+    }
+
+    /// Redis takes writes again.
+    ///
+    /// - Parameter leaseStands: whether that was before the lease passed.
+    mutating func redisTakesWrites(leaseStands: Bool) {
+        refusesWrites = false
+        if leaseStands { return heartbeat(afterGap: true) }
+        event { $0.redisLost(at: $1) }
+        redisReturns()
+    }
+
+    mutating func forgetWrites() { writes = [:] }
+
     /// Redis goes: what was asked fails, the channels are lost.
     mutating func redisGoes() {
         incarnation = nil
@@ -156,6 +183,7 @@ struct Stage {
 
     mutating func heartbeat(afterGap: Bool = false) {
         guard incarnation != nil else { return }
+        guard !refusesWrites else { return event { $0.writesRefused(at: $1) } }
         let snapshot = leases
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
         event { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
@@ -204,7 +232,10 @@ struct Stage {
     /// Redis answers the first that was asked.
     mutating func answer() { answer(asked.removeFirst()) }
 
-    mutating func answer(_ action: ShardAction) { event(reply(to: action)) }
+    mutating func answer(_ action: ShardAction) {
+        if let write = action.write { writes[write, default: 0] += 1 }
+        event(refusesWrites && action.write != nil ? action.refusal : reply(to: action))
+    }
 
     mutating func failAll() {
         while !asked.isEmpty { fail(asked.removeFirst()) }
@@ -237,8 +268,9 @@ struct Stage {
             case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
             case .hold(let key): held.insert(key)
             case .listen(let key): held.remove(key)
-            case .authenticate: break
+            case .authenticate: tokensJudged += 1
             case .subscribe(let topic):
+                redisCost.subscriptions += 1
                 #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
                 unconfirmed.append(topic)
             case .unsubscribe(let topic):
@@ -246,6 +278,7 @@ struct Stage {
                 confirmed.remove(topic)
             case .list, .unlist, .write, .announceReplaced, .stopTyping, .readRoom, .readPresence, .getPresence,
                 .audit:
+                count(action)
                 asked.append(action)
             case .assertAnew: assertionsAsked += 1
             case .sweep(let devices): swept += devices
@@ -253,6 +286,17 @@ struct Stage {
                 signals.append(signal)
                 asked.append(action)
             }
+        }
+    }
+
+    private mutating func count(_ action: ShardAction) {
+        switch action {
+        case .readPresence(let users, _, _), .getPresence(let users, _, _, _): redisCost.lookups += users.count
+        case .readRoom(let read, _):
+            redisCost.reads += 1
+            if read.mostMembers > 0 { redisCost.membersRead += 1 }
+        case .write: redisCost.writes += 1
+        default: break
         }
     }
 
@@ -271,11 +315,25 @@ struct Stage {
         [
             "sessions": shard.sessions.count, "sessionKeys": shard.sessionKeys.count, "rooms": shard.rooms.count,
             "roomKeys": shard.roomKeys.count, "watches": shard.watches.count, "watchKeys": shard.watchKeys.count,
-            "blocked": shard.blocked.count, "owed stops": shard.owedStops.count,
+            "blocked": shard.blocked.count, "pending stops": shard.pendingStops.count,
             "reads": shard.watchesToRead.count + shard.failedReads.count + shard.roomsToRead.count,
             "backlogs": shard.backlogs.count + shard.sessionsToShow.count,
             "subscriptions": confirmed.count + unconfirmed.count,
         ].filter { $0.value > 0 }
+    }
+}
+
+extension ShardAction {
+    /// What it writes; `nil` if Redis does it although it refuses writes.
+    fileprivate var write: String? {
+        switch self {
+        case .list: "list"
+        case .unlist: "unlist"
+        case .write: "write"
+        case .signalTyping: "typing"
+        case .stopTyping: "stop"
+        default: nil
+        }
     }
 }
 
@@ -312,5 +370,14 @@ extension [ServerMessage] {
             case .welcome, .typing, .members, .removed, .pong, .goodbye: nil
             }
         }
+    }
+}
+
+extension ShardSettings {
+    /// Each change of presence is written and told at once, for stories about something else.
+    static var uncoalesced: ShardSettings {
+        var settings = ShardSettings()
+        settings.presenceCoalesce = .zero
+        return settings
     }
 }

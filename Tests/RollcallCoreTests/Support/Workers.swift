@@ -35,7 +35,7 @@ struct Workers {
         random = SeededGenerator(seed: seed)
         for number in 0..<count {
             let shard = Shard(
-                settings: ShardSettings(), worker: "w\(number)", random: SeededGenerator(seed: UInt64(number)))
+                settings: .uncoalesced, worker: "w\(number)", random: SeededGenerator(seed: UInt64(number)))
             workers.append(Worker(incarnation: Incarnation(name: "w\(number).a"), shard: shard))
         }
         for worker in workers.indices { beat(worker, .begin(workers[worker].incarnation)) }

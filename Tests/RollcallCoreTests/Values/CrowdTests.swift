@@ -9,7 +9,7 @@ import Testing
 @Suite struct CrowdTests {
     private func keys(_ count: Int) -> [SessionKey] {
         var sessions = SlotMap<Session>()
-        return (0..<count).map { _ in sessions.insert(Session(now: at(.zero), limits: ShardSettings().limits)) }
+        return (0..<count).map { _ in sessions.insert(Session(now: at(.zero), settings: ShardSettings())) }
     }
 
     @Test("a roster has whoever came and did not go, each once, whatever the order")
@@ -37,7 +37,7 @@ import Testing
         let all = keys(3)
         var lobby = Lobby()
         for (key, user) in zip(all, ["bob", "alice", "bob"] as [UserID]) {
-            lobby.insert(Lobby.Waiting(session: key, user: user, withPresence: false))
+            lobby.insert(Lobby.Waiting(session: key, user: user, withPresence: false, since: at(.zero)))
         }
         lobby.remove(all[1])
         lobby.readAgain(all[0])
@@ -56,7 +56,7 @@ import Testing
     func members() {
         let key = keys(1)[0]
         var lobby = Lobby()
-        lobby.insert(Lobby.Waiting(session: key, user: "bob", withPresence: false))
+        lobby.insert(Lobby.Waiting(session: key, user: "bob", withPresence: false, since: at(.zero)))
         #expect(!lobby.wantsMembers)
         lobby[key]?.withPresence = true
         #expect(lobby.wantsMembers)

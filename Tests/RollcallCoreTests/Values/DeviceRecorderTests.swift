@@ -1,6 +1,7 @@
-import RollcallCore
 import RollcallModel
 import Testing
+
+@testable import RollcallCore
 
 @Suite struct DeviceRecorderTests {
     private let until = redis(104_500)
@@ -25,7 +26,7 @@ import Testing
     func firstWrite() {
         var recorder = listed(.active)
         let first = write(&recorder, .expired, at: at(.milliseconds(300)))
-        #expect(first?.began == nil && first?.age == .milliseconds(300) && first?.hello == redis(100_000))
+        #expect(first?.began == nil && first?.age == .milliseconds(300) && first?.opened == redis(100_000))
         #expect(first?.until == redis(101_300), "one second after it was sent")
         #expect(next(&recorder) == nil, "not again before a heartbeat")
         recorder.retry()
@@ -34,6 +35,29 @@ import Testing
         recorder.decided(state: .idle)
         let later = write(&recorder)
         #expect(later?.began == redis(100_000) && later?.until == until)
+    }
+
+    @Test("a first write that came too late is followed by one that counts four times as long")
+    func longerFirstWrite() {
+        var recorder = listed(.active)
+        let first = write(&recorder, .expired)
+        recorder.retry()
+        let second = write(&recorder, .expired)
+        #expect(first?.until == redis(101_000) && second?.until == min(redis(104_000), until))
+    }
+
+    @Test("a session replaced while a write is under way writes no more, even if the write is refused as revoked")
+    func replacedThenRevoked() {
+        var recorder = listed(.active)
+        write(&recorder)
+        recorder.decided(state: .idle)
+        guard case .write(let write) = next(&recorder) else { return #expect(Bool(false), "it is to be written") }
+        recorder.abandoned()
+        _ = recorder.written(
+            DeviceWritten(outcome: .revoked, time: redis(100_000), began: nil, previous: nil), sequence: write.sequence)
+        #expect(next(&recorder) == .unlist(session("alice"), under: w1))
+        recorder.unlisted(under: w1)
+        #expect(next(&recorder) == nil && recorder.isFinished)
     }
 
     @Test("decisions taken while a step is under way are skipped but for the last")
@@ -112,6 +136,60 @@ import Testing
         #expect(write(&sent)?.sequence == 2)
     }
 
+    @Test("a device that goes after Redis refused every step owes Redis nothing")
+    func refused() {
+        var unlisted = recorder()
+        unlisted.decided(state: .active)
+        unlisted.failed(next(&unlisted)!, .withoutEffect)
+        unlisted.removed(at: redis(100_000))
+        #expect(unlisted.isFinished)
+        var unwritten = listed(.active)
+        unwritten.failed(next(&unwritten)!, .withoutEffect)
+        unwritten.removed(at: redis(100_000))
+        unwritten.retry()
+        #expect(next(&unwritten) == .unlist(session("alice"), under: w1), "and no removal")
+        unwritten.unlisted(under: w1)
+        #expect(unwritten.isFinished)
+    }
+
+    @Test("a device that goes while a step is under way that is then refused owes nothing")
+    func refusedAfterTheGoodbye() {
+        var recorder = recorder()
+        recorder.decided(state: .active)
+        let list = next(&recorder)!
+        recorder.removed(at: redis(100_000))
+        #expect(!recorder.isFinished)
+        recorder.failed(list, .withoutEffect)
+        #expect(recorder.isFinished)
+    }
+
+    @Test("a write whose reply is lost is owed its removal, however often later steps are refused")
+    func unknown() {
+        var recorder = listed(.active)
+        recorder.failed(next(&recorder)!, .unknown)
+        recorder.retry()
+        recorder.failed(next(&recorder)!, .withoutEffect)
+        recorder.removed(at: redis(100_000))
+        #expect(!recorder.isFinished && recorder.owesRemoval)
+        var underWay = listed(.active)
+        let write = next(&underWay)!
+        underWay.asserted(heldBack: false, lastBeat: nil)
+        underWay.failed(write, .withoutEffect)
+        underWay.failed(next(&underWay, under: w2)!, .withoutEffect)
+        underWay.removed(at: redis(100_000))
+        #expect(!underWay.isFinished, "the reply to the first write was not waited for")
+    }
+
+    @Test("a removal under a new incarnation is one write: what is gone need not be listed")
+    func removalAlone() {
+        var recorder = listed(.active)
+        write(&recorder)
+        recorder.removed(at: redis(100_000))
+        recorder.asserted(heldBack: false, lastBeat: nil)
+        #expect(write(&recorder, under: w2)?.state == nil)
+        #expect(recorder.isFinished)
+    }
+
     @Test("a session that was replaced writes no more, and is struck off")
     func replaced() {
         var recorder = listed(.active)
@@ -147,7 +225,7 @@ import Testing
 
     // MARK: A session that began at the start of the test's clock, when Redis said 100,000
 
-    private func recorder() -> DeviceRecorder { DeviceRecorder(name: session("alice"), hello: at(.zero)) }
+    private func recorder() -> DeviceRecorder { DeviceRecorder(name: session("alice"), opened: at(.zero)) }
 
     private func listed(_ state: DeviceState) -> DeviceRecorder {
         var recorder = recorder()

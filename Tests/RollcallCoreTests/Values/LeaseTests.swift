@@ -1,7 +1,8 @@
-import RollcallCore
 import RollcallModel
 import TestSupport
 import Testing
+
+@testable import RollcallCore
 
 @Suite struct LeaseTests {
     private func snapshot(_ held: Bool, _ time: Int64, _ leases: [Incarnation: Timestamp] = [:]) -> LeaseSnapshot {
@@ -114,6 +115,32 @@ import Testing
         #expect(until == redis(4000 + 4500))
     }
 
+    @Test("a clock set forward is a gap, in which others had no time to renew their leases, and nobody is swept")
+    func setForward() throws {
+        var steward = steward()
+        try begin(&steward)
+        for second in 1...6 { #expect(try claims(&steward, [:], at: .seconds(second)).isEmpty) }
+        let renew = try beat(steward.beatDue(at: at(.seconds(7))))
+        let passed: [Incarnation: Timestamp] = [w2: redis(12_000)]
+        // By four seconds: the own lease stands.
+        let actions = steward.heartbeatAnswered(renew, snapshot(true, 12_001, passed), at: at(.seconds(7)))
+        guard case .tell(.renewed(_, _, _, afterGap: true))? = actions.first, actions.count == 1 else {
+            return #expect(Bool(false), "no gap, or a sweep: \(actions)")
+        }
+        for second in 8...11 { #expect(try claims(&steward, passed, at: .seconds(second), ahead: 4000).isEmpty) }
+        #expect(try claims(&steward, passed, at: .seconds(12), ahead: 4000).count == 1)
+    }
+
+    @Test("a clock set back is noticed by the next heartbeat, once")
+    func setBack() {
+        var leases = Leases()
+        #expect(!leases.areSetBack(by: snapshot(true, 5000)))
+        _ = leases.read(snapshot(true, 5000))
+        #expect(!leases.areSetBack(by: snapshot(true, 5000)) && leases.areSetBack(by: snapshot(true, 4999)))
+        _ = leases.read(snapshot(true, 4000))
+        #expect(!leases.areSetBack(by: snapshot(true, 4500)))
+    }
+
     @Test("a dead worker is swept batch by batch, then forgotten, by one sweep at a time")
     func sweeper() {
         var sweeper = Sweeper()
@@ -149,10 +176,60 @@ import Testing
         #expect(sweeper.begin(passed: []).isEmpty, "its list named it")
     }
 
+    @Test("two heartbeats in a row that are refused because Redis takes no writes tell the shards; one does not")
+    func writesRefused() throws {
+        var steward = steward()
+        let first = try begin(&steward)
+        #expect(try refused(&steward, ofWrites: true, at: .seconds(1)).isEmpty)
+        _ = try claims(&steward, [:], at: .seconds(2))
+        #expect(try refused(&steward, ofWrites: true, at: .seconds(3)).isEmpty)
+        #expect(try refused(&steward, ofWrites: true, at: .seconds(4)) == [.tell(.writesRefused)])
+        #expect(try refused(&steward, ofWrites: true, at: .seconds(5)) == [.tell(.writesRefused)])
+        let renew = try beat(steward.beatDue(at: at(.seconds(6))))
+        let actions = steward.heartbeatAnswered(renew, snapshot(true, 7000), at: at(.seconds(6)))
+        guard case .tell(.renewed(_, _, _, afterGap: true))? = actions.first else {
+            return #expect(Bool(false), "not renewed: \(actions)")
+        }
+        #expect(steward.incarnation == first, "the lease stood")
+    }
+
+    @Test("heartbeats that are refused for another reason count as refused writes once the lease must have passed")
+    func refusedForALease() throws {
+        var steward = steward()
+        try begin(&steward)
+        for second in 1...4 { #expect(try refused(&steward, ofWrites: false, at: .seconds(second)).isEmpty) }
+        #expect(try refused(&steward, ofWrites: false, at: .seconds(5)) == [.tell(.writesRefused)])
+        #expect(steward.redisChanged() == [.tell(.lost)])
+        for second in 6...20 { #expect(try refused(&steward, ofWrites: false, at: .seconds(second)).isEmpty) }
+        _ = try refused(&steward, ofWrites: true, at: .seconds(21))
+        #expect(
+            try refused(&steward, ofWrites: true, at: .seconds(22)) == [.tell(.writesRefused)], "as after a failover")
+    }
+
+    /// What was decided meanwhile was said up to a quarter of a second later than two seconds after the end.
+    @Test("while Redis refuses writes, heartbeats follow each other twice as fast")
+    func pauseWhileRefused() throws {
+        var steward = steward()
+        try begin(&steward)
+        #expect(steward.pause == .seconds(1))
+        _ = try refused(&steward, ofWrites: true, at: .seconds(1))
+        #expect(steward.pause == .milliseconds(500))
+        let renew = try beat(steward.beatDue(at: at(.milliseconds(1500))))
+        _ = steward.heartbeatAnswered(renew, snapshot(true, 2500), at: at(.milliseconds(1500)))
+        #expect(steward.pause == .seconds(1))
+    }
+
     // MARK: A worker called w1, with a lease of five seconds and a heartbeat of one
 
     private func steward() -> Steward {
         Steward(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1), random: SeededGenerator(seed: 1))
+    }
+
+    private func refused(
+        _ steward: inout Steward, ofWrites: Bool, at moment: Duration
+    ) throws -> [Steward.Action] {
+        let sent = try beat(steward.beatDue(at: at(moment)))
+        return steward.heartbeatRefused(sent, isOfWrites: ofWrites, at: at(moment))
     }
 
     private func beat(_ actions: [Steward.Action]) throws -> LeaseKeeper.Beat {
@@ -167,10 +244,10 @@ import Testing
     }
 
     private func claims(
-        _ steward: inout Steward, _ leases: [Incarnation: Timestamp], at moment: Duration
+        _ steward: inout Steward, _ leases: [Incarnation: Timestamp], at moment: Duration, ahead: Int64 = 0
     ) throws -> [Steward.Action] {
         let renew = try beat(steward.beatDue(at: at(moment)))
-        let answer = snapshot(true, 1000 + moment.milliseconds, leases)
+        let answer = snapshot(true, 1000 + ahead + moment.milliseconds, leases)
         return steward.heartbeatAnswered(renew, answer, at: at(moment)).filter {
             if case .claim = $0 { true } else { false }
         }

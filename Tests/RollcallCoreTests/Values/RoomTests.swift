@@ -11,7 +11,7 @@ import Testing
         for number in 0..<count {
             let change = TypingChange(
                 user: try! UserID("u\(number)"), typing: true, expiresIn: 3000, at: redis(1000))
-            room.typists.changed(change, clock: RedisClock(time: redis(1000), sent: at(.zero)))
+            room.typists.changed(change, clock: RedisClock(time: redis(1000), sent: at(.zero)), at: at(.zero))
         }
     }
 
@@ -24,12 +24,12 @@ import Testing
     @Test("it is deserted when nobody has joined it, nor waits to")
     mutating func deserted() {
         var sessions = SlotMap<Session>()
-        let key = sessions.insert(Session(now: at(.zero), limits: ShardSettings().limits))
+        let key = sessions.insert(Session(now: at(.zero), settings: ShardSettings()))
         #expect(room.isDeserted)
         room.sessions.insert(key)
         #expect(!room.isDeserted)
         room.sessions.remove(key)
-        room.lobby.insert(Lobby.Waiting(session: key, user: "alice", withPresence: false))
+        room.lobby.insert(Lobby.Waiting(session: key, user: "alice", withPresence: false, since: at(.zero)))
         #expect(!room.isDeserted)
     }
 
@@ -53,13 +53,15 @@ import Testing
         #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
     }
 
-    @Test("a set is repeated an expiry after it was last told, an empty one never")
+    @Test("a set is repeated an expiry after all were last told, an empty one never")
     mutating func repeats() {
-        room.lastTold = at(.seconds(1))
+        room.lastToldAll = at(.seconds(1))
         #expect(room.nextRepeat(after: .seconds(3)) == nil)
         room.told = [Typist(user: "alice")]
         #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)))
-        room.lastTold = nil
+        room.lastTold = at(.seconds(2))
+        #expect(room.nextRepeat(after: .seconds(3)) == at(.seconds(4)), "not all were told then")
+        room.lastToldAll = nil
         #expect(room.nextRepeat(after: .seconds(3)) == nil)
     }
 

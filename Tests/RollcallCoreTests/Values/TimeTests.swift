@@ -78,7 +78,8 @@ import Testing
         for time in [Int64.min, 0, Int64.max] {
             for length in [Int64.min, Int64.max] {
                 typists.changed(
-                    TypingChange(user: "alice", typing: true, expiresIn: length, at: redis(time)), clock: clock)
+                    TypingChange(user: "alice", typing: true, expiresIn: length, at: redis(time)), clock: clock,
+                    at: at(.zero))
             }
         }
         #expect(clock.instant(of: redis(.max)) > at(.seconds(1_000_000)))

@@ -37,6 +37,19 @@ import Testing
         #expect(sender.due(at: at(.seconds(2))) == nil, "what was deferred went on with it")
     }
 
+    @Test("after Redis's clock was set back a stop ends what Redis keeps of before, and not what was never there")
+    mutating func setBack() {
+        _ = signalled(.zero)
+        let time = redis(1_000_000 + 1000 - 2500)
+        #expect(sender.signalled(at: at(.seconds(1)), time: time) == .signal(expiry: time.advanced(by: .seconds(3))))
+        #expect(sender.stopped() == .stop(expiry: redis(1_003_000)), "Redis keeps the later end")
+        _ = signalled(.seconds(2))
+        let early = redis(1_000_000 - 3_600_000)
+        #expect(sender.signalled(at: at(.seconds(3)), time: early) == .signal(expiry: early.advanced(by: .seconds(3))))
+        #expect(
+            sender.stopped() == .stop(expiry: early.advanced(by: .seconds(3))), "Redis overwrote an end so far ahead")
+    }
+
     @Test("the typing ends the expiry after the last signal, not after the last that went on")
     mutating func end() {
         _ = signalled(.zero)
@@ -79,6 +92,23 @@ import Testing
         _ = signalled(.milliseconds(500))
         sender.refused()
         #expect(!sender.isTyping && sender.nextDue == nil && sender.stopped() == nil)
+    }
+
+    /// It was renewed when the throttle was over, and shown as ended until then.
+    @Test("a signal that had waited is renewed before it ends, four times per throttle at most")
+    mutating func waited() {
+        _ = signalled(.zero)
+        // Both came at 500 ms and waited, for 2.1 s and 2.2 s.
+        _ = signalled(.milliseconds(500))
+        #expect(sender.due(at: at(.milliseconds(2600))) == .signal(expiry: redis(1_003_500)))
+        _ = signalled(.milliseconds(700))
+        #expect(sender.nextDue == at(.milliseconds(3050)), "half of what is left")
+        #expect(sender.due(at: at(.milliseconds(3050))) == .signal(expiry: redis(1_003_700)))
+        _ = signalled(.milliseconds(710))
+        #expect(sender.due(at: at(.milliseconds(3374))) == nil)
+        #expect(sender.due(at: at(.milliseconds(3375))) == .signal(expiry: redis(1_003_710)))
+        _ = signalled(.milliseconds(720))
+        #expect(sender.nextDue == at(.milliseconds(3625)), "a quarter of the throttle")
     }
 
     @Test("without a throttle every signal goes on")

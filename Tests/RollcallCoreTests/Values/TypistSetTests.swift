@@ -74,6 +74,35 @@ import Testing
         #expect(set.users == ["bob"])
     }
 
+    @Test("while Redis's clock is an hour ahead of what is known of it, typing ends 3 s after it was heard")
+    func clockSetForward() {
+        var set = TypistSet()
+        set.changed(typing("bob", at: 3_600_000, for: 3000), clock: clock, at: at(.seconds(1)))
+        #expect(set.users == ["bob"])
+        set.snapshotRead(snapshot(at: 3_600_100, ["bob", "carol"]), clock: clock, at: at(.seconds(1)))
+        #expect(set.users == ["bob", "carol"])
+        set.expired(at: at(.seconds(4)))
+        #expect(set.isEmpty)
+    }
+
+    @Test("after Redis's clock is set back, renewals, stops and snapshots count over what was heard before")
+    func clockSetBack() {
+        let before = RedisClock(time: redis(3_600_000), sent: at(.zero))
+        var set = TypistSet()
+        for user in ["alice", "bob", "carol"] as [UserID] {
+            set.changed(typing(user, at: 3_600_000, for: 3000), clock: before, at: at(.zero))
+        }
+        let now = at(.milliseconds(500))
+        set.changed(typing("alice", at: 500, for: 3000), clock: clock, at: now)
+        set.changed(stopped("bob", at: 500), clock: clock, at: now)
+        #expect(set.users == ["alice", "carol"])
+        set.readBegan()
+        set.snapshotRead(snapshot(at: 500, ["alice"]), clock: clock, at: now)
+        #expect(set.users == ["alice"])
+        set.expired(at: at(.milliseconds(3499)))
+        #expect(set.users == ["alice"])
+    }
+
     private func typing(_ user: UserID, at time: Int64, for milliseconds: Int64) -> TypingChange {
         TypingChange(user: user, typing: true, expiresIn: milliseconds, at: redis(time))
     }
@@ -90,4 +119,14 @@ import Testing
 
 extension TypistSet {
     fileprivate var users: [UserID] { typists.map(\.user) }
+
+    /// Takes a change at the moment at which it was published.
+    fileprivate mutating func changed(_ change: TypingChange, clock: RedisClock) {
+        changed(change, clock: clock, at: clock.instant(of: change.at))
+    }
+
+    /// Takes a snapshot at the moment at which it was read.
+    fileprivate mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock) {
+        snapshotRead(snapshot, clock: clock, at: clock.instant(of: snapshot.time))
+    }
 }

@@ -42,6 +42,23 @@ import Testing
         #expect(watch.news()?.status == .offline)
     }
 
+    @Test("after Redis's clock was set back, the next change counts whatever its version, and those after it by theirs")
+    func clockSetBack() {
+        var watch = shown(.online, version: 1000)
+        watch.changed(presence(.offline, version: 10))
+        #expect(watch.news() == nil, "it is older")
+        watch.clockSetBack()
+        watch.changed(presence(.offline, version: 10))
+        #expect(watch.news()?.status == .offline)
+        watch.changed(presence(.online, version: 9))
+        #expect(watch.news() == nil)
+        watch.clockSetBack()
+        watch.read(Watch.Reading(presence: presence(.away, version: 5)))
+        #expect(watch.news()?.status == .away)
+        watch.changed(presence(.online, version: 4))
+        #expect(watch.news() == nil, "what was read since counts by its version")
+    }
+
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
         var watch = Watch(user: "alice")
         watch.read(Watch.Reading(presence: presence(status, version: version)))
@@ -52,4 +69,8 @@ import Testing
     private func presence(_ status: PresenceStatus, version: Int64) -> Presence {
         Presence(user: "alice", status: status, lastSeen: nil, updatedAt: redis(version), version: version)
     }
+}
+
+extension Watch {
+    fileprivate mutating func news() -> Presence? { news(next: Instant(nanoseconds: 0)) }
 }

@@ -20,7 +20,7 @@ import Testing
         TwinRedis.Settings(
             retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,
             typingExpiry: [.milliseconds(100), .milliseconds(250), .seconds(60)].randomElement(using: &random)!,
-            openByDefault: Bool.random(using: &random))
+            openByDefault: Bool.random(using: &random), lease: [nil, .seconds(60)].randomElement(using: &random)!)
     }
 
     private func play(_ calls: RandomCalls, settings: TwinRedis.Settings) async throws -> Int {
@@ -29,6 +29,7 @@ import Testing
         for user in [alice, bob] { try await both.plant(calls.inheritance(of: user, at: both.time())) }
         for step in 1...250 {
             try await both.wait(calls.pause())
+            if SettableClock.isAvailable, let step = calls.step() { try await both.setClock(by: step) }
             let call = calls.next(at: try await both.time())
             if let answer = try await both.play(call) { calls.answered(call, answer) }
             if step % 10 == 0 { try await both.compareKeys() }

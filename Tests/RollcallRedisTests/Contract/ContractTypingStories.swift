@@ -113,27 +113,27 @@ import Testing
 }
 
 extension StoreContract {
-    fileprivate func signal(
+    func signal(
         _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp = .never
     ) async throws -> TypingOutcome {
         try await signalTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
     }
 
-    fileprivate func stop(
+    func stop(
         _ user: UserID, _ device: DeviceID = phone, until expiry: Timestamp
     ) async throws -> TypingStopOutcome {
         try await stopTyping(TypingSignal(user: user, device: device, conversation: lounge, expiry: expiry))
     }
 
-    fileprivate func typists() async throws -> [RoomSnapshot.Entry] {
+    func typists() async throws -> [RoomSnapshot.Entry] {
         try await room(lounge, user: nil, withTyping: true, mostMembers: 0).typists
     }
 
-    fileprivate func typingHeard() async throws -> [TypingChange] { try await published().typing }
+    func typingHeard() async throws -> [TypingChange] { try await published().typing }
 }
 
 extension [Published] {
-    fileprivate var typing: [TypingChange] {
+    var typing: [TypingChange] {
         compactMap { if case .typing(let change, _) = $0 { change } else { nil } }
     }
 }

@@ -58,6 +58,12 @@ struct RandomCalls {
         return .milliseconds(Int.random(in: 1...120, using: &random))
     }
 
+    /// By how much to set Redis's clock before the next call; mostly it stays.
+    mutating func step() -> Duration? {
+        guard chance(5) else { return nil }
+        return .milliseconds(pick([-3_600_000, -7000, -1500, -400, 300, 2000, 7000, 3_600_000]))
+    }
+
     /// A record as others left it: a version and a last-seen that may be ahead of the clock, and a device that went
     /// just inside or just outside the time for which it counts.
     mutating func inheritance(of user: UserID, at now: Timestamp) -> PresenceRecord {
@@ -83,17 +89,17 @@ extension RandomCalls {
         return DeviceWrite(
             name: attempt.name, state: pick([.active, .active, .idle, .background, nil]),
             incarnation: pick(workers), began: chance(30) ? nil : attempt.began?.advanced(by: off),
-            age: pick([.zero, .milliseconds(3), .milliseconds(500), tie]),
-            hello: now.advanced(by: .milliseconds(pick([0, 0, -2, -400]))),
+            age: pick([.zero, .milliseconds(3), .milliseconds(500), .seconds(5), tie]),
+            opened: now.advanced(by: .milliseconds(pick([0, 0, -2, -400]))),
             sequence: max(0, attempt.sequence + pick([1, 1, 1, 1, 2, 0, -1])),
             lost: pick([nil, nil, nil, now.advanced(by: .milliseconds(-200)), now.advanced(by: .seconds(1))]),
-            until: now.advanced(by: .milliseconds(pick([60_000, 60_000, 60_000, 60_000, -1, 0, 1]))))
+            until: now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -1, 0, 1, 63_000]))))
     }
 
     private mutating func sweeping(at now: Timestamp) -> Call {
         let attempt = pick(attempts)
         let dead = chance(70) ? attempt.incarnation : pick(workers)
-        let until = now.advanced(by: .milliseconds(chance(90) ? 60_000 : -5))
+        let until = now.advanced(by: .milliseconds(pick([50_000, 50_000, 50_000, 50_000, -5, 63_000])))
         let beat = pick([nil, now.advanced(by: .milliseconds(-300)), now.advanced(by: .seconds(1))])
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4: return .sweep(attempt.name, of: dead, lastBeat: beat, until: until)

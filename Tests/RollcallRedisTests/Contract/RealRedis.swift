@@ -3,17 +3,20 @@ import RollcallCore
 import RollcallModel
 import RollcallRedis
 import TestSupport
+import Testing
 
 /// The store on a `redis-server` of its own behind the contract's calls.
 final class RealRedis: StoreContract {
     private let store: StoreUnderTest
+    private let clock: SettableClock?
     private let listener: Overhearing
 
     init(settings: TwinRedis.Settings) async throws {
+        clock = try SettableClock.isAvailable ? SettableClock() : nil
         store = try await StoreUnderTest(
             settings: Store.Settings(
                 retention: settings.retention, typingExpiry: settings.typingExpiry,
-                openByDefault: settings.openByDefault))
+                openByDefault: settings.openByDefault, lease: settings.lease), clock: clock)
         listener = try await Overhearing(store.redis)
     }
 
@@ -68,8 +71,8 @@ final class RealRedis: StoreContract {
         try await store.call { $0.announceReplaced(previous, user: user, device: device, reply: $1) }
     }
 
-    func revokeTokens(of user: UserID) async throws -> Timestamp {
-        try await store.call { $0.revokeTokens(of: user, reply: $1) }
+    func revokeTokens(of user: UserID, issuedBefore moment: Timestamp?) async throws -> Timestamp {
+        try await store.call { $0.revokeTokens(of: user, issuedBefore: moment, reply: $1) }
     }
 
     func presence(of users: [UserID], known: KnownWorkers) async throws -> PresenceSnapshot {
@@ -128,6 +131,19 @@ final class RealRedis: StoreContract {
         try await eventually("Redis's clock has come to \(moment.milliseconds)", every: .milliseconds(1)) {
             try await time() >= moment
         }
+    }
+
+    /// What has expired by it is gone at once, as it is soon in any Redis.
+    func setClock(by step: Duration) async throws {
+        try await dropExpired()
+        try #require(clock).advance(by: step)
+        try await dropExpired()
+    }
+
+    /// Deletes every key that has expired by now. Redis does that at a time of its own choice, and after a step of the
+    /// clock a key that is left may be one that has not expired.
+    private func dropExpired() async throws {
+        try await store.command("SCAN", "0", "COUNT", "1000000")
     }
 
     func plant(_ record: PresenceRecord) async throws {

@@ -17,7 +17,7 @@ final class SideBySide {
 
     private let redis: RealRedis
     private let twin: TwinUnderTest
-    private var recent: [Call] = []
+    private var recent: [String] = []
     /// How many calls and pictures of all keys were compared.
     private(set) var judged = 0
 
@@ -37,6 +37,19 @@ final class SideBySide {
         await twin.plant(record)
     }
 
+    /// Sets the clock of both.
+    func setClock(by step: Duration) async throws {
+        _ = try await clearMoment(await twin.expiries.map { $0.advanced(by: .zero - step) })
+        try await redis.setClock(by: step)
+        await twin.set(time: try await redis.time().advanced(by: .zero - step))
+        await twin.setClock(by: step)
+        note("the clock is set by \(step)")
+    }
+
+    private func note(_ event: String) {
+        recent = recent.suffix(9) + [event]
+    }
+
     /// Makes the call to both.
     ///
     /// - Returns: the answer; `nil` if the moment was unclear, and both have begun again with nothing.
@@ -51,7 +64,7 @@ final class SideBySide {
             return nil
         }
         await twin.set(time: answer.time ?? heard.lazy.compactMap(\.time).first ?? after)
-        recent = recent.suffix(9) + [call]
+        note("\(call)")
         try expect(answer.comparable, await twin.answer(call).comparable, "answers")
         try expect(heard, await twin.published(), "publishes")
         judged += 1

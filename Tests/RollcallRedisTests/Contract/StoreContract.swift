@@ -23,7 +23,7 @@ protocol StoreContract: Sendable {
     func announceReplaced(
         _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
     ) async throws
-    func revokeTokens(of user: UserID) async throws -> Timestamp
+    func revokeTokens(of user: UserID, issuedBefore moment: Timestamp?) async throws -> Timestamp
     func presence(of users: [UserID], known: KnownWorkers) async throws -> PresenceSnapshot
     func audit(_ names: [SessionName], of incarnation: Incarnation) async throws -> [DeviceStanding]
 
@@ -47,6 +47,8 @@ protocol StoreContract: Sendable {
     func time() async throws -> Timestamp
     /// Lets time pass.
     func wait(until moment: Timestamp) async throws
+    /// Sets Redis's clock, by how much it says.
+    func setClock(by step: Duration) async throws
     /// Stores a record as if it had been written before, without an expiry.
     func plant(_ record: PresenceRecord) async throws
     func flush() async throws

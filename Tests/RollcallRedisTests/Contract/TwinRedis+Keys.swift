@@ -37,8 +37,8 @@ extension TwinRedis {
         for (incarnation, sessions) in sessions {
             keys[names.sessions(incarnation)] = stored(.set, sessions.map { "\($0.user) \($0.device) \($0.session)" })
         }
-        for (dead, claimant) in sweepers {
-            keys[names.sweeper(dead)] = stored(.string, claimant) { [$0.name] }
+        for (dead, claim) in sweepers {
+            keys[names.sweeper(dead)] = stored(.string, claim) { [$0.holder.name] }
         }
         return keys
     }

@@ -11,6 +11,7 @@ actor TwinUnderTest: StoreContract {
 
     init(settings: TwinRedis.Settings) {
         twin = TwinRedis(settings: settings, time: Timestamp(milliseconds: 1_784_600_000_000))
+        twin.hostTime = twin.time
     }
 
     func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) -> LeaseSnapshot {
@@ -47,7 +48,9 @@ actor TwinUnderTest: StoreContract {
         twin.announceReplaced(previous, user: user, device: device)
     }
 
-    func revokeTokens(of user: UserID) -> Timestamp { twin.revokeTokens(of: user) }
+    func revokeTokens(of user: UserID, issuedBefore moment: Timestamp?) -> Timestamp {
+        twin.revokeTokens(of: user, issuedBefore: moment)
+    }
 
     func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
         twin.presence(of: users, known: known)
@@ -92,7 +95,13 @@ actor TwinUnderTest: StoreContract {
 
     func time() -> Timestamp { twin.time }
 
-    func wait(until moment: Timestamp) { twin.time = max(twin.time, moment) }
+    func wait(until moment: Timestamp) {
+        guard moment > twin.time else { return }
+        twin.hostTime = twin.hostTime?.advanced(by: moment.since(twin.time))
+        twin.time = moment
+    }
+
+    func setClock(by step: Duration) { twin.setClock(by: step) }
 
     func plant(_ record: PresenceRecord) { twin.presences[record.user] = Expiring(value: record, expires: nil) }
 

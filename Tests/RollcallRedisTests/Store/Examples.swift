@@ -46,10 +46,10 @@ struct Session: Sendable {
 
     func says(
         _ state: DeviceState?, _ sequence: Int64, lost: Timestamp? = nil, until: Timestamp = .never,
-        hello: Timestamp = .never
+        opened: Timestamp = .never
     ) -> DeviceWrite {
         DeviceWrite(
-            name: name, state: state, incarnation: worker, began: began, age: age, hello: hello, sequence: sequence,
+            name: name, state: state, incarnation: worker, began: began, age: age, opened: opened, sequence: sequence,
             lost: lost, until: until)
     }
 }

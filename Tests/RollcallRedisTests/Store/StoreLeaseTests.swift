@@ -27,6 +27,17 @@ import Testing
         #expect(second.leases[w2] == second.time.advanced(by: .seconds(9)))
     }
 
+    /// Somebody else's member of the set, or one whose hash was evicted.
+    @Test func aLongLeaseWithoutABeatMovesNoLease() async throws {
+        let store = try await StoreUnderTest()
+        let first = try await store.beat(.begin, w1, lease: .seconds(5))
+        let far = first.time.advanced(by: .seconds(60))
+        try await store.command("ZADD", "{workers}", "\(far.milliseconds)", "\(w2)")
+        let second = try await store.beat(.renew, w1, lease: .seconds(5))
+        #expect(second.held)
+        #expect(second.leases == [w1: second.time.advanced(by: .seconds(5)), w2: far])
+    }
+
     @Test func aRenewalMovesTheEndAndTheBeat() async throws {
         let store = try await StoreUnderTest()
         try await store.beat(.begin, w1, lease: .seconds(5))

@@ -21,8 +21,8 @@ import Testing
     @Test func aFirstWriteThatWasLongOnItsWayBeginsTheSessionNoLater() async throws {
         let store = try await StoreUnderTest()
         let newer = try await store.write(Session("bb").says(.active, 1))
-        let hello = newer.time.advanced(by: .milliseconds(-100))
-        let older = try await store.write(Session("aa").says(nil, 1, hello: hello))
+        let opened = newer.time.advanced(by: .milliseconds(-100))
+        let older = try await store.write(Session("aa").says(nil, 1, opened: opened))
 
         #expect(older.outcome == .replaced)
         #expect(try await store.record(of: alice).devices[phone]?.session == SessionID(random: "bb"))

@@ -15,8 +15,8 @@ final class StoreUnderTest: Sendable {
     private let open: NIOLoopBound<CommandConnection>
     private let store: NIOLoopBound<Store>
 
-    init(settings: Store.Settings = .patient, options: [String] = []) async throws {
-        let redis = try await RedisServer(options: options)
+    init(settings: Store.Settings = .patient, options: [String] = [], clock: SettableClock? = nil) async throws {
+        let redis = try await RedisServer(options: options, clock: clock)
         self.redis = redis
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop

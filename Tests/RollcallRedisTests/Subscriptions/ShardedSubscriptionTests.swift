@@ -4,6 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
+import RollcallModel
 @testable import RollcallRedis
 
 @Suite struct ShardedSubscriptionTests {

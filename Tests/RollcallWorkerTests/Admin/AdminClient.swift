@@ -62,15 +62,18 @@ struct AdminClient {
 
 /// Runs an admin port on a free port while `body` runs, and shuts it down in order.
 func withAdmin(
-    _ node: DictionaryNode = DictionaryNode(), token: String? = nil, events: EventRing = EventRing(),
-    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, _ body: (AdminClient) async throws -> Void
+    _ node: DictionaryNode = DictionaryNode(), configuration: WorkerConfiguration.Admin = .init(), token: String? = nil,
+    events: EventRing = EventRing(), logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+    metrics: PrometheusMetrics? = nil, connections: AdminConnections = AdminConnections(),
+    _ body: (AdminClient) async throws -> Void
 ) async throws {
-    var configuration = WorkerConfiguration.Admin()
+    var configuration = configuration
     configuration.port = 0
-    configuration.token = token.map { Secret($0.utf8) }
+    if let token { configuration.token = Secret(token.utf8) }
     let port = NIOLockedValueBox<Int?>(nil)
     let server = AdminServer(
-        configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger, events: events
+        configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger, metrics: metrics,
+        events: events, connections: connections
     ) {
         let bound = $0.port
         port.withLockedValue { $0 = bound }

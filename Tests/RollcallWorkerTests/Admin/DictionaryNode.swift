@@ -15,11 +15,14 @@ final class DictionaryNode: OperatorAccess {
         /// Who was sent away, revoked, erased: what was asked, in words.
         var done: [String] = []
         var isReady = true
+        var refusesWrites = false
         /// What every call throws, if anything.
         var failure: (any Error)?
     }
 
     private let state = NIOLockedValueBox(State())
+
+    var refusesWrites: Bool { state.withLockedValue { $0.refusesWrites } }
 
     func change(_ body: (inout State) -> Void) {
         state.withLockedValue(body)
@@ -52,6 +55,16 @@ final class DictionaryNode: OperatorAccess {
 
     func members(of conversation: ConversationID) async throws -> [UserID: String]? {
         try with { $0.members[conversation] }
+    }
+
+    /// Pages of the members in their order; the cursor is how many came before.
+    func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage? {
+        try with {
+            guard let all = $0.members[conversation]?.sorted(by: { $0.key < $1.key }) else { return nil }
+            let end = min(all.count, Int(cursor) + limit)
+            let page = Dictionary(uniqueKeysWithValues: all[min(Int(cursor), end)..<end].map { ($0.key, $0.value) })
+            return MembersPage(members: page, next: end < all.count ? UInt64(end) : nil, count: all.count)
+        }
     }
 
     func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws {

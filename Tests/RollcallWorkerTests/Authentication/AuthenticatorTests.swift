@@ -110,6 +110,59 @@ struct AuthenticatorTests {
         #expect(WorkerConfiguration.Auth().leeway == .seconds(30))
     }
 
+    @Test("a token of which iat lies ahead, or nbf, is good later: its device comes back then, or in two seconds")
+    func issuedAhead() async throws {
+        let lenient = try await Self.authenticator { $0.leeway = .seconds(30) }
+        func wait(_ rest: String) async throws -> Duration? {
+            let token = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,\#(rest)}"#)
+            do throws(AuthenticationError) {
+                _ = try lenient.authenticate(token: token, device: iphone, now: now)
+                return nil
+            } catch {
+                #expect(error.code == .notYetValid && error.closeCode == .busy)
+                return error.wait
+            }
+        }
+        #expect(try await wait(#""iat":1700000030"#) == nil)
+        #expect(try await wait(#""iat":1700000031"#) == .seconds(1))
+        #expect(try await wait(#""nbf":1700000060,"iat":1700000040"#) == .seconds(2))
+        #expect(try await wait(#""iat":1800000000"#) == .seconds(2))
+        #expect(try await wait(#""iat":1e300"#) == .seconds(2))
+    }
+
+    @Test("a token that lives longer than a revocation is kept, or does not say how long it lives, is refused")
+    func maxLifetime() async throws {
+        let strict = try await Self.authenticator {
+            $0.leeway = .seconds(30)
+            $0.maxLifetime = .seconds(3600)
+        }
+        func code(_ rest: String) async throws -> AuthenticationError.Code? {
+            try await refusal(Tokens.hs256(#"{"sub":"alice",\#(rest)}"#), by: strict)
+        }
+        #expect(try await code(#""iat":1700000000,"exp":1700003600"#) == nil)
+        #expect(try await code(#""iat":1700000000,"exp":1700003601"#) == .livesTooLong)
+        #expect(try await code(#""iat":1690000000,"exp":1800000000"#) == .livesTooLong)
+        #expect(try await code(#""exp":1700000001"#) == .livesTooLong)
+        #expect(try await code(#""iat":1700000000"#) == .malformed)
+        #expect(AuthenticationError(.livesTooLong, "").closeCode == .badToken)
+    }
+
+    /// Revoked in the second of its `iat`, it would else be good again for the leeway.
+    @Test("the leeway carries no token beyond the most that it may live")
+    func leewayWithinLifetime() async throws {
+        let strict = try await Self.authenticator {
+            $0.leeway = .seconds(30)
+            $0.maxLifetime = .seconds(3600)
+        }
+        func end(_ claims: String) async throws -> Date? {
+            let token = try await Tokens.hs256(#"{"sub":"alice",\#(claims)}"#)
+            return try strict.authenticate(token: token, device: iphone, now: now).expires
+        }
+        #expect(try await end(#""iat":1699996410,"exp":1700000010"#) == now + 10)
+        #expect(try await end(#""iat":1699996420,"exp":1700000010"#) == now + 20)
+        #expect(try await end(#""iat":1699999000,"exp":1700000010"#) == now + 40)
+    }
+
     @Test("tokens of the secret before are taken beside those of the present one, and no others")
     func rotation() async throws {
         let before = "the secret before, and long enough"

@@ -28,10 +28,11 @@ struct KeyKeeperTests {
 
     /// Runs `body` beside a keeper that begins without keys.
     private func withKeeper(
-        files: [KeySource: String] = [:], fetch: KeyKeeper.Fetch? = nil, _ body: (KeyKeeper) async throws -> Void
+        files: [KeySource: String] = [:], fetch: KeyKeeper.Fetch? = nil,
+        read: @escaping KeyKeeper.Read = FileContents.read, _ body: (KeyKeeper) async throws -> Void
     ) async throws {
         let logger = Logger(label: "keys") { _ in Scribe(log) }
-        let keeper = KeyKeeper(VerificationKeys(), files: files, logger: logger, fetch: fetch)
+        let keeper = KeyKeeper(VerificationKeys(), files: files, logger: logger, fetch: fetch, read: read)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await keeper.run() }
             defer { tasks.cancelAll() }
@@ -60,6 +61,28 @@ struct KeyKeeperTests {
             #expect(knows(keeper, "2"))
             try folder.file("keys.json", set("3"))
             try await eventually("the third is read") { knows(keeper, "3") }
+        }
+    }
+
+    /// A secret that another user owned for a moment, or a file that the system could not open, was never read again.
+    @Test("a file that cannot be used is read again until it can, and logged once")
+    func readAgain() async throws {
+        let path = folder.url.appending(path: "keys.json").path
+        let reads = NIOLockedValueBox(0)
+        let text = try set("1")
+        let read: @Sendable (String) throws(FileContents.Unreadable) -> [UInt8] = { _ throws(FileContents.Unreadable) in
+            let count = reads.withLockedValue { reads in
+                reads += 1
+                return reads
+            }
+            guard count > 2 else { throw FileContents.Unreadable(reason: "this process may not read the file") }
+            return Array(text.utf8)
+        }
+        try folder.file("keys.json", text)
+        try await withKeeper(files: [.jwksFile: path], read: read) { keeper in
+            try await eventually("the third attempt is used") { knows(keeper, "1") }
+            #expect(log.all.count { $0.contains("keys cannot be read") } == 1)
+            #expect(log.all.contains { $0.hasPrefix("info keys read") })
         }
     }
 

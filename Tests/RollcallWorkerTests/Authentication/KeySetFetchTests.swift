@@ -15,9 +15,13 @@ import Testing
 @Suite("Keys from a URL", .timeLimit(.minutes(1)))
 struct KeySetFetchTests {
     /// Asks a server that answers by the path.
-    private func fetch(_ path: String) async throws -> [UInt8] {
+    private func fetch(_ path: String, deadline: Duration = .seconds(3)) async throws -> [UInt8] {
         let router = Router()
         router.get("keys") { _, _ in #"{"keys":[]}"# }
+        router.get("late") { _, _ in
+            try await Task.sleep(for: .milliseconds(2500))
+            return #"{"keys":[]}"#
+        }
         router.get("elsewhere") { _, _ in Response.redirect(to: "/keys") }
         router.get("endless") { _, _ in
             Response(
@@ -46,13 +50,19 @@ struct KeySetFetchTests {
             tasks.addTask { try await app.run() }
             defer { tasks.cancelAll() }
             let listening = await ports.first { _ in true } ?? 0
-            return try await KeySetFetch(url: "http://127.0.0.1:\(listening)/\(path)").contents()
+            return try await KeySetFetch(url: "http://127.0.0.1:\(listening)/\(path)", deadline: deadline).contents()
         }
     }
 
     @Test("a key set is fetched")
     func fetched() async throws {
         #expect(try await fetch("keys") == Array(#"{"keys":[]}"#.utf8))
+    }
+
+    /// Two seconds without a byte ended it, long before the deadline.
+    @Test("an answer that begins late is taken within the deadline")
+    func late() async throws {
+        #expect(try await fetch("late", deadline: .seconds(30)) == Array(#"{"keys":[]}"#.utf8))
     }
 
     @Test("over TLS the server must be vouched for, by whom the system trusts or by the authority that is named")
@@ -69,12 +79,27 @@ struct KeySetFetchTests {
         }
     }
 
+    @Test("an issuer that speaks TLS 1.1 at most is not taken for one")
+    func outdated() async throws {
+        let certificates = try await TestCertificates()
+        let pair = try await certificates.issue("issuer")
+        for version in [TLSVersion.tlsv11, .tlsv12] {
+            try await withIssuer(pair, newest: version) { url in
+                let set = try? await KeySetFetch(url: url, authority: certificates.authority.path).contents()
+                #expect((set == nil) == (version == .tlsv11), "\(version)")
+            }
+        }
+    }
+
     /// An issuer that says the same to everybody, under TLS.
-    private func withIssuer(_ pair: TestCertificates.Pair, _ body: (_ url: String) async throws -> Void) async throws {
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: NIOSSLCertificate.fromPEMFile(pair.certificate.path).map { .certificate($0) },
-                privateKey: .privateKey(NIOSSLPrivateKey(file: pair.key.path, format: .pem))))
+    private func withIssuer(
+        _ pair: TestCertificates.Pair, newest: TLSVersion? = nil, _ body: (_ url: String) async throws -> Void
+    ) async throws {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(pair.certificate.path).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: pair.key.path, format: .pem)))
+        configuration.maximumTLSVersion = newest
+        let tls = try NIOSSLContext(configuration: configuration)
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -35,6 +35,7 @@ struct LoadTests {
         #expect(configuration.redis.url == "redis://127.0.0.1:6379")
         #expect(configuration.worker.lease == .seconds(5))
         #expect(configuration.presence.retention == .seconds(2_592_000))
+        #expect(configuration.presence.coalesce == .milliseconds(500))
         #expect(configuration.typing.coalesce == .milliseconds(250))
         #expect(configuration.limits.outboundBytes == 262_144)
         #expect(configuration.log.level == .info)

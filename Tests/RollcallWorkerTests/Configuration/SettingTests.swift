@@ -94,7 +94,7 @@ struct SettingTests {
     func sharedFiles(loops: Int) {
         for files in [2048, 4096, 65_536, 250_000] {
             let handshakes = OpenFileLimit.handshakes(files: files, loops: loops)
-            let others = AdminServer.mostConnections + 6 * loops
+            let others = AdminConnections.most + 6 * loops
             let all = OpenFileLimit.sessions(files: files, loops: loops) + handshakes * loops + others
             #expect(all <= files && handshakes <= EdgeSettings.mostHandshakes, "\(files) files")
             #expect(all + 64 >= files - loops, "none is kept for nothing")

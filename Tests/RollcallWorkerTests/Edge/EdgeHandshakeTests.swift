@@ -4,6 +4,7 @@ import Dispatch
 import Logging
 import NIOCore
 import NIOPosix
+import RollcallModel
 import TestSupport
 import Testing
 
@@ -132,6 +133,29 @@ struct EdgeHandshakeTests {
             let prompt = try await edge.client()
             try await prompt.send(.text("still served"))
             #expect(try await prompt.readFrame() == .text("echo still served"))
+        }
+    }
+
+    /// The parser reports a request that breaks off, which was counted as a bad request beside what had ended it.
+    @Test("counts a request that does not come once, and one whose client has gone not at all")
+    func countedOnce() async throws {
+        try await TestEdge.with {
+            $0.handshake = .milliseconds(300)
+        } answer: { _, connection in
+            let refused = connection.loop.tally.refused.occurred.map { "\($0.key.rawValue) \($0.value)" }.sorted()
+            connection.send(ServerFrame(text: Array("refused: \(refused)".utf8)))
+        } body: { edge in
+            for way in [RawClient.endSending, RawClient.reset, RawClient.close] {
+                let gone = try RawClient(port: edge.port)
+                try await gone.send("GET /v1/connect HTTP/1.1\r\nHost: a")
+                way(gone)()
+            }
+            let halting = try RawClient(port: edge.port)
+            try await halting.send("GET /v1/connect HTTP/1.1\r\n")
+            #expect(try await halting.readToEnd() == [])
+            let witness = try await edge.client()
+            try await witness.send(.text("counts"))
+            #expect(try await witness.readFrame() == .text(#"refused: ["late 1"]"#))
         }
     }
 

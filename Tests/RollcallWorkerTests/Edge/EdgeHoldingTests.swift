@@ -49,7 +49,7 @@ struct EdgeHoldingTests {
             client.close()
             try await eventually("the shard hears of it") { edge.journal.contains("lost") }
             #expect(edge.journal.all == ["connected", "hold"] + (0..<100).map { "\($0)" } + ["lost"])
-            try await eventually("it is over") { edge.server.connections == 0 }
+            try await eventually("it is over") { try await edge.journal.webSockets() == 0 }
         }
     }
 
@@ -70,7 +70,7 @@ struct EdgeHoldingTests {
             #expect(try await client.readFrame().closeCode == 4100)
             #expect(try await client.readToEnd() == [])
             try await client.send(.close(4100))
-            try await eventually("it is over") { edge.server.connections == 0 }
+            try await eventually("it is over") { try await edge.journal.webSockets() == 0 }
         }
     }
 }

@@ -34,7 +34,6 @@ struct EdgeSweepTests {
             change(&settings)
             let shard = RecordingShard(journal) { _, _ in }
             let sessions = SessionCount(limit: 1)
-            _ = sessions.take()
             let loop = EdgeLoop(
                 on: eventLoop, settings: settings, sessions: sessions, shard: shard, logger: Logger(label: "edge"))
             connection = EdgeConnection(on: loop)
@@ -107,12 +106,30 @@ struct EdgeSweepTests {
             try line.receive(.ping("p"))
         }
         line.eventLoop.run()
-        #expect(try line.sent() == Array(repeating: 0x8A, count: Int(PongAllowance.rate)))
+        #expect(try line.sent() == Array(repeating: 0x8A, count: Int(FrameAllowance.pongs)))
         line.eventLoop.advanceTime(by: .seconds(2))
         try line.receive(.ping("p"))
         line.eventLoop.run()
         #expect(try line.sent().filter { $0 != 0x89 } == [0x8A])
         #expect(line.channel.isActive)
+    }
+
+    /// One session sent twenty million empty fragments a second, and nothing counted them.
+    @Test("a flood of frames that complete no message ends the connection", arguments: [9, 10, 0])
+    func frameFlood(opcode: UInt8) throws {
+        let line = try Line()
+        if opcode == 0 { try line.receive(.text("a", isFinal: false)) }
+        let frame = ClientFrame(opcode: opcode, payload: [0x61], isFinal: opcode != 0).bytes
+        let flood = (0..<1024).flatMap { _ in frame }
+        for _ in 0..<(Int(FrameAllowance.frames) / 1024 - 1) { try line.channel.writeInbound(ByteBuffer(bytes: flood)) }
+        line.eventLoop.run()
+        #expect(line.journal.all == ["connected"])
+        for _ in 0..<10 { try line.channel.writeInbound(ByteBuffer(bytes: flood)) }
+        line.eventLoop.run()
+        #expect(line.journal.all == ["connected", "here 4103"])
+        #expect(line.connection.loop.limitCounts.hits[.frames] == 1)
+        #expect(try line.sent().suffix(2) == [0x81, 0x88])
+        #expect(line.connection.isPaused, "what it sends is left in the kernel")
     }
 
     @Test("what a tick sends is flushed once, at its end")

@@ -145,7 +145,7 @@ struct EdgeTLSTests {
             try await client.hears("done true")
             try await client.hears(#""reason":"slow""#)
             try await eventually("the stream ends in order") { client.hasEnded }
-            try await eventually("and so does the connection") { edge.server.connections == 0 }
+            try await eventually("and so does the connection") { try await edge.journal.webSockets() == 0 }
         }
     }
 
@@ -181,7 +181,7 @@ struct EdgeTLSTests {
             try await client.setReading(false)
             try await client.send(.text("snapshot"))
             try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
-            try await eventually("nobody waits for it") { edge.server.connections == 0 }
+            try await eventually("nobody waits for it") { try await edge.journal.webSockets() == 0 }
         }
     }
 }

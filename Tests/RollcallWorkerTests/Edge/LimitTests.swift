@@ -74,8 +74,88 @@ struct EdgeLimitTests {
     }
 }
 
+// 50 silent WebSockets took all sessions of a worker for eight seconds.
+@Suite("Connections that are no session", .timeLimit(.minutes(1)))
+struct WaitingTests {
+    @Test("take no session's place, and sessions that close leave theirs at once")
+    func seats() async throws {
+        try await TestEdge.with(admits: false) {
+            $0.sessions = 2
+            $0.closing = .seconds(60)
+        } answer: { text, connection in
+            guard text != "bye" else { return connection.close(.normal) }
+            let answer = connection.takeSeat() ? "in" : "full"
+            connection.send(ServerFrame(text: Array(answer.utf8)))
+        } body: { edge in
+            var silent: [RawClient] = []
+            for _ in 0..<20 { silent.append(try await edge.client()) }
+            #expect(edge.server.connections == 0)
+            let (one, two, third) = (try await edge.client(), try await edge.client(), try await edge.client())
+            for client in [one, two] {
+                try await client.send(.text("hello"))
+                #expect(try await client.readFrame() == .text("in"))
+            }
+            try await third.send(.text("hello"))
+            #expect(try await third.readFrame() == .text("full"))
+            #expect(edge.server.connections == 2)
+            try await one.send(.text("bye"))
+            #expect(try await one.readFrame().closeCode == 1000)
+            try await third.send(.text("hello"))
+            #expect(try await third.readFrame() == .text("in"))
+            withExtendedLifetime(silent) {}
+        }
+    }
+
+    @Test("give way to newer ones, the oldest first, where there are too many", arguments: ["", "bye"])
+    func newer(first: String) async throws {
+        try await TestEdge.with(admits: false) {
+            $0.handshakes = 8
+            $0.handshake = .seconds(30)
+            $0.closing = .seconds(30)
+            $0.ping = .seconds(60)
+        } answer: { text, connection in
+            guard text != "bye" else { return connection.close(.normal) }
+            _ = connection.takeSeat()
+            connection.send(ServerFrame(text: Array("\(connection.loop.limitCounts.hits[.handshakes]) hits".utf8)))
+        } body: { edge in
+            let session = try await edge.client()
+            try await session.send(.text("hello"))
+            #expect(try await session.readFrame() == .text("0 hits"))
+            var waiting: [RawClient] = []
+            for _ in 0..<20 {
+                waiting.append(try await edge.client())
+                guard first == "bye" else { continue }
+                try await waiting.last?.send(.text(first))
+                #expect(try await waiting.last?.readFrame().closeCode == 1000)
+            }
+            #expect(try await waiting[0].readToEnd().isEmpty)
+            try await eventually("one is gone for each that came") { try await edge.journal.webSockets() == 9 }
+            let honest = try await edge.client()
+            try await honest.send(.text("hello"))
+            #expect(try await honest.readFrame() == .text("13 hits"))
+            try await session.send(.text("still there"))
+            #expect(try await session.readFrame() == .text("13 hits"))
+        }
+    }
+
+    @Test("give way where one address has most of them, of an IPv6 network as of one address")
+    func addresses() {
+        func surplus(_ count: Int, _ texts: String...) -> Set<Int> {
+            Waiting.surplus(count, of: texts.map { ClientAddress($0) })
+        }
+        #expect(surplus(1, "10.0.0.1", "10.0.0.2", "10.0.0.2") == [1])
+        #expect(surplus(2, "10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.2") == [1, 2])
+        #expect(surplus(3, "10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.2") == [0, 1, 2])
+        #expect(surplus(1, "fd00::1", "fd00:0:0:1::1", "fd00:0:0:1:2::2", "::ffff:10.0.0.1") == [1])
+        #expect(surplus(2, "10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2") == [0, 1])
+        #expect(surplus(5, "10.0.0.1") == [0])
+    }
+}
+
 @Suite("The seats of users")
 struct UserSeatsTests {
+    private let now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
     private func seat(_ user: String, _ device: String) throws -> UserSeats.Seat {
         UserSeats.Seat(user: try UserID(user), device: try DeviceID(device))
     }
@@ -83,28 +163,61 @@ struct UserSeatsTests {
     @Test("are as many as there may be devices, and free again when one has gone")
     func devices() throws {
         let seats = UserSeats(limit: 2)
-        #expect(try seats.take(seat("alice", "phone")) == nil)
-        #expect(try seats.take(seat("alice", "laptop")) == nil)
-        #expect(try seats.take(seat("alice", "tablet")) == .tooManySessions)
-        #expect(try seats.take(seat("bob", "tablet")) == nil)
+        #expect(try seats.take(seat("alice", "phone"), at: now) == nil)
+        #expect(try seats.take(seat("alice", "laptop"), at: now) == nil)
+        #expect(try seats.take(seat("alice", "tablet"), at: now) == .devices)
+        #expect(try seats.take(seat("bob", "tablet"), at: now) == nil)
         try seats.release(seat("alice", "phone"))
-        #expect(try seats.take(seat("alice", "tablet")) == nil)
+        #expect(try seats.take(seat("alice", "tablet"), at: now) == nil)
     }
 
     @Test("are not asked of a device that is there already, whose older sessions are about to end")
     func replacements() throws {
         let seats = UserSeats(limit: 1)
-        for _ in 0...UserSeats.beingReplaced { #expect(try seats.take(seat("alice", "phone")) == nil) }
-        #expect(try seats.take(seat("alice", "phone")) == .busy)
+        for _ in 0...UserSeats.beingReplaced { #expect(try seats.take(seat("alice", "phone"), at: now) == nil) }
+        #expect(try seats.take(seat("alice", "phone"), at: now) == .replacements)
         try seats.release(seat("alice", "phone"))
-        #expect(try seats.take(seat("alice", "phone")) == nil)
+        #expect(try seats.take(seat("alice", "phone"), at: now) == nil)
     }
 
     @Test("are forgotten with the user's last session")
     func forgotten() throws {
         let seats = UserSeats(limit: 5)
-        for device in ["a", "a", "b"] { #expect(try seats.take(seat("alice", device)) == nil) }
+        for device in ["a", "a", "b"] { #expect(try seats.take(seat("alice", device), at: now) == nil) }
         for device in ["a", "b", "a", "a"] { try seats.release(seat("alice", device)) }
         #expect(seats.users == 0)
+    }
+
+    /// One user who connected and left in a loop had a worker send 174,000 frames to 200 watchers in four seconds.
+    @Test("are for users who connect four times as often as they have devices, and a quarter as often each second")
+    func hellos() throws {
+        let seats = UserSeats(limit: 40)
+        func connected(at now: NIODeadline) throws -> Int {
+            for count in 0..<10_000 {
+                let seat = try seat("alice", "d\(count % 2)")
+                guard let refusal = seats.take(seat, at: now) else {
+                    seats.release(seat)
+                    continue
+                }
+                #expect(refusal == .hellos && refusal.code == .busy && refusal.limit == .hellosPerUser)
+                return count
+            }
+            return 0
+        }
+        #expect(try connected(at: now) == 160)
+        #expect(try seats.take(seat("bob", "phone"), at: now) == nil)
+        #expect(try connected(at: now + .seconds(1)) == 10)
+        #expect(try connected(at: now + .seconds(3600)) == 160)
+    }
+
+    @Test("forget how often users connected who have not lately")
+    func budgets() throws {
+        let seats = UserSeats(limit: 5)
+        for number in 0..<20_000 {
+            let seat = try seat("u\(number)", "phone")
+            #expect(seats.take(seat, at: now + .seconds(Int64(number))) == nil)
+            seats.release(seat)
+        }
+        #expect(seats.budgets <= 16 * 65 && seats.users == 0)
     }
 }

@@ -8,11 +8,17 @@ import RollcallModel
 
 @testable import RollcallWorker
 
+/// A loop that a shard serves, while it lasts.
+private struct ServedLoop {
+    weak var loop: EdgeLoop?
+}
+
 /// What happened at the shards of a server, in order.
 final class Journal: Sendable {
     private let lines = NIOLockedValueBox<[String]>([])
     private let time = NIOLockedValueBox(Duration.zero)
     private let closures = NIOLockedValueBox(0)
+    private let edges = NIOLockedValueBox<[NIOLoopBound<ServedLoop>]>([])
 
     func note(_ line: String) { lines.withLockedValue { $0.append(line) } }
     var all: [String] { lines.withLockedValue { $0 } }
@@ -21,6 +27,22 @@ final class Journal: Sendable {
     var awake: Duration {
         get { time.withLockedValue { $0 } }
         set { time.withLockedValue { $0 = newValue } }
+    }
+
+    func serves(_ loop: EdgeLoop) {
+        edges.withLockedValue { $0.append(NIOLoopBound(ServedLoop(loop: loop), eventLoop: loop.eventLoop)) }
+    }
+
+    /// How many WebSockets stand, those that are closing among them.
+    func webSockets() async throws -> Int {
+        var count = 0
+        for edge in edges.withLockedValue({ $0 }) {
+            count += try await edge.eventLoop.submit {
+                edge.value.loop?.rota.members.reduce(0) { sum, _ in sum + 1 } ?? 0
+            }
+            .get()
+        }
+        return count
     }
 
     /// How many connections a loop has closed as too slow.
@@ -33,22 +55,28 @@ final class Journal: Sendable {
     func contains(_ line: String) -> Bool { count(line) > 0 }
 }
 
+/// Takes whoever connects for a session, unless a test wants it otherwise.
 final class RecordingShard: EdgeShard {
     /// What a test does with each message.
     typealias Answer = @Sendable (_ text: String, _ connection: EdgeConnection) -> Void
 
     private let journal: Journal
     private let answer: Answer
+    private let admits: Bool
     private(set) var connections: [EdgeConnection] = []
 
-    init(_ journal: Journal, answer: @escaping Answer) {
+    init(_ journal: Journal, admits: Bool = true, answer: @escaping Answer) {
         self.journal = journal
+        self.admits = admits
         self.answer = answer
     }
+
+    func serves(_ loop: EdgeLoop) { journal.serves(loop) }
 
     func connected(_ connection: EdgeConnection) {
         connections.append(connection)
         journal.note("connected")
+        if admits { _ = connection.takeSeat() }
     }
 
     func received(_ text: ByteBuffer, on connection: EdgeConnection) {
@@ -106,10 +134,11 @@ struct TestEdge {
     /// Runs `body` with a server that is stopped afterwards.
     ///
     /// - Parameters:
+    ///   - admits: whether a WebSocket is a session from the start.
     ///   - change: what is not as ``EdgeSettings`` has it.
     ///   - answer: what the shards do with a message; by default they send it back.
     static func with(
-        threads: Int = 1, _ change: (inout EdgeSettings) -> Void = { _ in },
+        threads: Int = 1, admits: Bool = true, _ change: (inout EdgeSettings) -> Void = { _ in },
         answer: @escaping RecordingShard.Answer = { text, connection in
             connection.send(ServerFrame(text: Array("echo \(text)".utf8)))
         },
@@ -120,7 +149,7 @@ struct TestEdge {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let journal = Journal()
         let server = EdgeServer(settings, group: group, logger: Logger(label: "edge")) { _ in
-            RecordingShard(journal, answer: answer)
+            RecordingShard(journal, admits: admits, answer: answer)
         }
         let result: Result<Void, any Error>
         do {
@@ -149,4 +178,10 @@ struct TestEdge {
     }
 
     struct Unwelcome: Error { let head: String }
+}
+
+extension EdgeConnection {
+    convenience init(on loop: EdgeLoop) {
+        self.init(on: loop, from: ClientAddress("127.0.0.1"))
+    }
 }

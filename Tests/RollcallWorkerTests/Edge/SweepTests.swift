@@ -84,14 +84,16 @@ struct PingRotaTests {
     }
 }
 
-@Suite("Pongs")
-struct PongAllowanceTests {
-    @Test("are so many a second")
+@Suite("Frames that complete no message")
+struct FrameAllowanceTests {
+    @Test("are so many a second, and of pongs fewer")
     func rate() {
-        var allowance = PongAllowance()
-        let first = (0..<100).filter { _ in allowance.take(at: .milliseconds(900)) }
-        #expect(first.count == Int(PongAllowance.rate))
-        let next = (0..<100).filter { _ in allowance.take(at: .milliseconds(1000)) }
-        #expect(next.count == Int(PongAllowance.rate))
+        var allowance = FrameAllowance()
+        for awake in [Duration.milliseconds(900), .milliseconds(1000)] {
+            let pongs = (0..<100).filter { _ in allowance.takePong(at: awake) }
+            #expect(pongs.count == Int(FrameAllowance.pongs))
+            let frames = (0..<65_535).filter { _ in allowance.takeFrame(at: awake) }
+            #expect(frames.count == Int(FrameAllowance.frames))
+        }
     }
 }

@@ -28,6 +28,7 @@ struct WebSocketDecoderTests {
                 while let event = try decoder.next(&input, message: &message) {
                     switch event {
                     case .text: outcome.events.append("text:\(String(buffer: message))")
+                    case .fragment: break
                     case .ping(let payload): outcome.events.append("ping:\(String(decoding: payload, as: UTF8.self))")
                     case .pong: outcome.events.append("pong")
                     case .close(let code): outcome.events.append("close:\(code.map { "\($0.rawValue)" } ?? "")")
@@ -88,6 +89,16 @@ struct WebSocketDecoderTests {
         #expect(decode(ClientFrame(opcode: 1, payload: [0x61], lengthBytes: 8)).violation == .lengthNotMinimal)
     }
 
+    @Test("takes a few empty fragments and refuses a message of many, which would never be too long")
+    func emptyFragments() {
+        let empty = ClientFrame.continuation("", isFinal: false)
+        let most = Int(WebSocketDecoder.mostEmptyFragments)
+        let few = [ClientFrame.text("a", isFinal: false)] + Array(repeating: empty, count: most) + [.continuation("b")]
+        #expect(decode((few + few).map(\.bytes)) == Outcome(events: ["text:ab", "text:ab"]))
+        let many = [ClientFrame.text("", isFinal: false)] + Array(repeating: empty, count: most)
+        #expect(decode(many.map(\.bytes)).violation == .emptyFragments)
+    }
+
     @Test("refuses a message that is too long as soon as its header says so, whatever number that is")
     func tooBig() {
         #expect(decode(.text("12345678"), limit: 8).violation == nil)
@@ -132,15 +143,21 @@ struct WebSocketDecoderTests {
     func idle() throws {
         var decoder = WebSocketDecoder(limit: 100)
         var message = ByteBuffer()
-        #expect(decoder.isIdle)
+        #expect(!decoder.isWithinMessage)
         for byte in ClientFrame.text("a", isFinal: false).bytes + ClientFrame.continuation("b").bytes.dropLast() {
             var input = ByteBuffer(bytes: [byte])
-            #expect(try decoder.next(&input, message: &message) == nil)
-            #expect(!decoder.isIdle)
+            let event = try decoder.next(&input, message: &message)
+            #expect(event != .text)
+            #expect(decoder.isWithinMessage)
         }
         var input = ByteBuffer(bytes: ClientFrame.continuation("b").bytes.suffix(1))
         #expect(try decoder.next(&input, message: &message) == .text)
-        #expect(decoder.isIdle)
+        #expect(!decoder.isWithinMessage)
+        for byte in ClientFrame.ping("p").bytes {
+            input = ByteBuffer(bytes: [byte])
+            _ = try decoder.next(&input, message: &message)
+            #expect(!decoder.isWithinMessage)
+        }
     }
 
     @Test("gives the same for the same bytes, however they are cut")

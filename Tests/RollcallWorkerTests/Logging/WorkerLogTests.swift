@@ -18,7 +18,7 @@ struct WorkerLogTests {
         return Logger(label: "rollcall.test") { label in
             WorkerLog(
                 label: label, configuration, now: { Date(timeIntervalSince1970: 1_700_000_000.5) },
-                output: { line in lines.withLockedValue { $0 += line } })
+                output: { line, _ in lines.withLockedValue { $0 += line } })
         }
     }
 

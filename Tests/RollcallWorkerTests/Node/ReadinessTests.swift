@@ -30,6 +30,17 @@ import Testing
         #expect(readiness.isReady(at: start + .seconds(50)) && readiness.incarnation?.name == "w1.b")
     }
 
+    @Test("a Redis that refuses writes is sat out as long as one that is away")
+    func refusedWrites() {
+        var readiness = readiness
+        readiness.began(incarnation, at: start)
+        readiness.writesRefused()
+        #expect(readiness.isReady(at: start + .seconds(30)) && !readiness.holdsLease)
+        #expect(!readiness.isReady(at: start + .seconds(31)))
+        readiness.renewed(at: start + .seconds(32))
+        #expect(readiness.isReady(at: start + .seconds(32)) && readiness.holdsLease)
+    }
+
     @Test("a worker that stops is not ready any more, whatever lease begins")
     func leaving() {
         var readiness = readiness

@@ -70,15 +70,25 @@ struct StormyWorker: Sendable {
         try await with(configuration, body: body)
     }
 
-    static func with(_ settings: WorkerConfiguration, body: (StormyWorker) async throws -> Void) async throws {
+    /// - Parameter auth: how tokens are checked; by default they are believed.
+    static func with(
+        _ settings: WorkerConfiguration, auth: WorkerConfiguration.Auth? = nil,
+        body: (StormyWorker) async throws -> Void
+    ) async throws {
         let redis = try await RedisServer()
         var configuration = settings
         configuration.redis.url = redis.url
+        // Every change of a storm is told.
+        configuration.presence.coalesce = .zero
         configuration.auth.mode = .insecure
+        configuration.auth = auth ?? configuration.auth
         let logger = Logger(label: "storm") { _ in SwiftLogNoOpLogHandler() }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let authenticator = try await Authenticator(configuration.auth, logger: logger)
+        let keys = Task { await authenticator.run() }
+        defer { keys.cancel() }
         let node = try await Node(
-            NodeSettings(configuration), authenticator: Authenticator(configuration.auth), group: group, logger: logger)
+            NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger)
         let loop = group.next()
         let gauge = try await loop.submit { NIOLoopBound(GaugedShard(node.shard(on: loop)), eventLoop: loop) }.get()
         var settings = EdgeSettings(configuration)

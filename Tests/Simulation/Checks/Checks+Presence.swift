@@ -30,13 +30,16 @@ extension Checks {
         guard let watched = before.watched[presence.user], let shown = watched.shown,
             presence.version < shown.version
         else { return }
+        // A record that is made anew begins with the clock as it is.
+        if world.truth.clockSet != nil, world.truth.everErased.contains(presence.user) { return }
         if let lost = world.truth.dataLost, let last = watched.lastShown, lost > last - .seconds(10) { return }
         fail("stale", "\(edge.name) is told of \(presence.user) at \(presence.version) after \(shown.version)")
     }
 
     /// When somebody was last seen never moves back.
     func checkLastSeen(_ presence: Presence, _ before: View, _ edge: EdgeSession) {
-        guard world.truth.dataLost == nil, let shown = before.watched[presence.user]?.shown, let last = shown.lastSeen,
+        guard world.truth.dataLost == nil, world.truth.clockSet == nil, !world.truth.everErased.contains(presence.user),
+            let shown = before.watched[presence.user]?.shown, let last = shown.lastSeen,
             shown.status == .offline, presence.status == .offline, presence.lastSeen.map({ $0 < last }) ?? true
         else { return }
         fail("last seen", "\(edge.name) is told that \(presence.user) was seen earlier than it was told before")
@@ -46,7 +49,7 @@ extension Checks {
     /// to be while the worker is cut off.
     ///
     /// - Parameter first: when the observer was first shown the user.
-    private func isExcused(
+    func isExcused(
         _ presence: Presence, _ expectation: Expectation, since first: Instant, at worker: SimulatedWorker
     ) -> Bool {
         let moments = [world.agenda.now, world.calm(at: [.machine(worker.place)])]

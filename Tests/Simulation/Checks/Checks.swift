@@ -22,6 +22,8 @@ final class Checks {
 
     /// How long news takes where nothing is amiss.
     static let lag = Duration.milliseconds(500)
+    /// How long a message may wait for budgets: as long as the smallest of them take to pay for all that a person asks for.
+    static let waiting = Duration.seconds(15)
     /// How long it may take after an outage.
     static let settling = Duration.seconds(2)
 
@@ -33,7 +35,7 @@ final class Checks {
     /// The first broken promise is what a run tells of: what follows is often its consequence.
     func fail(_ promise: String, _ what: @autoclosure () -> String) {
         guard violation == nil else { return }
-        violation = Violation(promise: promise, what: what(), at: world.agenda.now.text)
+        violation = Violation(promise: promise, what: what().spelledOut, at: world.agenda.now.text)
         world.trace.note("BROKEN", "\(promise): \(what())")
     }
 
@@ -55,6 +57,8 @@ final class Checks {
     func watch() {
         world.agenda.after(.milliseconds(400)) { [self] in
             for edge in world.observers { checkView(of: edge) }
+            for client in world.clients { checkClient(client) }
+            checkLingering()
             watch()
         }
     }
@@ -63,6 +67,7 @@ final class Checks {
     ///
     /// - Parameter before: the observer's view until then.
     func told(_ message: ServerMessage, to edge: EdgeSession, before: View) {
+        if let id = edge.view.strayAnswer { fail("one answer", "\(edge.name) is answered \(id) once too often") }
         switch message {
         case .presence(let presences, _):
             for presence in presences {
@@ -78,9 +83,11 @@ final class Checks {
         }
     }
 
-    /// A device has said hello, and its worker has thought about it.
+    /// A device has said hello, and its worker has thought about it. Who shows a token that has expired is told so.
     func greeted(_ edge: EdgeSession) {
-        if !edge.isOpen { fail("Redis away is weather", "\(edge.name) was not welcomed at once") }
+        if !edge.isOpen, edge.closeCode != .tokenExpired {
+            fail("Redis away is weather", "\(edge.name) was not welcomed at once")
+        }
     }
 
     func closed(_ edge: EdgeSession, _ code: CloseCode) {
@@ -90,12 +97,69 @@ final class Checks {
             let device = world.truth.device(of: edge)
             guard device.current === edge, !device.isContested else { break }
             fail("order of sessions", "\(edge.name) was replaced, and is the newest")
+        case .sentAway:
+            if !world.truth.wasSentAway(edge) {
+                fail("nobody else", "\(edge.name) was sent away, and nobody asked for it")
+            }
+        case .badToken:
+            guard !world.truth.isRevoked(edge, before: world.agenda.now) else { break }
+            fail("nobody else", "\(edge.name) was refused, and its token was not revoked")
+        case .tokenExpired:
+            guard !edge.showedExpiredToken, let token = edge.token, token.expires > world.agenda.now else { break }
+            fail("nobody else", "\(edge.name) was closed for its token, which is good")
+        case .late where edge.mayBeLate: break
         default: fail("sessions stay", "\(edge.name) was closed: \(code)")
         }
     }
 
+    /// Sessions that are over do not pile up, whatever Redis refuses.
+    private func checkLingering() {
+        for shard in world.workers.flatMap(\.shards) {
+            let lingering = shard.shard.lingeringSessionCount
+            let bounds = world.settings.shard.bounds
+            guard lingering > max(bounds.lingeringSessions, bounds.lingeringPerOpen * shard.mostOpen) else { continue }
+            fail("bounded state", "\(shard.name) keeps \(lingering) sessions without a connection")
+        }
+    }
+
+    /// Every message with an id is answered, as soon as nothing is amiss.
+    private func checkAnswers(to edge: EdgeSession) {
+        let calm = world.calm(at: edge.places)
+        // What is asked for in too short a time waits its turn: the members of a conversation, and what is said after it.
+        let patience =
+            edge.lastWaited.map { world.agenda.now - $0 < Self.lag * 2 } ?? false ? Self.waiting : Self.lag * 2
+        let taken = edge.view.asked.values.compactMap { asked in asked.taken.map { (at: $0, message: asked.message) } }
+        if let first = taken.min(by: { $0.at < $1.at }), first.at < calm - patience {
+            fail("one answer", "\(edge.name) waits since \(first.at.text) for the answer to \(first.message.text)")
+        }
+        if let (request, came) = edge.oldestWaiting, came < calm - Self.waiting {
+            fail("taken in time", "\(edge.name) has said \(request.message.text) at \(came.text), and nobody takes it")
+        }
+    }
+
+    /// No session outlives its token, nor a revocation.
+    private func checkToken(of edge: EdgeSession) {
+        guard let token = edge.token, edge.worker.process.hasRun(for: Self.lag) else { return }
+        if token.expires < world.agenda.now - Self.lag { fail("tokens end", "\(edge.name) outlives its token") }
+        let settled = world.calm(at: edge.places + [.redis]) - Self.settling - untold(edge)
+        if edge.began < settled, !world.truth.isRevocationLost(edge.user), world.truth.isRevoked(edge, before: settled)
+        {
+            fail("tokens end", "\(edge.name) outlives a revocation")
+        }
+    }
+
+    /// How long a session may outlive a revocation of which nobody could tell it, since the record names a newer session of
+    /// the device: until the audit comes to it.
+    private func untold(_ edge: EdgeSession) -> Duration {
+        guard world.truth.device(of: edge).current !== edge else { return .zero }
+        let settings = world.settings.shard
+        return settings.bounds.auditCycle * 2 + settings.heartbeat * (world.devices.count + 2)
+    }
+
     private func checkView(of edge: EdgeSession) {
         guard edge.isOpen, !edge.isBehind, edge.worker.process.isRunning else { return }
+        checkToken(of: edge)
+        checkAnswers(to: edge)
         for user in world.users { checkWatched(user, for: edge) }
         for conversation in world.conversations { checkTyping(in: conversation, for: edge) }
     }

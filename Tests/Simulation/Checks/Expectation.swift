@@ -17,6 +17,8 @@ final class Expectation {
 
     private unowned let world: World
     private let places: [Weather.Place]
+    /// The places, and their workers as judges of others.
+    private let judges: [Weather.Place]
     /// Whether nothing is amiss anywhere, nor was for long.
     private let isCalm: Bool
     private var statuses: [UserID: StatusSet] = [:]
@@ -25,7 +27,11 @@ final class Expectation {
     init(_ world: World, at places: [Weather.Place]) {
         self.world = world
         self.places = places
-        isCalm = world.weather.isCalm(at: world.agenda.now, settling: world.settings.judging + Checks.lag)
+        judges = places + places.compactMap(\.judge)
+        let settling = world.settings.judging + Checks.lag
+        isCalm =
+            world.weather.isCalm(at: world.agenda.now, settling: settling)
+            && !world.weather.isUnsettled(at: world.agenda.now, by: judges, settling: settling)
     }
 
     func statuses(of user: UserID) -> StatusSet {
@@ -48,14 +54,15 @@ final class Expectation {
         let now = world.agenda.now
         guard !isCalm else { return device.states(since: now - Checks.lag, until: now) }
         let settling = device.isJudged ? world.settings.judging : Checks.settling
-        let calm = world.calm(at: places + device.machine, settling: settling)
+        let calm = world.calm(at: (device.isJudged ? judges : places) + device.machine, settling: settling)
         let earliest = min(calm, restored(device)) - Checks.lag
         var states = device.states(since: earliest, until: now)
         // A session that came and went in an outage may never be known to others, who go on with the one before.
         states.formUnion(
             device.resurfacing { worker, isJudged in
                 let settling = isJudged ? world.settings.judging : Checks.settling
-                return world.calm(at: places + [.machine(worker.place)], settling: settling) - Checks.lag
+                return world.calm(at: (isJudged ? judges : places) + [.machine(worker.place)], settling: settling)
+                    - Checks.lag
             })
         if wasCutOff(at: device.machines(since: earliest), since: earliest) || mayBeForgotten(device, states) {
             states.insert(.gone)
@@ -67,13 +74,14 @@ final class Expectation {
     }
 
     /// From when what Redis was restored to may be seen: of devices that are there until they are said again, of others
-    /// until they are judged.
+    /// until they are judged. Whoever is behind may not know yet that a device is back.
     private func restored(_ device: DeviceTruth) -> Instant {
         let now = world.agenda.now
-        let isGone = device.isJudged || device.states(since: now - Checks.lag, until: now).contains(.gone)
+        let calm = world.calm(at: places + device.machine)
+        let isGone = device.isJudged || device.states(since: calm - Checks.lag, until: now).contains(.gone)
         let settling = isGone ? world.settings.judging : Checks.settling
-        let calm = world.calm(at: places + device.machine, settling: settling)
-        guard let lost = world.truth.dataLost, calm <= lost else { return now }
+        let judged = world.calm(at: places + device.machine, settling: settling)
+        guard let lost = world.truth.dataLost, judged <= lost else { return now }
         return world.truth.dataFrom
     }
 

@@ -5,21 +5,23 @@ internal import RollcallModel
 
 /// Somebody with a device.
 final class Person {
-    private let device: SimulatedDevice
+    private let device: any Device
     private unowned let world: World
     private let chance: Chance
     private var typing = 0
 
     private enum Whim: CaseIterable {
-        case changesState, types, looksUp, watches, joins, leavesCleanly, losesConnection, moves
+        case changesState, babbles, types, looksUp, watches, joins, leavesCleanly, losesConnection, moves
     }
 
     /// What is done the more often, by how often it stands here.
     private static let whims: [Whim] =
         Array(repeating: .types, count: 8) + Array(repeating: .changesState, count: 6)
-        + Array(repeating: .losesConnection, count: 3) + [.leavesCleanly, .moves, .moves, .looksUp, .watches, .joins]
+        + Array(repeating: .losesConnection, count: 3) + [
+            .leavesCleanly, .moves, .moves, .looksUp, .watches, .joins, .babbles,
+        ]
 
-    init(_ device: SimulatedDevice, in world: World) {
+    init(_ device: any Device, in world: World) {
         self.device = device
         self.world = world
         chance = device.chance.fork()
@@ -40,23 +42,29 @@ final class Person {
     }
 
     private func act() {
-        guard device.session != nil else { return }
+        guard device.isInUse else { return }
         switch chance.pick(Self.whims) {
         case .changesState: device.change(to: chance.pick(DeviceState.allCases))
+        case .babbles: babble()
         case .types: type()
-        case .looksUp: device.say(.get(world.users))
+        case .looksUp: device.lookUp(world.users)
         case .watches: watch(chance.pick(world.users))
         case .joins: join(chance.pick(world.conversations))
         case .leavesCleanly:
             device.goodbye()
             comeBack()
         case .losesConnection:
-            device.lose(chance.pick(SimulatedDevice.Loss.allCases))
+            device.lose(chance.pick(Loss.allCases))
             comeBack()
         case .moves:
-            device.lose(chance.pick(SimulatedDevice.Loss.allCases))
-            device.come()
+            device.lose(chance.pick(Loss.allCases))
+            device.come(after: .zero)
         }
+    }
+
+    /// More at once than the worker takes at once, where that is not much.
+    private func babble() {
+        for _ in 0..<chance.count(in: 4...20) { device.change(to: chance.pick(DeviceState.allCases), isPaced: false) }
     }
 
     private func watch(_ user: UserID) {
@@ -85,11 +93,11 @@ final class Person {
     }
 
     private func signal(in conversation: ConversationID, times: Int, _ number: Int) {
-        guard number == typing, device.session != nil, device.joined.contains(conversation), !world.isStill else {
+        guard number == typing, device.isInUse, device.joined.contains(conversation), !world.isStill else {
             return
         }
         guard times > 0 else { return stop(in: conversation) }
-        device.say(.typing(conversation, true))
+        device.types(in: conversation)
         world.agenda.after(chance.duration(in: .milliseconds(300)...Duration.milliseconds(1300))) { [self] in
             signal(in: conversation, times: times - 1, number)
         }
@@ -97,6 +105,6 @@ final class Person {
 
     /// Some stop, some just do not go on.
     private func stop(in conversation: ConversationID) {
-        if chance.happens(0.7) { device.say(.typing(conversation, false)) }
+        if chance.happens(0.7) { device.stopsTyping(in: conversation) }
     }
 }

@@ -5,7 +5,7 @@ internal import RollcallCore
 internal import RollcallModel
 
 /// One device of one user, and what it wants at the moment.
-final class SimulatedDevice: ConnectionEnd {
+final class SimulatedDevice: Device, ConnectionEnd {
     enum Phase {
         /// It wants no connection.
         case away
@@ -28,6 +28,11 @@ final class SimulatedDevice: ConnectionEnd {
     private var connection: Connection?
     private var edge: EdgeSession?
     private var sentTo: String?
+    /// What it asked and was not answered yet, by the number of the message.
+    private var asked: [Int64: ClientMessage] = [:]
+    private var messages: Int64 = 0
+    private var pace: Pace
+    private var token: String?
     /// How often it took up or gave up a connection: what was put down for a former one does not happen.
     private var attempt = 0
 
@@ -40,9 +45,12 @@ final class SimulatedDevice: ConnectionEnd {
         route = Route(agenda: world.agenda, chance: chance)
         watched = Set(world.users)
         joined = Set(world.conversations)
+        pace = Pace(world.settings.shard.limits, at: world.agenda.now)
     }
 
     var name: String { "\(user)/\(device)" }
+
+    var isInUse: Bool { session != nil }
 
     var session: EdgeSession? {
         if case .welcome(let edge, _) = phase { return edge }
@@ -52,7 +60,7 @@ final class SimulatedDevice: ConnectionEnd {
     // MARK: Coming
 
     /// Connects to whichever worker, until one welcomes it.
-    func come(after pause: Duration = .zero) {
+    func come(after pause: Duration) {
         attempt += 1
         phase = .connecting
         let attempt = attempt
@@ -63,16 +71,44 @@ final class SimulatedDevice: ConnectionEnd {
         guard let worker = destination() else { return tryAgain() }
         let connection = Connection(over: route, client: self, agenda: world.agenda)
         self.connection = connection
+        asked = [:]
+        pace = Pace(world.settings.shard.limits, at: world.agenda.now)
         connection.open { [self] in
             edge = worker.accept(connection, from: self)
             return edge
         } opened: { [self] in
-            if connection === self.connection { say(.hello(.init(token: user.text, device: device, state: state))) }
+            if connection === self.connection {
+                say(.hello(.init(token: presentToken(), device: device, state: state)))
+            }
         }
         let attempt = attempt
         world.agenda.after(.seconds(2)) { [self] in
             if attempt == self.attempt, case .connecting = phase { giveUp() }
         }
+    }
+
+    /// The token of before, as long as it is good for a while, or a fresh one.
+    private func presentToken() -> String {
+        guard world.settings.usesTokens else { return user.text }
+        if let token, let known = world.token(token), known.expires > world.agenda.now + lead { return token }
+        return freshToken()
+    }
+
+    /// How long before its end a token is renewed: it counts as several messages, and may have to wait for its turn.
+    private var lead: Duration { .seconds(2) + .seconds(10) / world.settings.shard.limits.messageRate }
+
+    private func freshToken() -> String {
+        // Most clients renew it in time.
+        let isRenewed = chance.happens(0.8) || world.isStill
+        let lifetime = chance.duration(
+            in: isRenewed ? lead + .seconds(4)...Duration.seconds(25) : .seconds(3)...Duration.seconds(8))
+        let fresh = world.issue(to: user, for: lifetime)
+        token = fresh
+        guard isRenewed else { return fresh }
+        world.agenda.after(lifetime - lead) { [self] in
+            if fresh == token, session != nil { say(.token(freshToken())) }
+        }
+        return fresh
     }
 
     /// Where a worker that left has sent it, or whichever there is.
@@ -105,8 +141,54 @@ final class SimulatedDevice: ConnectionEnd {
             welcomed()
         case .removed(let conversation): joined.remove(conversation)
         case .goodbye(let goodbye): sentTo = goodbye.to
-        case .presence, .typing, .members, .pong, .ack, .error: break
+        case .ack(let id): _ = take(id)
+        case .presence(_, let id?): _ = take(id)
+        case .error(let error):
+            if let message = error.id.flatMap(take) { refused(message, error) }
+        case .presence(_, nil), .typing, .members, .pong: break
         }
+    }
+
+    private func take(_ id: MessageID) -> ClientMessage? {
+        guard case .integer(let number) = id else { return nil }
+        return asked.removeValue(forKey: number)
+    }
+
+    /// What may succeed later is said again as long as it is wanted; what is too much is not wanted any more.
+    private func refused(_ message: ClientMessage, _ error: MessageError) {
+        if error.retry { return world.settings.planted == .neverRetries ? () : again(message) }
+        switch (error.code, message) {
+        case (.limit, .watch(let users)):
+            let most = world.settings.shard.limits.watchedUsers
+            guard users.count > most else { return watched.subtract(users) }
+            watched = Set(watched.sorted().prefix(most))
+            say(.watch(watched.sorted()))
+        case (.limit, .join(let conversation, _)), (.notAMember, .join(let conversation, _)):
+            joined.remove(conversation)
+        default: break
+        }
+    }
+
+    private func again(_ message: ClientMessage) {
+        guard let connection else { return }
+        world.agenda.after(chance.duration(in: .milliseconds(300)...Duration.milliseconds(900))) { [self] in
+            if connection === self.connection, let wanted = wanted(of: message) { say(wanted) }
+        }
+    }
+
+    /// What of a message is wanted still.
+    private func wanted(of message: ClientMessage) -> ClientMessage? {
+        let isWanted =
+            switch message {
+            case .watch(let users): !watched.isDisjoint(with: users)
+            case .join(let conversation, _): joined.contains(conversation)
+            case .state(let state): state == self.state
+            case .get: !world.isStill
+            case .token(let token): token == self.token
+            case .typing, .hello, .unwatch, .leave, .ping, .goodbye: false
+            }
+        if case .watch(let users) = message, isWanted { return .watch(users.filter(watched.contains)) }
+        return isWanted ? message : nil
     }
 
     private func welcomed() {
@@ -116,20 +198,34 @@ final class SimulatedDevice: ConnectionEnd {
 
     func connectionEnded(_ connection: Connection) {
         guard connection === self.connection else { return }
+        // Whatever the cause: the app asks for a fresh one.
+        if chance.happens(0.7) { token = nil }
         tryAgain()
     }
 
     // MARK: What the person does
 
-    func say(_ message: ClientMessage) {
+    /// - Parameter isPaced: whether it keeps to the worker's rate.
+    func say(_ message: ClientMessage, isPaced: Bool = true) {
         guard let connection, let edge else { return }
-        let id: MessageID? = if case .join(let conversation, _) = message { .text(conversation.text) } else { nil }
-        connection.sendToServer { edge.received(ClientRequest(message, id: id)) }
+        messages += 1
+        asked[messages] = message
+        let request = ClientRequest(message, id: .integer(messages))
+        let moment = message == .goodbye || !isPaced ? world.agenda.now : pace.next(message, at: world.agenda.now)
+        guard moment > world.agenda.now else { return transmit(request, to: edge, over: connection) }
+        world.agenda.at(moment) { [self] in
+            if connection === self.connection { transmit(request, to: edge, over: connection) }
+        }
     }
 
-    func change(to state: DeviceState) {
+    private func transmit(_ request: ClientRequest, to edge: EdgeSession, over connection: Connection) {
+        let text = MessageCodec().json(of: request)
+        connection.sendToServer { edge.received(text, for: request) }
+    }
+
+    func change(to state: DeviceState, isPaced: Bool) {
         self.state = state
-        if session != nil { say(.state(state)) }
+        if session != nil { say(.state(state), isPaced: isPaced) }
     }
 
     func watch(_ user: UserID) {
@@ -150,6 +246,12 @@ final class SimulatedDevice: ConnectionEnd {
         say(.leave(conversation))
     }
 
+    func lookUp(_ users: [UserID]) { say(.get(users)) }
+
+    func types(in conversation: ConversationID) { say(.typing(conversation, true)) }
+
+    func stopsTyping(in conversation: ConversationID) { say(.typing(conversation, false)) }
+
     // MARK: Going
 
     func goodbye() {
@@ -157,7 +259,6 @@ final class SimulatedDevice: ConnectionEnd {
         part { _ in }
     }
 
-    /// The connection is lost: by FIN, by RST, or without a word.
     func lose(_ loss: Loss) {
         part { connection in
             switch loss {
@@ -169,7 +270,7 @@ final class SimulatedDevice: ConnectionEnd {
         }
     }
 
-    enum Loss: CaseIterable { case closed, reset, silent }
+    func end() { route.down.end() }
 
     private func part(_ end: (Connection) -> Void) {
         attempt += 1

@@ -24,6 +24,8 @@ enum Fault: Hashable {
     case cut(place: Int, Links, silently: Bool)
     /// Redis's process is gone for a while, and comes back with its data as they were `age` ago, or (`nil`) with none.
     case redisGone(Duration, dataOfAge: Duration?)
+    /// Redis's clock is set forward or back, be it while its process is gone, as over a failover.
+    case clockStepped(Duration, away: Duration?)
     /// Redis does nothing for a while.
     case redisAsleep(Duration)
     /// `FLUSHALL`.
@@ -35,10 +37,10 @@ enum Fault: Hashable {
 
 extension Fault {
     /// Draws one.
-    static func drawn(by chance: Chance, places: Int, devices: Int) -> Fault {
+    static func drawn(by chance: Chance, places: Int, devices: Int, stepsClock: Bool) -> Fault {
         let place = chance.count(in: 0...places - 1)
         let while_ = chance.duration(in: chance.pick(spans))
-        switch chance.count(in: 0...17) {
+        switch chance.count(in: 0...(stepsClock ? 19 : 17)) {
         case 0, 1:
             let heldBack = chance.happens(0.3) ? chance.duration(in: .seconds(1)...Duration.seconds(20)) : .zero
             return .kill(place: place, away: while_, lastWordsHeldBackFor: heldBack)
@@ -53,13 +55,24 @@ extension Fault {
             return .redisGone(while_, dataOfAge: chance.pick([nil, .zero, age, age]))
         case 12: return .redisAsleep(while_)
         case 13: return .flush
-        case 14: return .refusal(chance.pick(RedisCommand.Refusal.allCases), while_)
+        case 14:
+            let lasting = chance.happens(0.3) ? chance.duration(in: .seconds(8)...Duration.seconds(20)) : while_
+            return .refusal(chance.pick(RedisCommand.Refusal.allCases), lasting)
         case 15, 16:
             let device = chance.count(in: 0...devices - 1)
             return .deviceHeld(device, chance.pick(Direction.allCases), while_)
-        default: return .clientsKilled(chance.pick(Links.allCases))
+        case 17: return .clientsKilled(chance.pick(Links.allCases))
+        default:
+            let step = chance.duration(in: chance.pick(steps))
+            return .clockStepped(chance.happens(0.5) ? step : .zero - step, away: chance.pick([nil, while_]))
         }
     }
+
+    /// As much as clocks differ, less than a lease, minutes, and hours.
+    private static let steps: [ClosedRange<Duration>] = [
+        .milliseconds(50)...Duration.milliseconds(800), .milliseconds(800)...Duration.seconds(10),
+        .seconds(10)...Duration.seconds(900), .seconds(3600)...Duration.seconds(36_000),
+    ]
 
     /// Hardly, for less than a lease, and for longer.
     private static let spans: [ClosedRange<Duration>] = [

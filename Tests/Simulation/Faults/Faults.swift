@@ -22,16 +22,18 @@ final class Faults {
     func plan(from begin: Instant) {
         for _ in 0..<chance.count(in: 1...8) {
             let moment = begin + chance.duration(in: .zero...(end - begin))
-            let fault = Fault.drawn(by: chance, places: world.places.count, devices: world.devices.count)
-            var copy: TwinRedis?
+            let fault = Fault.drawn(
+                by: chance, places: world.places.count, devices: world.devices.count,
+                stepsClock: world.settings.stepsClock)
+            var copy: RedisServer.Copy?
             if case .redisGone(_, let age?) = fault {
-                world.agenda.at(moment - age) { [unowned world] in copy = world.redis.twin }
+                world.agenda.at(moment - age) { [unowned world] in copy = world.redis.copy }
             }
             world.agenda.at(moment) { [self] in happen(fault, copy) }
         }
     }
 
-    private func happen(_ fault: Fault, _ data: TwinRedis?) {
+    private func happen(_ fault: Fault, _ data: RedisServer.Copy?) {
         world.trace.note("FAULT", "\(fault)")
         switch fault {
         case .kill(let place, let away, let pause):
@@ -47,7 +49,7 @@ final class Faults {
         case .deviceHeld(let device, let direction, let duration):
             hold(direction.paths(of: world.devices[device].route), duration)
         case .cut(let place, let links, let isSilent): cut(world.places[place], links, silently: isSilent)
-        case .redisGone, .redisAsleep, .flush, .refusal, .clientsKilled: happenToRedis(fault, data)
+        case .redisGone, .clockStepped, .redisAsleep, .flush, .refusal, .clientsKilled: happenToRedis(fault, data)
         }
     }
 
@@ -135,12 +137,21 @@ final class Faults {
 
     // MARK: Redis
 
-    private func happenToRedis(_ fault: Fault, _ data: TwinRedis?) {
+    private func happenToRedis(_ fault: Fault, _ data: RedisServer.Copy?) {
         guard !isRedisIll else { return }
         switch fault {
         case .redisGone(let duration, _):
             world.redis.stop()
             redisOutage(duration) { $0.start(with: data) }
+        case .clockStepped(let step, nil):
+            world.redis.stepClock(by: step)
+            redisOutage(world.settings.heartbeat * 2) { _ in }
+        case .clockStepped(let step, let away?):
+            world.redis.stop()
+            redisOutage(away) {
+                $0.start(with: $0.copy)
+                $0.stepClock(by: step)
+            }
         case .redisAsleep(let duration):
             world.redis.sleep()
             redisOutage(duration) { $0.wake() }

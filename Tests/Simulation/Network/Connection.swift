@@ -1,4 +1,4 @@
-// A connection as TCP makes it: two wires, and two ends that learn of each other's end late or not at all.
+// A connection as TCP makes it: two pipes, and two ends that learn of each other's end late or not at all.
 
 internal import RollcallCore
 
@@ -19,20 +19,22 @@ final class Connection {
     enum Side { case client, server }
 
     private let agenda: Agenda
-    private let up: Wire
-    private let down: Wire
+    private let up: Pipe
+    private let down: Pipe
     private weak var client: (any ConnectionEnd)?
     private weak var server: (any ConnectionEnd)?
     private(set) var isOpenAtClient = true
     private(set) var isOpenAtServer = false
+    /// Called when anything has come to the client.
+    var onClientHeard: () -> Void = {}
     /// Called when the client knows of the end.
     var onClientLeft: () -> Void = {}
 
     init(over route: Route, client: any ConnectionEnd, agenda: Agenda) {
         self.agenda = agenda
         self.client = client
-        up = Wire(over: route.up, agenda: agenda)
-        down = Wire(over: route.down, agenda: agenda)
+        up = Pipe(over: route.up, agenda: agenda)
+        down = Pipe(over: route.down, agenda: agenda)
     }
 
     /// The client's first message, to whoever listens.
@@ -59,7 +61,11 @@ final class Connection {
     }
 
     func sendToClient(_ arrival: @escaping () -> Void) {
-        down.send { [self] in if isOpenAtClient { arrival() } }
+        down.send { [self] in
+            guard isOpenAtClient else { return }
+            onClientHeard()
+            arrival()
+        }
     }
 
     /// One end closes. What it sent before still arrives, and then the news of the end.
@@ -117,5 +123,6 @@ final class Connection {
         isOpenAtClient = false
         onClientLeft()
         onClientLeft = {}
+        onClientHeard = {}
     }
 }

@@ -7,8 +7,11 @@ final class Path {
     /// How long a message takes.
     var delay = Path.near
     private var holds = 0
-    private var waiting: [Wire] = []
+    private var lastRelease: Instant?
+    private var waiting: [Pipe] = []
     private var whenReleased: [() -> Void] = []
+    /// Called when it begins to hold, and when it lets through again.
+    var onChange: () -> Void = {}
     private let agenda: Agenda
     private let chance: Chance
 
@@ -24,19 +27,25 @@ final class Path {
 
     var isHeld: Bool { holds > 0 }
 
+    /// Whether it held anything back since then.
+    func hasHeld(since moment: Instant) -> Bool { isHeld || lastRelease.map { $0 >= moment } ?? false }
+
     func drawnDelay() -> Duration { chance.duration(in: delay) }
 
     /// Nothing arrives any more, and nothing is lost: what is sent waits for as many calls of ``release()``.
     func hold() {
         holds += 1
+        onChange()
     }
 
     func release() {
         holds -= 1
         guard !isHeld else { return }
-        let wires = waiting
+        lastRelease = agenda.now
+        onChange()
+        let pipes = waiting
         waiting = []
-        for wire in wires { agenda.after(drawnDelay()) { wire.flow() } }
+        for pipe in pipes { agenda.after(drawnDelay()) { pipe.flow() } }
         let events = whenReleased
         whenReleased = []
         for event in events { event() }
@@ -51,11 +60,12 @@ final class Path {
     func end() {
         waiting = []
         whenReleased = []
+        onChange = {}
     }
 
-    /// A wire has something that waits for the release.
-    func awaitRelease(_ wire: Wire) {
-        if !waiting.contains(where: { $0 === wire }) { waiting.append(wire) }
+    /// A pipe has something that waits for the release.
+    func awaitRelease(_ pipe: Pipe) {
+        if !waiting.contains(where: { $0 === pipe }) { waiting.append(pipe) }
     }
 }
 

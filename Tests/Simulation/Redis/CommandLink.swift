@@ -4,7 +4,15 @@ internal import RedisTwin
 internal import RollcallCore
 
 /// Redis did not do it, or its answer is lost.
-struct RedisFailure: Error {}
+struct RedisFailure: Error {
+    /// `nil` if the answer is lost, or the command was never sent.
+    var refusal: RedisCommand.Refusal?
+    /// Whether the command was never sent.
+    var isUnsent = false
+
+    /// What the command did.
+    var effect: DeviceRecorder.Failure { isUnsent || refusal != nil ? .withoutEffect : .unknown }
+}
 
 /// A shard's pipeline of commands.
 final class CommandLink: RedisLinkUser {
@@ -40,7 +48,7 @@ final class CommandLink: RedisLinkUser {
         _ kind: RedisCommand.Kind, _ execute: @escaping (inout TwinRedis) -> Value,
         reply: @escaping (Result<Value, RedisFailure>) -> Void
     ) {
-        guard isConnected else { return reply(.failure(RedisFailure())) }
+        guard isConnected else { return reply(.failure(RedisFailure(isUnsent: true))) }
         enqueue(kind, execute, reply: reply)
     }
 
@@ -54,7 +62,9 @@ final class CommandLink: RedisLinkUser {
                 let value = execute(&twin)
                 return { self.link.arrives(if: isCurrent) { self.answered { reply(.success(value)) } } }
             } refuse: { refusal in
-                self.link.arrives(if: isCurrent) { self.refused(refusal) { reply(.failure(RedisFailure())) } }
+                self.link.arrives(if: isCurrent) {
+                    self.refused(refusal) { reply(.failure(RedisFailure(refusal: refusal))) }
+                }
             }
             session.received(command)
         }

@@ -15,7 +15,9 @@ struct RedisCommand {
         case outOfMemory
         /// `READONLY`: it is a replica now.
         case readOnly
-        /// `LOADING`, `BUSY`, `MISCONF` and the like.
+        /// `MISCONF`, `NOREPLICAS`: it answers, and takes no writes.
+        case noWrites
+        /// `LOADING`, `BUSY` and the like.
         case everything
     }
 
@@ -32,7 +34,7 @@ extension RedisCommand.Kind {
     func isRefused(because refusal: RedisCommand.Refusal) -> Bool {
         switch refusal {
         case .outOfMemory: self == .signalTyping
-        case .readOnly: !isReadOnly
+        case .readOnly, .noWrites: !isReadOnly
         case .everything: true
         }
     }

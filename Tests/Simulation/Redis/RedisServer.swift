@@ -23,11 +23,24 @@ final class RedisServer {
 
     init(_ world: World, planted: Set<RedisTwin.PlantedBug>) {
         self.world = world
-        twin = TwinRedis(time: Self.start)
+        twin = TwinRedis(settings: .init(lease: world.settings.lease), time: Self.start)
         twin.planted = planted
     }
 
-    var time: Timestamp { Self.start.advanced(by: world.agenda.now - Instant(nanoseconds: 0)) }
+    /// Its clock, which may have been set.
+    var time: Timestamp { Self.start.advanced(by: world.agenda.now - Instant(nanoseconds: 0) + steps) }
+    private var steps = Duration.zero
+
+    /// The clock of the workers' hosts and of whoever issues tokens, which nobody sets.
+    func hostTime(at moment: Instant) -> Timestamp { Self.start.advanced(by: moment - Instant(nanoseconds: 0)) }
+
+    /// Its data at a moment, whatever its clock said then.
+    struct Copy {
+        let twin: TwinRedis
+        let at: Instant
+    }
+
+    var copy: Copy { Copy(twin: twin, at: world.agenda.now) }
 
     /// Whether it does anything at the moment.
     var isAwake: Bool { isUp && !isAsleep }
@@ -81,6 +94,7 @@ final class RedisServer {
     /// Lets something happen to the data, and publishes what it published.
     func change<Value>(_ body: (inout TwinRedis) -> Value) -> Value {
         twin.time = time
+        twin.hostTime = hostTime(at: world.agenda.now)
         let value = body(&twin)
         let published = twin.published
         twin.published = []
@@ -91,7 +105,10 @@ final class RedisServer {
     private func publish(_ message: Published) {
         world.trace.note("redis", "publishes \(message.text)")
         let topic = message.topic
-        for session in sessions where session.topics.contains(topic) { session.push(message) }
+        let listeners = sessions.filter { $0.topics.contains(topic) }
+        guard !listeners.isEmpty else { return }
+        let payload = message.payload
+        for session in listeners { session.push(payload, on: topic) }
     }
 
     // MARK: What befalls it
@@ -117,27 +134,34 @@ final class RedisServer {
     }
 
     /// It is back, with these data. The members are the one durable thing: an operator restores them from a backup.
-    func start(with data: TwinRedis?) {
+    func start(with data: Copy?) {
         isUp = true
         replaceData(with: data)
     }
 
     /// Everything but the members is as in an older copy, or gone.
-    func replaceData(with data: TwinRedis?) {
+    func replaceData(with data: Copy?) {
         let members = world.conversations.compactMap { conversation in
             twin.members(of: conversation).map { (conversation, $0) }
         }
         let planted = twin.planted
-        let age = data.map { time.since($0.time) }
         twin.time = time
-        if let data { twin = data } else { twin.flush() }
+        if let data { twin = data.twin } else { twin.flush() }
         twin.planted = planted
         change { twin in
             for (conversation, names) in members where twin.members(of: conversation) != names {
                 twin.setMembers(names, of: conversation)
             }
         }
-        world.truth.dataReplaced(asOf: age.map { world.agenda.now - $0 } ?? world.agenda.now)
+        world.truth.dataReplaced(asOf: data?.at ?? world.agenda.now)
+    }
+
+    /// Its clock is set. Who was alive a moment ago may be dead by it, and the other way round.
+    func stepClock(by step: Duration) {
+        twin.time = time
+        twin.setClock(by: step)
+        steps += step
+        world.truth.clockStepped()
     }
 
     /// Ends connections, with what is on its way over them.

@@ -11,7 +11,7 @@ final class RedisSession: ConnectionEnd {
     private let connection: Connection
     private unowned let server: RedisServer
     /// What messages do where they arrive; `nil` for a connection that sends commands.
-    private var receive: ((Published) -> Void)?
+    private var receive: (([UInt8], Topic) -> Void)?
 
     init(_ connection: Connection, from client: String, at server: RedisServer) {
         self.connection = connection
@@ -29,7 +29,7 @@ final class RedisSession: ConnectionEnd {
     }
 
     /// From now on messages go to `receive`.
-    func listens(_ receive: @escaping (Published) -> Void) {
+    func listens(_ receive: @escaping ([UInt8], Topic) -> Void) {
         self.receive = receive
     }
 
@@ -48,9 +48,9 @@ final class RedisSession: ConnectionEnd {
         }
     }
 
-    func push(_ message: Published) {
+    func push(_ payload: [UInt8], on topic: Topic) {
         guard let receive else { return }
-        connection.sendToClient { receive(message) }
+        connection.sendToClient { receive(payload, topic) }
     }
 
     /// - Parameter pause: after what time the client knows.

@@ -8,7 +8,7 @@ internal import RollcallModel
 final class SubscriberLink: RedisLinkUser {
     var onDisconnect: () -> Void = {}
     var onSubscribed: (Topic) -> Void = { _ in }
-    var onMessage: (Published) -> Void = { _ in }
+    var onMessage: ([UInt8], Topic) -> Void = { _, _ in }
 
     /// A mistake to be planted: a subscription counts as confirmed when it is sent.
     var confirmsEarly = false
@@ -60,7 +60,7 @@ final class SubscriberLink: RedisLinkUser {
 
     private func flush() {
         // In the order of their names: where many are left at once, the shard's order is that of a set.
-        let topics = changed.sorted { $0.text < $1.text }
+        let topics = changed.sorted { $0.text.precedesByBytes($1.text) }
         changed = []
         for topic in topics {
             guard let entry = entries[topic], entry.isWanted != entry.isSent else { continue }
@@ -106,10 +106,10 @@ final class SubscriberLink: RedisLinkUser {
 
     func linkOpened() {
         link.send { [self] session, isCurrent in
-            session.listens { message in
+            session.listens { payload, topic in
                 self.link.arrives(if: isCurrent) {
                     self.heard()
-                    if self.entries[message.topic]?.isWanted == true { self.onMessage(message) }
+                    if self.entries[topic]?.isWanted == true { self.onMessage(payload, topic) }
                 }
             }
         }

@@ -88,3 +88,10 @@ extension StateSet {
 extension DeviceName {
     var text: String { "\(user)/\(device)" }
 }
+
+extension String {
+    /// The same with escapes, so that names which look alike are told apart.
+    var spelledOut: String {
+        unicodeScalars.map { $0.isASCII ? String($0) : "\\u{\(String($0.value, radix: 16))}" }.joined()
+    }
+}

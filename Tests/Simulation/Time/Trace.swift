@@ -16,6 +16,7 @@ final class Trace {
     func note(_ who: @autoclosure () -> String, _ what: @autoclosure () -> String) {
         guard isKept else { return }
         let name = who()
-        lines.append("\(agenda.now.text)  \(name)\(String(repeating: " ", count: max(1, 16 - name.count)))\(what())")
+        let line = "\(agenda.now.text)  \(name)\(String(repeating: " ", count: max(1, 16 - name.count)))\(what())"
+        lines.append(line.spelledOut)
     }
 }

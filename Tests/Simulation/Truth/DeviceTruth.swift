@@ -112,13 +112,15 @@ final class DeviceTruth {
     ///
     /// - Parameters:
     ///   - former: how the device may be shown until that is known.
+    ///   - known: up to when everybody knows of an end. A session that ended later may still be shown.
     ///   - isUncertain: whether this hello may never be written.
     func began(
-        _ edge: EdgeSession, _ state: DeviceState, after former: StateSet, isUncertain: Bool, at now: Instant
+        _ edge: EdgeSession, _ state: DeviceState, after former: StateSet, known: Instant, isUncertain: Bool,
+        at now: Instant
     ) {
         mayResurface = mayResurface || isUncertain
-        if var life, life.ends.map({ $0 > now }) ?? true {
-            life.written = former.subtracting(.gone)
+        if var life, life.ends.map({ $0 > min(known, now) }) ?? true {
+            life.written = former.union(StateSet(life.state)).subtracting(.gone)
             older.append(life)
         }
         life = Life(edge: edge, state: state, written: StateSet(state), isUncertain: isUncertain, ends: nil)
@@ -171,6 +173,34 @@ final class DeviceTruth {
         }
     }
 
+    /// The device may count as in one of the states that its session said last, as long as it counts.
+    func may(_ rest: [ClientMessage], on edge: EdgeSession, from now: Instant) {
+        let states = rest.reduce(into: StateSet()) { states, message in
+            if case .state(let state) = message { states.insert(StateSet(state)) }
+        }
+        guard !states.isEmpty, current === edge, let present = claims.lastIndex(where: { $0.from <= now }) else {
+            return
+        }
+        for index in claims[present...].indices where claims[index].states != .gone {
+            claims[index] = Claim(from: claims[index].from, states: claims[index].states.union(states))
+        }
+    }
+
+    /// Operators end a session. If the device has a newer one, that may not be written yet.
+    func sentAway(_ session: SessionID, at now: Instant) {
+        guard let connected else { return sentAway(at: now) }
+        guard connected.session != session, let last = claims.last, last.from <= now else { return }
+        claims.append(Claim(from: now, states: last.states.union(.gone)))
+        claims.append(Claim(from: now + Checks.settling, states: last.states))
+    }
+
+    /// Operators end what is left of a device that is not connected: before its grace is over, or it is judged.
+    func sentAway(at now: Instant) {
+        guard connected == nil, let present = claims.lastIndex(where: { $0.from <= now }) else { return }
+        let rest = claims[present...].map { Claim(from: max(now, $0.from), states: $0.states.union(.gone)) }
+        claims.replaceSubrange((present + 1)..., with: rest)
+    }
+
     // MARK: What befalls its worker
 
     /// The worker of the device's sessions is gone, by whatever cause.
@@ -187,7 +217,10 @@ final class DeviceTruth {
             older[index].isJudged = true
         }
         guard let current, current.worker === worker else { return }
-        let states = states(since: unwritten, until: now)
+        judge(states(since: unwritten, until: now), judgedFrom: from, until: until, at: now)
+    }
+
+    private func judge(_ states: StateSet, judgedFrom from: Instant, until: Instant, at now: Instant) {
         guard states != .gone else { return }
         life?.isJudged = true
         mayResurface = true
@@ -200,6 +233,18 @@ final class DeviceTruth {
         }
         claims.append(Claim(from: until, states: .gone))
         life?.ends = until
+    }
+
+    /// A worker dropped some of its sessions that have no connection: until when it takes to find out that they are gone.
+    /// The others stay until their grace is over.
+    func dropped(by worker: SimulatedWorker, unwritten: Instant, until: Instant, at now: Instant) {
+        for index in older.indices where older[index].edge.worker === worker && !older[index].edge.isOpen {
+            older[index].ends = max(older[index].ends ?? until, until)
+            older[index].isJudged = true
+        }
+        guard let current, current.worker === worker, !current.isOpen else { return }
+        let until = max(until, life?.ends ?? until)
+        judge(states(since: unwritten, until: now), judgedFrom: now, until: until, at: now)
     }
 
     /// Redis forgot who took over from whom.

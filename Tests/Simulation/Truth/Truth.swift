@@ -21,8 +21,16 @@ final class Truth {
     private(set) var dataLost: Instant?
     /// From when those may be that it had then.
     private(set) var dataFrom = Instant(nanoseconds: 0)
+    /// When Redis's clock was last set.
+    private(set) var clockSet: Instant?
     /// Whether sessions may be listed under a lease that Redis forgot and whose worker does not remember it.
     private(set) var mayLeaveLists = false
+    /// When each user's tokens were revoked last, and which sessions operators sent away.
+    private(set) var revocations: [UserID: Instant] = [:]
+    private var sentAway: Set<SessionName> = []
+    /// Users whose record was erased, until they say hello again.
+    private(set) var erased: Set<UserID> = []
+    private(set) var everErased: Set<UserID> = []
     /// Counts what became true.
     private(set) var revision = 0
 
@@ -46,9 +54,10 @@ final class Truth {
         return device
     }
 
-    // MARK: What workers hear of devices
+    // MARK: What workers take of what devices say
 
-    func received(_ message: ClientMessage, on edge: EdgeSession) {
+    /// - Parameter came: when it came to the worker, which is earlier if it had to wait.
+    func received(_ message: ClientMessage, came: Instant, on edge: EdgeSession) {
         revision += 1
         let device = device(of: edge)
         switch message {
@@ -57,7 +66,7 @@ final class Truth {
         case .state(let state):
             device.changed(edge, to: state, at: now)
             if state == .background { stopsTyping(edge) }
-        case .typing(let conversation, true): types(edge, in: conversation)
+        case .typing(let conversation, true): types(edge, in: conversation, came: came)
         case .typing(let conversation, false), .leave(let conversation):
             device.typing[conversation]?.stopped(on: edge, at: now)
         case .goodbye:
@@ -67,25 +76,84 @@ final class Truth {
         }
     }
 
+    // MARK: What operators do
+
+    func revoked(_ user: UserID) {
+        revision += 1
+        revocations[user] = now
+        for device in devices(of: user) { device.sentAway(at: now) }
+    }
+
+    func sentAway(_ sessions: [SessionName]) {
+        revision += 1
+        sentAway.formUnion(sessions)
+        for name in sessions {
+            for device in devices(of: name.user) where device.name.device == name.device {
+                device.sentAway(name.session, at: now)
+            }
+        }
+    }
+
+    func erased(_ user: UserID) {
+        revision += 1
+        erased.insert(user)
+        everErased.insert(user)
+    }
+
+    func wasSentAway(_ edge: EdgeSession) -> Bool {
+        guard let session = edge.session else { return false }
+        return sentAway.contains(SessionName(user: edge.user, device: edge.device, session: session))
+    }
+
+    /// Whether the token that the device showed last is good no more.
+    func isRevoked(_ edge: EdgeSession, before moment: Instant) -> Bool {
+        guard let token = edge.token, let revoked = revocations[edge.user] else { return false }
+        return token.issued < revoked && revoked <= moment
+    }
+
+    /// Whether Redis has lost a revocation of the user.
+    func isRevocationLost(_ user: UserID) -> Bool {
+        guard let revoked = revocations[user], let dataLost else { return false }
+        return dataLost >= revoked
+    }
+
     private func began(_ edge: EdgeSession, _ state: DeviceState) {
+        erased.remove(edge.user)
         let device = device(of: edge)
         let unwritten = world.calm(at: device.machine + [.redis]) - Checks.lag
         var former = device.states(since: unwritten, until: now)
         if world.isUnsettled(at: device.machine) { former.insert(.gone) }
         let isUncertain = world.isUnsettled(at: device.machine + edge.places)
-        device.began(edge, state, after: former, isUncertain: isUncertain, at: now)
+        let settling = device.isJudged ? world.settings.judging : Checks.settling
+        let judges = device.isJudged ? world.places.map { Weather.Place.judge($0.index) } : []
+        let known = world.calm(at: device.machine + [.redis] + judges, settling: settling) - Checks.lag
+        device.began(edge, state, after: former, known: known, isUncertain: isUncertain, at: now)
     }
 
-    func lost(_ edge: EdgeSession) {
+    /// - Parameter wasLeaving: whether the last that it said was goodbye, taken or not.
+    func lost(_ edge: EdgeSession, wasLeaving: Bool) {
         revision += 1
-        device(of: edge).lost(edge, graceEnds: now + world.settings.shard.grace, at: now)
+        if wasLeaving {
+            device(of: edge).ended(edge, at: now)
+        } else {
+            device(of: edge).lost(edge, graceEnds: now + world.settings.shard.grace, at: now)
+        }
+        if isRevoked(edge, before: now) || wasSentAway(edge) { device(of: edge).sentAway(at: now) }
         stopsTyping(edge)
     }
 
-    func closed(_ edge: EdgeSession, _ code: CloseCode) {
+    /// - Parameter rest: what it had said and nobody knows to be taken.
+    func closed(_ edge: EdgeSession, _ code: CloseCode, rest: [ClientMessage]) {
+        for case .typing(let conversation, true) in rest { types(edge, in: conversation, came: now, isTaken: false) }
         switch code {
-        case .normal, .replaced: device(of: edge).ended(edge, at: now)
-        default: lost(edge)
+        case .normal, .replaced, .sentAway: device(of: edge).ended(edge, at: now)
+        case .badToken:
+            // What stands of the device may be an older session's, which this one did not take over.
+            device(of: edge).ended(edge, at: now)
+            device(of: edge).dataReplaced()
+        default:
+            lost(edge, wasLeaving: rest.contains(.goodbye))
+            device(of: edge).may(rest, on: edge, from: now)
         }
         stopsTyping(edge)
     }
@@ -131,15 +199,31 @@ final class Truth {
         for device in all { device.dataReplaced() }
     }
 
+    /// Redis's clock was set. By it leases have passed that stand, or stand that have passed, and what is stored is older or
+    /// newer than it was.
+    func clockStepped() {
+        revision += 1
+        clockSet = now
+    }
+
+    /// A worker has dropped sessions without a connection, since there were too many: a sweep removes their devices.
+    func dropped(by worker: SimulatedWorker) {
+        revision += 1
+        let unwritten = world.calm(at: worker.places) - Checks.lag
+        let until = now + world.settings.heartbeat * 2 + world.settings.judging
+        for device in all { device.dropped(by: worker, unwritten: unwritten, until: until, at: now) }
+    }
+
     // MARK: Typing
 
-    private func types(_ edge: EdgeSession, in conversation: ConversationID) {
+    private func types(_ edge: EdgeSession, in conversation: ConversationID, came: Instant, isTaken: Bool = true) {
         let isCertain =
-            !world.isUnsettled(at: edge.places) && isMember(edge.user, of: conversation, for: edge) == true
+            isTaken && !world.isUnsettled(at: edge.places) && isMember(edge.user, of: conversation, for: edge) == true
             && edge.view.joined[conversation]?.typists != nil
         let certain = TypingTruth.Certainty(signal: now, known: now + world.settings.shard.typing.throttle)
         device(of: edge).typing[conversation, default: TypingTruth()].signalled(
-            on: edge, at: now, expiry: world.settings.shard.typing.expiry, certain: isCertain ? certain : nil)
+            on: edge, came: came, at: now, expiry: world.settings.shard.typing.expiry,
+            certain: isCertain ? certain : nil)
     }
 
     private func stopsTyping(_ edge: EdgeSession) {
@@ -163,8 +247,13 @@ final class Truth {
 
     /// Whether a user may be there, as the worker of `edge` should know; `nil` while the news may be on its way.
     func isMember(_ user: UserID, of conversation: ConversationID, for edge: EdgeSession) -> Bool? {
+        isMember(user, of: conversation, asKnownAt: edge.places)
+    }
+
+    /// Whether a user may be there, as somebody should know to whom news comes by way of these places.
+    func isMember(_ user: UserID, of conversation: ConversationID, asKnownAt places: [Weather.Place]) -> Bool? {
         guard let members = members[conversation] else { return true }
-        if let changed = members.changed[user], changed >= world.calm(at: edge.places) - .seconds(1) { return nil }
+        if let changed = members.changed[user], changed >= world.calm(at: places) - .seconds(1) { return nil }
         return members.users.contains(user)
     }
 }

@@ -28,14 +28,20 @@ struct TypingTruth {
     /// An observer's worker may reckon Redis time ahead by as much as a heartbeat took on its way.
     private static let margin = Duration.milliseconds(400)
 
-    /// - Parameter certain: `nil` if something is amiss between the worker and Redis.
-    mutating func signalled(on edge: EdgeSession, at now: Instant, expiry: Duration, certain: Certainty?) {
+    /// - Parameters:
+    ///   - came: when the signal came. One that waited so long that it has expired counts for nothing.
+    ///   - now: when it was taken.
+    ///   - certain: `nil` if something is amiss between the worker and Redis.
+    mutating func signalled(
+        on edge: EdgeSession, came: Instant, at now: Instant, expiry: Duration, certain: Certainty?
+    ) {
+        guard came + expiry > now else { return }
         if let last = bouts.indices.last, bouts[last].edge === edge, bouts[last].ends(expiry) > now {
             let isInTime = bouts[last].ends(expiry - Self.margin) > now
-            bouts[last].lastSignal = now
+            bouts[last].lastSignal = came
             bouts[last].certain = certain.map { isInTime ? bouts[last].certain ?? $0 : $0 }
         } else {
-            bouts.append(Bout(edge: edge, from: now, lastSignal: now, certain: certain))
+            bouts.append(Bout(edge: edge, from: now, lastSignal: came, certain: certain))
             if bouts.count > 8 { bouts.removeFirst() }
         }
     }

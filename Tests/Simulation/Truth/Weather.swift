@@ -11,6 +11,22 @@ struct Weather {
         case machine(Int)
         /// The way to one device, by its index.
         case edge(Int)
+        /// A client by its device's index: out of touch with all workers.
+        case client(Int)
+        /// The worker on a machine that has dropped sessions without a connection: it goes on under a new incarnation, and
+        /// as after any outage it takes nobody for dead before it has watched for a lease.
+        case judge(Int)
+
+        /// What is amiss here is nobody else's outage.
+        fileprivate var isPrivate: Bool {
+            switch self {
+            case .client, .judge: true
+            case .redis, .machine, .edge: false
+            }
+        }
+
+        /// Where the worker judges whose machine this is.
+        var judge: Place? { if case .machine(let index) = self { .judge(index) } else { nil } }
     }
 
     struct Spell {
@@ -30,12 +46,13 @@ struct Weather {
 
     mutating func begins(at place: Place, _ now: Instant) -> Int {
         spells.append(Spell(place: place, from: now, to: nil))
-        ongoing += 1
+        if !place.isPrivate { ongoing += 1 }
         return spells.count - 1
     }
 
     mutating func ends(_ spell: Int, _ now: Instant) {
         spells[spell].to = now
+        guard !spells[spell].place.isPrivate else { return }
         ongoing -= 1
         lastEnd = now
     }

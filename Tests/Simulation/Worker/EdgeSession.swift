@@ -1,6 +1,7 @@
 // A device's connection, as the worker's edge has it. What is sent here is what an observer sees, and what is received
 // here is what a device has decided: both are where promises begin, so that they are watched here.
 
+internal import DequeModule
 internal import RollcallCore
 internal import RollcallModel
 
@@ -17,6 +18,23 @@ final class EdgeSession: ConnectionEnd {
     private(set) var view = View()
     /// Whether it was welcomed and its connection is open.
     private(set) var isOpen = false
+    /// The token that its device showed last and that was taken.
+    var token: Token?
+    /// Whether it showed one that had expired.
+    var showedExpiredToken = false
+    /// What its device has said and its shard has not taken, in order, and when it came.
+    private var said = Deque<(request: ClientRequest, came: Instant)>()
+    /// Whether its shard keeps what it says for later, and whether so much has come since that the rest stays in the socket.
+    private var isHeld = false
+    private var isPaused = false
+    private var unread = Deque<(text: [UInt8], request: ClientRequest, came: Instant)>()
+    /// Whether something that it said or asked for waits for its budgets.
+    private var isWaiting = false
+    private var hasWaited: Instant?
+    /// When something last did.
+    var lastWaited: Instant? { isWaiting ? world.agenda.now : hasWaited }
+    /// When its connection was opened.
+    let began: Instant
     /// What `welcome` called the session.
     private(set) var session: SessionID?
 
@@ -26,29 +44,36 @@ final class EdgeSession: ConnectionEnd {
     private let receive: (ServerMessage) -> Void
     private var unansweredPings = 0
     private var lastByte: Instant
-    private var isOver = false
+    private(set) var isOver = false
+    /// With what its worker closed it.
+    private(set) var closeCode: CloseCode?
+    /// Called when its worker has it no more.
+    var onOver: () -> Void = {}
     /// How many messages were sent while the path to the device was held.
     private var waitingMessages = 0
     /// The time in which the device is behind.
     private var spell: Int?
     var isBehind: Bool { spell != nil }
-    private let path: Path
+    /// Whether the device is gone from the connection, or the way to it or back was held.
+    var mayBeLate: Bool { !connection.isOpenAtClient || route.paths.contains { $0.hasHeld(since: began) } }
+    private let route: Route
 
     /// - Parameter receive: the device's, for what arrives there.
     init(
         _ world: World, at worker: SimulatedWorker, _ shard: SimulatedShard, over connection: Connection,
-        from device: SimulatedDevice, receive: @escaping (ServerMessage) -> Void
+        from device: any Device, receive: @escaping (ServerMessage) -> Void
     ) {
         self.world = world
         self.worker = worker
         self.shard = shard
         self.connection = connection
         self.receive = receive
-        path = device.route.down
+        route = device.route
         place = .edge(device.index)
         places = worker.places + [place]
         deviceName = DeviceName(user: device.user, device: device.device)
         lastByte = world.agenda.now
+        began = world.agenda.now
     }
 
     var user: UserID { deviceName.user }
@@ -65,24 +90,87 @@ final class EdgeSession: ConnectionEnd {
 
     // MARK: From the device
 
-    func received(_ request: ClientRequest) {
+    /// A text frame has come.
+    ///
+    /// - Parameter request: what the device wrote there.
+    func received(_ text: [UInt8], for request: ClientRequest) {
         shard.process.arrives { [self] in
             guard !isOver, connection.isOpenAtServer else { return }
-            heard()
-            world.trace.note(name, "says \(request.message.text)")
-            world.truth.received(request.message, on: self)
-            view.received(request.message, at: world.agenda.now)
-            shard.received(request, on: self)
-            if case .hello = request.message { world.checks.greeted(self) }
+            unread.append((text, request, world.agenda.now))
+            readAll(unless: isPaused)
         }
     }
 
+    private func readAll(unless isPaused: @autoclosure () -> Bool) {
+        while !isOver, !isPaused(), let (text, request, _) = unread.popFirst() { read(text, for: request) }
+    }
+
+    private func read(_ text: [UInt8], for request: ClientRequest) {
+        heard()
+        guard let read = try? MessageCodec().request(from: text), read == request else {
+            return world.checks.fail("text", "\(name) says \(request.message.text), which is read as something else")
+        }
+        world.trace.note(name, "says \(request.message.text)")
+        let wasHeld = isHeld
+        said.append((request, world.agenda.now))
+        view.asked(request, at: world.agenda.now)
+        shard.received(request, on: self)
+        if wasHeld, isHeld { isPaused = true }
+        if case .hello = request.message { world.checks.greeted(self) }
+    }
+
+    func hold() { isHeld = true }
+
+    func listen() {
+        isHeld = false
+        guard isPaused else { return }
+        isPaused = false
+        shard.process.soon { [self] in readAll(unless: isPaused) }
+    }
+
+    /// The shard has taken what its device said, but for the last so many messages.
+    func taken(allBut held: Int) {
+        while said.count > held, let (request, came) = said.popFirst() {
+            if isHeld { world.trace.note(name, "is taken at its word: \(request.message.text)") }
+            if came < world.agenda.now { hasWaited = world.agenda.now }
+            view.taken(request, at: world.agenda.now)
+            if !isRefused(request.message) { world.truth.received(request.message, came: came, on: self) }
+        }
+    }
+
+    /// Whether it is a hello with a token that has expired, which is nobody's word.
+    private func isRefused(_ message: ClientMessage) -> Bool {
+        guard world.settings.usesTokens, case .hello(let hello) = message else { return false }
+        return world.token(hello.token).map { $0.expires <= world.agenda.now } ?? false
+    }
+
+    /// The shard has taken all until goodbye.
+    func takenUntilGoodbye() {
+        guard let index = said.firstIndex(where: { $0.request.message == .goodbye }) else { return }
+        taken(allBut: said.count - index - 1)
+    }
+
+    /// The oldest message that waits to be taken.
+    var oldestWaiting: (request: ClientRequest, came: Instant)? {
+        said.first ?? unread.first.map { ($0.request, $0.came) }
+    }
+
+    func waits(forBudget waits: Bool) {
+        if waits || isWaiting { hasWaited = world.agenda.now }
+        isWaiting = waits
+    }
+
+    /// What had come before the end is read.
     func connectionEnded(_ connection: Connection) {
-        shard.process.arrives { [self] in lost(silence: .zero) }
+        shard.process.arrives { [self] in
+            readAll(unless: false)
+            lost(silence: .zero)
+        }
     }
 
     // MARK: To the device
 
+    /// - Parameter message: as the device reads it.
     func send(_ message: ServerMessage) {
         guard !isOver else { return }
         if case .welcome(let welcome) = message {
@@ -102,25 +190,24 @@ final class EdgeSession: ConnectionEnd {
         guard !isOver else { return }
         world.trace.note(name, "is closed: \(code)")
         world.checks.closed(self, code)
-        world.truth.closed(self, code)
+        world.truth.closed(self, code, rest: said.map(\.request.message))
+        closeCode = code
         end()
         connection.close(at: .server)
     }
 
     // MARK: Slowness
 
-    /// Once so many messages wait in a held path, the connection takes no more.
-    private static let patience = 3
-
     private func fallBehindIfHeld() {
-        guard path.isHeld else { return waitingMessages = 0 }
+        guard route.down.isHeld else { return waitingMessages = 0 }
         waitingMessages += 1
-        guard waitingMessages == Self.patience, spell == nil else { return }
+        guard waitingMessages >= world.settings.patience, spell == nil else { return }
+        world.bounds.met(.outbound)
         spell = world.outageBegins(at: place)
         shard.process.soon { [self] in
             if spell != nil { shard.fellBehind(self) }
         }
-        path.whenReleased { [self] in shard.process.arrives { [self] in drained() } }
+        route.down.whenReleased { [self] in shard.process.arrives { [self] in drained() } }
     }
 
     private func drained() {
@@ -137,7 +224,7 @@ final class EdgeSession: ConnectionEnd {
 
     /// At once, unless what was sent cannot leave.
     func tellWhenDrained() {
-        if spell == nil { shard.process.soon { [self] in shard.drained(self) } }
+        if spell == nil || !route.down.isHeld { shard.process.soon { [self] in shard.drained(self) } }
     }
 
     // MARK: Silence
@@ -150,6 +237,8 @@ final class EdgeSession: ConnectionEnd {
     private func schedulePing() {
         shard.process.after(world.settings.shard.ping) { [self] in
             guard !isOver else { return }
+            // From whom nothing is read, nothing can be heard.
+            guard !isPaused else { return schedulePing() }
             guard unansweredPings < 2 else {
                 connection.close(at: .server)
                 return lost(silence: shard.process.now - lastByte)
@@ -165,8 +254,9 @@ final class EdgeSession: ConnectionEnd {
     private func lost(silence: Duration) {
         guard !isOver else { return }
         world.trace.note(name, "is lost, after \(silence.text) of silence")
+        let wasLeaving = said.contains { $0.request.message == .goodbye }
         end()
-        world.truth.lost(self)
+        world.truth.lost(self, wasLeaving: wasLeaving)
         shard.disconnected(self, silence: silence)
     }
 
@@ -180,5 +270,6 @@ final class EdgeSession: ConnectionEnd {
         catchUp()
         isOver = true
         isOpen = false
+        onOver()
     }
 }

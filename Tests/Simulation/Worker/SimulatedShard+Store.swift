@@ -21,15 +21,17 @@ extension SimulatedShard {
         case .announceReplaced(let name, let previous):
             store.announceReplaced(previous, user: name.user, device: name.device)
         case .signalTyping(let signal, let key, let id): signalTyping(signal, for: key, id: id)
-        case .stopTyping(let stop, let key, let id): stopTyping(stop, for: key, id: id)
+        case .stopTyping(let stop): stopTyping(stop)
         case .readRoom(let read, let key): readRoom(read, for: key)
         case .readPresence(let users, let isAuthoritative, let known):
+            if users.count == world.settings.shard.bounds.readBatch { world.bounds.met(.readBatch) }
             readPresence(users, isAuthoritative: isAuthoritative, known: known)
         case .getPresence(let users, let known, let key, let id):
             store.presence(of: users, known: known) { [self] result in
-                after { shard, _ in shard.gotPresence(try? result.get(), of: users, for: key, id: id) }
+                after { shard, now in shard.gotPresence(try? result.get(), of: users, for: key, id: id, at: now) }
             }
         case .audit(let sessions, let incarnation):
+            if sessions.count == world.settings.shard.bounds.auditBatch { world.bounds.met(.auditBatch) }
             store.audit(sessions.map(\.name), of: incarnation) { [self] result in
                 guard case .success(let found) = result else { return }
                 after { $0.audited(sessions, found, of: incarnation, at: $1) }
@@ -46,7 +48,7 @@ extension SimulatedShard {
             let list = DeviceRecorder.Step.list(name, under: incarnation)
             step(list, of: key, result) { shard, isInTime, now in
                 if isInTime { return shard.listed(key, under: incarnation, at: now) }
-                return shard.stepFailed(list, for: key, at: now)
+                return shard.stepFailed(list, .withoutEffect, for: key, at: now)
             }
         }
     }
@@ -62,12 +64,12 @@ extension SimulatedShard {
         }
     }
 
-    private func stopTyping(_ stop: TypingSignal, for key: SessionKey?, id: MessageID?) {
+    private func stopTyping(_ stop: TypingSignal) {
         store.stopTyping(stop) { [self] result in
-            after { shard, _ in
+            after { shard, now in
                 switch result {
-                case .success: key.map { shard.typingStopped(for: $0, id: id) } ?? []
-                case .failure: shard.stopFailed(stop, for: key, id: id)
+                case .success: shard.typingStopped(stop)
+                case .failure: shard.stopFailed(stop, at: now)
                 }
             }
         }
@@ -99,8 +101,10 @@ extension SimulatedShard {
         _ event: (inout Shard, Value, Instant) -> [ShardAction]
     ) {
         after { shard, now in
-            if case .success(let value) = result { return event(&shard, value, now) }
-            return shard.stepFailed(step, for: key, at: now)
+            switch result {
+            case .success(let value): return event(&shard, value, now)
+            case .failure(let failure): return shard.stepFailed(step, failure.effect, for: key, at: now)
+            }
         }
     }
 }

@@ -13,12 +13,18 @@ final class SimulatedShard {
     let store: SimulatedStore
     var shard: Shard
     var onRedisLost: () -> Void = {}
+    var onRedisForgot: () -> Void = {}
     var onDeadMet: ([DeadDevice]) -> Void = { _ in }
     var onNotice: (WorkerNotice) -> Void = { _ in }
 
-    private unowned let world: World
+    unowned let world: World
     private let subscriber: SubscriberLink
     private var edges: [SessionKey: EdgeSession] = [:]
+    /// The most sessions that were open at once.
+    private(set) var mostOpen = 0
+    private var lingeringDropped = 0
+    /// Sessions without a connection were dropped, since there were too many.
+    var onDropped: () -> Void = {}
     private var isTickScheduled = false
     private var timer: Instant?
 
@@ -29,15 +35,18 @@ final class SimulatedShard {
         commands = CommandLink(world, name: name, over: routes.commands, of: process)
         subscriber = SubscriberLink(world, name: "\(name)-hears", over: routes.messages, of: process)
         subscriber.confirmsEarly = world.settings.planted == .readBeforeSubscribing
-        store = SimulatedStore(commands: commands, lease: world.settings.lease)
-        shard = Shard(settings: world.settings.shard, worker: worker, random: process.chance.kept())
+        store = SimulatedStore(commands: commands, settings: world.settings)
+        var settings = world.settings.shard
+        if world.settings.planted == .lingersForever { settings.bounds.lingeringSessions = 10_000 }
+        let clock = RedisClock(time: world.redis.hostTime(at: process.now), sent: process.now)
+        shard = Shard(settings: settings, worker: worker, random: process.chance.kept(), clock: clock)
     }
 
     func start() {
         commands.onDisconnect = { [unowned self] in onRedisLost() }
         subscriber.onDisconnect = { [unowned self] in shard.subscriptionsLost() }
         subscriber.onSubscribed = { [unowned self] topic in after { $0.subscribed(topic, at: $1) } }
-        subscriber.onMessage = { [unowned self] in heard($0) }
+        subscriber.onMessage = { [unowned self] in heard($0, on: $1) }
         commands.start()
         subscriber.start()
     }
@@ -50,9 +59,27 @@ final class SimulatedShard {
 
     /// Lets an event happen to the shard, and carries out what follows from it.
     func after(_ event: (inout Shard, Instant) -> [ShardAction]) {
-        for action in event(&shard, process.now) { carryOut(action) }
+        let actions = event(&shard, process.now)
+        take(actions)
+        for action in actions { carryOut(action) }
         scheduleTick()
         rearm()
+    }
+
+    /// What sessions have said counts from the moment at which the shard takes it.
+    private func take(_ actions: [ShardAction]) {
+        mostOpen = max(mostOpen, shard.openSessionCount)
+        if shard.tally.lingeringDropped > lingeringDropped {
+            lingeringDropped = shard.tally.lingeringDropped
+            world.bounds.met(.lingering)
+            onDropped()
+        }
+        for edge in openEdges {
+            guard let key = edge.key else { continue }
+            edge.waits(forBudget: shard.waitsForBudget(key))
+            if let held = shard.heldMessageCount(of: key) { edge.taken(allBut: held) }
+        }
+        for case .close(let key, .normal) in actions { edges[key]?.takenUntilGoodbye() }
     }
 
     // MARK: The edge's side
@@ -66,7 +93,15 @@ final class SimulatedShard {
 
     func received(_ request: ClientRequest, on edge: EdgeSession) {
         guard let key = edge.key, edges[key] === edge else { return }
-        after { $0.received(request, on: key, at: $1) }
+        after { shard, now in
+            var actions = shard.received(request, on: key, at: now)
+            if world.settings.planted == .readsAllAgain, case .state = request.message {
+                actions.append(.readPresence(world.users, isAuthoritative: false, known: shard.known(at: now)))
+            }
+            let isTaken = shard.heldMessageCount(of: key) ?? 0 == 0
+            world.checks.checkWork(of: request.message, isTaken: isTaken, actions, for: edge)
+            return actions
+        }
     }
 
     func fellBehind(_ edge: EdgeSession) {
@@ -91,28 +126,79 @@ final class SimulatedShard {
 
     private func carryOut(_ action: ShardAction) {
         switch action {
-        case .send(let message, let keys):
-            for key in keys { edges[key]?.send(message) }
-        case .sendSparing(let message, let keys, _):
-            for key in keys { edges[key]?.send(message) }
-        case .hold, .listen, .limitHit: break
-        case .sendSnapshot(let message, let key):
-            edges[key]?.send(message)
+        case .send(let message, let keys), .sendSparing(let message, let keys, _): send(message, to: keys)
+        case .hold(let key): edges[key]?.hold()
+        case .listen(let key) where world.settings.planted == .neverListens: edges[key]?.hold()
+        case .listen(let key): edges[key]?.listen()
+        case .limitHit(.messageRate, let key) where world.settings.planted == .closesTalkative:
+            after { $0.refused(key, .tooManyMessages, at: $1) }
+        case .limitHit(let limit, _): met(limit)
+        case .sendSnapshot(let message, let key): send(message, to: [key])
         case .tellWhenDrained(let key):
+            world.bounds.met(.showBatch)
+            if world.settings.planted == .forgetsTheRest { break }
             edges[key]?.tellWhenDrained()
         case .close(let key, let code):
             edges.removeValue(forKey: key)?.close(code)
         case .authenticate(let key, let token, let device, let id):
-            // The token is the user's name.
-            guard let user = try? UserID(token), let device else { break }
-            after { $0.authenticated(key, user: user, device: device, id: id, at: $1) }
+            authenticate(key, token: token, device: device, id: id)
         case .subscribe(let topic): subscribe(topic)
         case .unsubscribe(let topic): subscriber.unsubscribe(topic)
-        case .assertAnew: preconditionFailure("of one server nothing is forgotten but with the leases")
+        case .assertAnew: onRedisForgot()
         case .sweep(let devices): onDeadMet(devices)
         case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
             .getPresence, .audit:
             ask(action)
+        }
+    }
+
+    private func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {
+        guard let device else { return }
+        guard world.settings.usesTokens else {
+            guard let user = try? UserID(token) else { return }
+            return after { $0.authenticated(key, user: user, device: device, id: id, at: $1) }
+        }
+        guard let token = world.token(token), token.expires > process.now else {
+            edges[key]?.showedExpiredToken = true
+            return after { $0.refused(key, .tokenExpired, at: $1) }
+        }
+        guard shard.heldMessageCount(of: key) != nil else { return }
+        let isNewer = edges[key].map { $0.token.map { $0.issued <= token.issued } ?? true } ?? false
+        if isNewer { edges[key]?.token = token }
+        let planted = world.settings.planted
+        let lifetime = planted == .tokenNeverExpires ? nil : token.expires - process.now
+        let issued = planted == .revocationSpares ? nil : world.redis.hostTime(at: token.issued)
+        after {
+            $0.authenticated(
+                key, user: token.user, device: device, lifetime: lifetime, issued: issued, id: id, at: $1)
+        }
+    }
+
+    /// Writes a message as JSON once, as devices read it.
+    private func send(_ message: ServerMessage, to keys: [SessionKey]) {
+        let codec = MessageCodec()
+        guard let read = try? codec.message(from: codec.json(of: message)), read == message else {
+            return world.checks.fail("text", "\(name) says \(message.text), which is read as something else")
+        }
+        if world.settings.planted == .silentRefusal, case .error(let error) = read, error.code == .unavailable {
+            return
+        }
+        for key in keys { edges[key]?.send(read) }
+        switch read {
+        case .typing(let typing) where typing.count > typing.users.count: world.bounds.met(.typingNames)
+        case .error(let error) where error.code == .unavailable && shard.takesWrites:
+            world.bounds.met(.waitingMessages)
+        default: break
+        }
+    }
+
+    private func met(_ limit: SessionLimit) {
+        switch limit {
+        case .watchedUsers: world.bounds.met(.watchedUsers)
+        case .joinedConversations: world.bounds.met(.joinedConversations)
+        case .messageRate: world.bounds.met(.messageRate)
+        case .names: world.bounds.met(.names)
+        case .hello: break
         }
     }
 
@@ -129,10 +215,28 @@ final class SimulatedShard {
 
     // MARK: What is heard from Redis
 
-    private func heard(_ message: Published) {
-        switch message {
-        case .typing, .presence, .members: after(message.news)
-        case .notice(let notice, _): onNotice(notice)
+    /// A payload that cannot be read is another version's: then what it is about is read.
+    private func heard(_ payload: [UInt8], on topic: Topic) {
+        switch topic {
+        case .typing(let conversation):
+            let change = try? TypingChange(jsonText: payload)
+            after { shard, now in
+                if let change { shard.typingChanged(change, in: conversation, at: now) }
+                if change == nil { shard.typingUnreadable(in: conversation) }
+                return []
+            }
+        case .presence(let user):
+            let change = try? PresenceChange(jsonText: payload)
+            after { shard, _ in
+                if let change { shard.presenceChanged(change.presence) }
+                if change == nil { shard.presenceUnreadable(of: user) }
+                return []
+            }
+        case .members(let conversation):
+            let change = (try? MemberChange(jsonText: payload)) ?? .reset
+            after { $0.memberChanged(change, in: conversation, at: $1) }
+        case .worker:
+            if let notice = store.text.notice(payload) { onNotice(notice) }
         }
     }
 
@@ -144,7 +248,10 @@ final class SimulatedShard {
         process.soon { [self] in
             isTickScheduled = false
             for action in shard.tickEnded(at: process.now) { carryOut(action) }
-            if shard.hasMoreToTell { scheduleTick() }
+            if shard.hasMoreToTell {
+                world.bounds.met(.tellBatch)
+                scheduleTick()
+            }
             rearm()
         }
     }

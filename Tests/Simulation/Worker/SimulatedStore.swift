@@ -10,6 +10,13 @@ struct SimulatedStore {
 
     let commands: CommandLink
     let lease: Duration
+    let text: StoreText
+
+    init(commands: CommandLink, settings: SimulationSettings) {
+        self.commands = commands
+        lease = settings.lease
+        text = StoreText(planted: settings.planted)
+    }
 
     func heartbeat(_ beat: LeaseKeeper.Beat, reply: @escaping Reply<LeaseSnapshot>) {
         let lease = lease
@@ -33,13 +40,20 @@ struct SimulatedStore {
     }
 
     func audit(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>) {
-        commands.send(.audit, { $0.audit(names, of: incarnation) }, reply: reply)
+        commands.send(.audit, { $0.audit(names, of: incarnation).map(AuditText.init) }) { result in
+            reply(result.map { $0.map(\.standing) })
+        }
     }
 
     func claimSweep(
         of dead: Incarnation, by claimant: Incarnation, reply: @escaping Reply<[SessionName]?>
     ) {
-        commands.send(.claimSweep, { $0.claimSweep(of: dead, by: claimant, limit: Sweeper.batch) }, reply: reply)
+        commands.send(
+            .claimSweep,
+            { $0.claimSweep(of: dead, by: claimant, limit: Sweeper.batch).map { $0.map(\.memberText) } }
+        ) { result in
+            reply(result.map { $0.map { $0.compactMap(text.session) } })
+        }
     }
 
     func announceReplaced(_ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID) {
@@ -57,16 +71,27 @@ struct SimulatedStore {
     func room(_ read: RoomRead, reply: @escaping Reply<RoomSnapshot>) {
         commands.send(
             .readRoom,
-            {
-                $0.room(
+            { twin in
+                let snapshot = twin.room(
                     read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
-            }, reply: reply)
+                return (snapshot, read.withTyping ? twin.typingMembers(of: read.conversation) : [])
+            }
+        ) { result in
+            reply(
+                result.map { snapshot, members in
+                    var snapshot = snapshot
+                    snapshot.typists = text.typists(members)
+                    return snapshot
+                })
+        }
     }
 
     /// Reads the records, and when they have come the standings of those whom they name and who are not known.
     func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
-        commands.send(.readPresence, { twin in users.map { twin.record(of: $0).counting(known.living) } }) { result in
-            guard case .success(let records) = result else { return reply(.failure(RedisFailure())) }
+        commands.send(.readPresence, { twin in users.map { HashText(twin, $0) } }) { result in
+            guard case .success(let hashes) = result else { return reply(.failure(RedisFailure())) }
+            let living = Set(known.living.map { BytesKey($0.name) })
+            let records = hashes.map { text.record($0, counting: living) }
             let strangers = known.strangers(in: records)
             guard !strangers.isEmpty else { return reply(.success(PresenceSnapshot(records: records))) }
             lookUp(strangers) { result in

@@ -33,7 +33,11 @@ final class SimulatedWorker {
     private var awaited: Set<Int>
     private var steward: Steward
     private var hearing: Incarnation?
+    /// The time from when it asks for a new incarnation by its own choice until it has it.
+    private var spell: Int?
     private var arrivals = 0
+    /// Connections that it may not have looked at yet.
+    private var accepted: [EdgeSession] = []
 
     init(_ world: World, id: String, life: Int, place: Place) {
         self.world = world
@@ -43,7 +47,7 @@ final class SimulatedWorker {
         places = [.redis, .machine(place.index)]
         process = Process(world)
         commands = CommandLink(world, name: "\(name)-beats", over: place.routes[0].commands, of: process)
-        store = SimulatedStore(commands: commands, lease: world.settings.lease)
+        store = SimulatedStore(commands: commands, settings: world.settings)
         awaited = Set(place.routes.indices)
         steward = Steward(
             worker: id, lease: world.settings.lease, heartbeat: world.settings.heartbeat,
@@ -66,6 +70,8 @@ final class SimulatedWorker {
         for (index, shard) in shards.enumerated() {
             shard.commands.onConnect = { [unowned self] in carry { self.shardConnected(index) } }
             shard.onRedisLost = { [unowned self] in carry { self.redisLost() } }
+            shard.onRedisForgot = { [unowned self] in carry { self.redisForgot() } }
+            shard.onDropped = { [unowned self] in dropped() }
             shard.onDeadMet = { [unowned self] devices in carry { self.steward.met(devices) } }
             shard.onNotice = { [unowned self] in noticed($0) }
             shard.start()
@@ -74,13 +80,16 @@ final class SimulatedWorker {
     }
 
     /// A device connects to one of the shards.
-    func accept(_ connection: Connection, from device: SimulatedDevice) -> EdgeSession? {
+    func accept(_ connection: Connection, from device: any Device) -> EdgeSession? {
         guard accepts, !process.isDead else { return nil }
         let shard = shards[arrivals % shards.count]
         arrivals += 1
-        return EdgeSession(world, at: self, shard, over: connection, from: device) { [weak device] in
+        let edge = EdgeSession(world, at: self, shard, over: connection, from: device) { [weak device] in
             device?.received($0, over: connection)
         }
+        accepted.removeAll { $0.key != nil || $0.isOver }
+        accepted.append(edge)
+        return edge
     }
 
     /// `SIGKILL`. The kernel closes its sockets.
@@ -105,7 +114,7 @@ final class SimulatedWorker {
     private var first: SimulatedShard { shards[0] }
 
     private func scheduleBeat() {
-        process.after(world.settings.heartbeat) { [self] in
+        process.after(steward.pause) { [self] in
             guard !isEnded else { return }
             beat()
             scheduleBeat()
@@ -127,6 +136,24 @@ final class SimulatedWorker {
         carryOut(steward.redisChanged())
     }
 
+    private func dropped() {
+        world.trace.note(name, "drops sessions without a connection")
+        world.truth.dropped(by: self)
+    }
+
+    private func judgesAgain() {
+        if let spell { world.outageEnds(spell) }
+        spell = nil
+    }
+
+    /// All is said again under a new incarnation.
+    private func redisForgot() {
+        guard steward.incarnation != nil else { return }
+        if spell == nil { spell = world.outageBegins(at: .judge(place)) }
+        carryOut(steward.redisChanged())
+        beat()
+    }
+
     private func carryOut(_ actions: [Steward.Action]) {
         for action in actions {
             switch action {
@@ -145,12 +172,16 @@ final class SimulatedWorker {
         store.heartbeat(beat) { [self] result in
             switch result {
             case .success(let snapshot): carryOut(steward.heartbeatAnswered(beat, snapshot, at: process.now))
-            case .failure: steward.heartbeatFailed(beat)
+            case .failure(let failure):
+                guard let refusal = failure.refusal else { return steward.heartbeatFailed(beat) }
+                carryOut(
+                    steward.heartbeatRefused(beat, isOfWrites: refusal == .noWrites, at: process.now))
             }
         }
     }
 
     private func hear(_ incarnation: Incarnation) {
+        judgesAgain()
         world.trace.note(name, "is \(incarnation)")
         if let hearing { first.unsubscribe(.worker(hearing)) }
         hearing = incarnation
@@ -230,7 +261,8 @@ final class SimulatedWorker {
     }
 
     private func leave(holdingBackFor pause: Duration) {
-        for edge in edges { edge.processEnded() }
+        judgesAgain()
+        for edge in edges + accepted.filter({ $0.key == nil }) { edge.processEnded() }
         closeConnections(holdingBackFor: pause)
         world.gone(self)
     }
@@ -248,6 +280,8 @@ extension SimulatedShard {
             after { $0.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
         case .renewed(let snapshot, let until, let clock, let afterGap):
             after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
+        case .writesRefused:
+            after { $0.writesRefused(at: $1) }
         case .lost:
             after { $0.redisLost(at: $1) }
         }
@@ -257,7 +291,16 @@ extension SimulatedShard {
         guard let session = notice.session else { return }
         switch notice {
         case .replaced: after { $0.replaced(session, at: $1) }
-        case .sentAway: after { $0.sentAway(session, at: $1) }
+        case .sentAway:
+            if world.settings.planted == .sendsAllAway {
+                for edge in openEdges {
+                    guard let random = edge.session else { continue }
+                    let name = SessionName(user: edge.user, device: edge.device, session: random)
+                    after { $0.sentAway(name, at: $1) }
+                }
+            } else if world.settings.planted != .revocationSpares {
+                after { $0.sentAway(session, at: $1) }
+            }
         }
     }
 }

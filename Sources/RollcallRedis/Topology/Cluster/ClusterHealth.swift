@@ -1,3 +1,5 @@
+import RollcallModel
+
 /// What a node says of its cluster (`CLUSTER INFO`).
 enum ClusterHealth {
     case well
@@ -7,8 +9,8 @@ enum ClusterHealth {
     case cutOff
 
     init(_ info: String) {
-        let facts = info.split(whereSeparator: \.isNewline).map { $0.split(separator: ":") }
-        func fact(_ name: Substring) -> Substring? { facts.first { $0.first == name }?.last }
+        let facts = info.parts(at: "\n").map { $0.parts(at: "\r")[0].cut(at: ":") }
+        func fact(_ name: String) -> String? { facts.first { $0?.before.isSame(as: name) == true }??.after }
         switch (fact("cluster_state"), fact("cluster_slots_pfail")) {
         case ("ok", _): self = .well
         case (_, "0"): self = .lacksPrimary

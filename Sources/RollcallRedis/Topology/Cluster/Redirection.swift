@@ -1,5 +1,7 @@
 // Being sent elsewhere: what a node of a cluster answers about a slot that is not its own, or soon will not be.
 
+import RollcallModel
+
 /// Where a node sends us.
 enum Redirection: Hashable {
     typealias Address = RedisLocation.Address
@@ -17,10 +19,10 @@ enum Redirection: Hashable {
         guard let error = error.underlying as? RedisServerError, error.kind == "MOVED" || error.kind == "ASK" else {
             return nil
         }
-        let words = error.message.split(separator: " ")
+        let words = error.message.parts(at: " ")
         guard words.count == 2, let slot = Int(words[0]), (0..<KeySlot.count).contains(slot),
-            let colon = words[1].lastIndex(of: ":"), let port = Int(words[1][words[1].index(after: colon)...]),
-            (1...65_535).contains(port), let address = server.called(String(words[1][..<colon]), port: port)
+            let (host, digits) = words[1].cut(atLast: ":"), let port = Int(digits),
+            (1...65_535).contains(port), let address = server.called(host, port: port)
         else { return nil }
         self = error.kind == "MOVED" ? .moved(slot: slot, to: address) : .asked(slot: slot, at: address)
     }

@@ -1,5 +1,7 @@
 // What sentinels and servers answer, as values. Whatever else they may say is taken for no answer.
 
+import RollcallModel
+
 /// What is read of sentinels' answers.
 enum SentinelReply {
     typealias Address = RedisLocation.Address
@@ -29,7 +31,7 @@ enum SentinelReply {
     static func others(_ value: RedisValue) -> [SentinelPeer] {
         (value.array ?? []).compactMap { entry in
             let facts = facts(entry)
-            let flags = facts["flags"]?.split(separator: ",") ?? []
+            let flags = facts["flags"]?.parts(at: ",") ?? []
             guard !flags.contains("s_down"), !flags.contains("disconnected") else { return nil }
             guard let address = address(host: facts["ip"], port: facts["port"]) else { return nil }
             return SentinelPeer(id: facts["runid"] ?? "", address: address)

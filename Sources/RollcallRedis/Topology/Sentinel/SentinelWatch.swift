@@ -108,6 +108,6 @@ extension SentinelWatch {
     }
 
     private func heard(_ message: String) {
-        if message.split(separator: " ").contains(name[...]) { ask() }
+        if message.parts(at: " ").contains(where: { $0.isSame(as: name) }) { ask() }
     }
 }

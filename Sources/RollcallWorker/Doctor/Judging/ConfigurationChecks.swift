@@ -12,7 +12,7 @@ struct ConfigurationChecks {
 
     var findings: [Finding] {
         sound
-            + [authentication, edge, admin, conversations, log, secrets].filter { finding in
+            + (authentication + [edge, admin, conversations, log, secrets] + guessable).filter { finding in
                 // What is wrong was said, and what is said of a default in its place would be beside the point.
                 finding.verdict != .ok || problems.isEmpty
             }
@@ -27,21 +27,48 @@ struct ConfigurationChecks {
 }
 
 extension ConfigurationChecks {
-    private var authentication: Finding {
+    private var authentication: [Finding] {
         let auth = configuration.auth
         guard auth.mode == .jwt else {
-            return Finding(
-                .authentication, .warning,
-                "auth.mode is insecure: whoever reaches the edge on this machine can be "
-                    + "anybody",
-                advice: "for more than a trial take jwt, with auth.secret_file or auth.jwks_file")
+            return [
+                Finding(
+                    .authentication, .warning,
+                    "auth.mode is insecure: whoever reaches the edge on this machine can be "
+                        + "anybody",
+                    advice: "for more than a trial take jwt, with auth.secret_file or auth.jwks_file")
+            ]
         }
-        if auth.issuer == nil, auth.audience == nil, auth.jwksURL != nil || auth.jwksFile != nil {
-            return Finding(
-                .authentication, .warning, "tokens that the same keys sign for other services count here too",
-                advice: "set auth.audience, and auth.issuer")
+        var found: [Finding] = []
+        if auth.audience == nil, auth.jwksURL != nil || auth.jwksFile != nil {
+            found.append(
+                Finding(
+                    .authentication, .warning, "tokens that the same keys sign for other services count here too",
+                    advice: "set auth.audience, and auth.issuer"))
         }
-        return Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)")
+        let retention = configuration.presence.retention
+        if let longest = auth.maxLifetime, longest > retention {
+            found.append(
+                Finding(
+                    .authentication, .warning,
+                    "a token may live for \(DurationText.text(longest)), and the revocation of its user is forgotten "
+                        + "after \(DurationText.text(retention)): then the token counts again",
+                    advice: "set auth.max_lifetime to no more than presence.retention"))
+        }
+        return found.isEmpty ? [Finding(.authentication, .ok, "tokens are checked (auth.mode: jwt)")] : found
+    }
+
+    /// Secrets that were typed, or left from an example.
+    private var guessable: [Finding] {
+        let (auth, admin) = (configuration.auth, configuration.admin)
+        let secrets =
+            [("auth.secret_file", auth.secret), ("auth.previous_secret_file", auth.previousSecret)]
+            + AdminRole.allCases.map { ($0.key, admin.contents($0)) }
+        return secrets.compactMap { key, secret in
+            guard !isWrong(key), let secret, !secret.bytes.isEmpty, secret.isGuessable else { return nil }
+            return Finding(
+                .files, .warning, "what \(key) holds can be guessed: it repeats itself, or was made of a common word",
+                advice: "draw another: openssl rand -hex 32")
+        }
     }
 
     private var edge: Finding {

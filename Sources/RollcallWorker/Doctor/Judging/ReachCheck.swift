@@ -63,7 +63,7 @@ struct ReachCheck {
                 "what answers does not speak Redis's protocol",
                 "is it another service's port, or one for TLS (rediss://)?"
             )
-        case .notConnected, .tooManyWaiting, .closed, .primaryChanged: (error.sentence, "try again")
+        case .notConnected, .tooManyWaiting, .replyTooLarge, .closed, .primaryChanged: (error.sentence, "try again")
         }
     }
 

@@ -39,6 +39,8 @@ struct NamedFile: Hashable, Sendable {
             ("edge.certificate", configuration.edge.certificate, false),
             ("edge.private_key", configuration.edge.privateKey, true),
             ("admin.token_file", configuration.admin.tokenFile, true),
+            ("admin.read_token_file", configuration.admin.readTokenFile, true),
+            ("admin.metrics_token_file", configuration.admin.metricsTokenFile, true),
             ("auth.secret_file", configuration.auth.secretFile, true),
             ("auth.previous_secret_file", configuration.auth.previousSecretFile, true),
             ("auth.jwks_file", configuration.auth.jwksFile, false),

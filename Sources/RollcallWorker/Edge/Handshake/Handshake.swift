@@ -4,6 +4,7 @@
 import Crypto
 import NIOCore
 import NIOHTTP1
+import RollcallModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -20,7 +21,7 @@ struct Handshake: Sendable {
     /// - Returns: the value of `Sec-WebSocket-Accept` for a request that opens a WebSocket.
     func accept(_ request: HTTPRequestHead) throws(Refusal) -> String {
         let headers = request.headers
-        guard request.uri.prefix(while: { $0 != "?" }) == Self.path else { throw .notHere }
+        guard request.uri.parts(at: "?")[0].isSame(as: Self.path) else { throw .notHere }
         guard request.method == .GET else { throw .notGET }
         guard headers.tokens("upgrade").contains("websocket") else { throw .notWebSocket }
         guard request.version == .http1_1 else { throw .bad("A WebSocket handshake is an HTTP/1.1 request.") }

@@ -25,8 +25,10 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     /// Where the request came from, as far as it is known.
     private var client: String?
+    /// The same, of which the peer is all that is known before the request.
+    private(set) var address: ClientAddress
 
-    private init(on loop: EdgeLoop) {
+    private init(on loop: EdgeLoop, from address: ClientAddress) {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = EdgeSettings.headerBytes / 2
         limits.maxHeaderListSize = EdgeSettings.headerBytes
@@ -34,11 +36,12 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         let requests = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
         decoder = ByteToMessageHandler(requests, maximumBufferSize: EdgeSettings.headerBytes)
         self.loop = loop
+        self.address = address
     }
 
     /// Puts a handshake into a new channel's pipeline. To be called on the loop.
     static func begin(on channel: any Channel, of loop: EdgeLoop) throws -> HandshakeHandler {
-        let handler = HandshakeHandler(on: loop)
+        let handler = HandshakeHandler(on: loop, from: ClientAddress(channel.remoteAddress))
         try channel.pipeline.syncOperations.addHandlers([handler.decoder, handler])
         return handler
     }
@@ -59,6 +62,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch (state, unwrapInboundIn(data)) {
         case (.waiting, .head(let request)):
             client = loop.proxies.client(of: context.remoteAddress, request.headers)
+            address = ClientAddress(client)
             do throws(Refusal) {
                 state = .accepted(try loop.handshake.accept(request))
             } catch {
@@ -75,6 +79,11 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .over = state { return }
+        // The peer is gone, perhaps within its request, which the parser reports as an error of the request.
+        guard context.channel.isActive else {
+            state = .over
+            return
+        }
         switch error {
         case HTTPParserError.headerOverflow, is ByteToMessageDecoderError.PayloadTooLargeError:
             refuse(.tooLong)
@@ -95,7 +104,9 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         abort()
     }
 
+    /// Ends the connection. What the parser says of a request that breaks off so is not counted.
     func abort() {
+        state = .over
         context?.closeSocket()
     }
 }
@@ -118,15 +129,14 @@ extension HandshakeHandler {
     /// Takes HTTP out of the pipeline. Frames that came along with the request are still in the decoder, which hands
     /// them on as it leaves, in a later tick; so the WebSocket's handler must stand behind it by then.
     private func upgrade(_ answer: String, context: ChannelHandlerContext) {
-        guard loop.sessions.take() else { return refuse(.full) }
+        guard loop.sessions.hasRoom else { return refuse(.full) }
         state = .over
-        let connection = EdgeConnection(on: loop)
+        let connection = EdgeConnection(on: loop, from: address)
         let pipeline = context.pipeline.syncOperations
         do {
             try pipeline.addHandler(connection)
         } catch {
             // The channel closed in this very tick.
-            loop.sessions.release()
             return
         }
         loop.logger.debug("connected", metadata: ["client": "\(client ?? "?")"])

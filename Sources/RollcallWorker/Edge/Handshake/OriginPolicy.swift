@@ -1,6 +1,8 @@
 // Which web pages may connect. A browser names the page's origin and cannot be made to lie by it; other programs name
 // none, and need no leave.
 
+import RollcallModel
+
 /// Decides about the header `Origin`.
 struct OriginPolicy: Sendable {
     private let allowed: Set<String>
@@ -28,8 +30,8 @@ struct OriginPolicy: Sendable {
         if isForThisMachine, !Loopback.contains(authority: host ?? "") { return false }
         guard let origin = origin?.lowercased(), !allowed.contains("*") else { return true }
         guard allowed.isEmpty else { return allowed.contains(origin) }
-        let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].hasSuffix(":"), parts[1].isEmpty else { return false }
+        let parts = origin.parts(at: "/")
+        guard parts.count == 3, parts[0].ends(with: ":"), parts[1].isEmpty else { return false }
         let page = Loopback.host(of: parts[2])
         if !isForThisMachine, let host, page == Loopback.host(of: host.lowercased()) { return true }
         return listensOnLoopback && Loopback.contains(page)

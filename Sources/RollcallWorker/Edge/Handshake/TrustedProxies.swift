@@ -4,6 +4,7 @@
 
 import NIOCore
 import NIOHTTP1
+import RollcallModel
 
 /// The proxies whose word about addresses counts.
 struct TrustedProxies: Sendable {
@@ -40,8 +41,8 @@ private struct Network {
     private let bits: Int
 
     init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard let first = parts.first, let bytes = Self.bytes(of: String(first)), parts.count <= 2 else { return nil }
+        let parts = text.parts(at: "/")
+        guard let first = parts.first, let bytes = Self.bytes(of: first), parts.count <= 2 else { return nil }
         let most = bytes.count * 8
         guard let bits = parts.count == 1 ? most : Int(parts[1]), (0...most).contains(bits) else { return nil }
         self.bytes = bytes
@@ -58,19 +59,43 @@ private struct Network {
 
     /// The address that a hop is, in the one form that each address has; some proxies add a port.
     static func address(in hop: String) -> String? {
-        let hasPort = hop.hasPrefix("[") || hop.count { $0 == ":" } == 1
+        let hasPort = hop.begins(with: "[") || hop.utf8.count { $0 == UInt8(ascii: ":") } == 1
         let host = hasPort ? Loopback.host(of: hop) : hop
         return (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
     }
 
-    /// In the order of the network. IPv4 in IPv6 (`::ffff:1.2.3.4`), which is how it comes to a listener on `::`, is
-    /// taken for what it is.
     private static func bytes(of address: String) -> [UInt8]? {
-        guard let address = try? SocketAddress(ipAddress: address, port: 0) else { return nil }
+        (try? SocketAddress(ipAddress: address, port: 0))?.networkBytes
+    }
+}
+
+extension SocketAddress {
+    /// The IP address in the order of the network; nil if it has none. IPv4 in IPv6 (`::ffff:1.2.3.4`), which is how it
+    /// comes to a listener on `::`, is taken for what it is.
+    fileprivate var networkBytes: [UInt8]? {
         // Behind family and port, and in IPv6 behind the flow.
-        let place = address.protocol == .inet ? 4..<8 : 8..<24
-        let bytes = address.withSockAddr { Array(UnsafeRawBufferPointer(start: $0, count: $1)[place]) }
+        let place: Range<Int>
+        switch self {
+        case .v4: place = 4..<8
+        case .v6: place = 8..<24
+        case .unixDomainSocket: return nil
+        }
+        let bytes = withSockAddr { Array(UnsafeRawBufferPointer(start: $0, count: $1)[place]) }
         let isMapped = bytes.count == 16 && bytes.starts(with: Array(repeating: 0, count: 10) + [0xFF, 0xFF])
         return isMapped ? Array(bytes.suffix(4)) : bytes
+    }
+}
+
+/// Whom the edge takes for one client: an IPv4 address, or the first 64 bits of an IPv6 address, since whoever has one
+/// address of such a network has them all.
+struct ClientAddress: Hashable {
+    private let network: UInt64
+
+    init(_ address: SocketAddress?) {
+        network = (address?.networkBytes ?? []).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    init(_ text: String?) {
+        self.init(text.flatMap { try? SocketAddress(ipAddress: $0, port: 0) })
     }
 }

@@ -40,24 +40,32 @@ final class CertificateKeeper: Sendable {
     func run() async {
         tell(current.withLockedValue { $0 })
         var watch = FileWatch([certificatePath, keyPath])
+        var problem = RepeatedProblem()
         while !Task.isCancelled {
-            if watch.hasChanged() { reload() }
+            if watch.hasChanged(), reload(&problem) { watch.take() }
             try? await Task.sleep(for: FileWatch.interval)
         }
     }
 
-    private func reload() {
+    /// - Returns: whether what the files hold is in use. Otherwise they are read again at the next look, since what is
+    ///   wrong with them may pass without a change of the files.
+    private func reload(_ problem: inout RepeatedProblem) -> Bool {
         do throws(UnusableCertificate) {
             let contents = try Self.read(certificatePath, keyPath)
-            guard contents != self.contents.withLockedValue({ $0 }) else { return }
-            let certificate = try EdgeCertificate(chain: contents[0], key: contents[1])
-            current.withLockedValue { $0 = certificate }
-            self.contents.withLockedValue { $0 = contents }
-            tell(certificate)
+            if contents != self.contents.withLockedValue({ $0 }) {
+                let certificate = try EdgeCertificate(chain: contents[0], key: contents[1])
+                current.withLockedValue { $0 = certificate }
+                self.contents.withLockedValue { $0 = contents }
+                tell(certificate)
+            }
+            problem.ended()
+            return true
         } catch {
-            logger.error(
-                "the new certificate cannot be used; the one before stays",
-                metadata: ["key": "\(error.part.rawValue)", "reason": "\(error.reason)"])
+            let metadata: Logger.Metadata = ["key": "\(error.part.rawValue)", "reason": "\(error.reason)"]
+            if problem.occurred("\(error.part.rawValue): \(error.reason)", at: .now) {
+                logger.error("the new certificate cannot be used; the one before stays", metadata: metadata)
+            }
+            return false
         }
     }
 

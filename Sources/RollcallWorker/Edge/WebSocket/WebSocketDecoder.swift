@@ -11,6 +11,8 @@ package struct WebSocketDecoder {
     package enum Event: Hashable {
         /// A whole text message, valid UTF-8: it stands in the caller's message buffer.
         case text
+        /// A part of a message whose rest is to come.
+        case fragment
         case ping([UInt8])
         case pong
         /// The peer closes; nil if it gives no code.
@@ -21,8 +23,12 @@ package struct WebSocketDecoder {
         case opcode, length, extendedLength, mask, payload
     }
 
-    /// The longest message, all its fragments together.
-    private let limit: Int
+    /// How many empty parts a message may have before its last. Libraries send one at most; a flood of them would never
+    /// reach the limit of a message's bytes.
+    package static let mostEmptyFragments: UInt8 = 16
+
+    /// The longest message, all its fragments together. What it is set to holds from the next frame on.
+    var limit: Int
     private var stage = Stage.opcode
     private var opcode = Opcode.continuation
     private var isFinal = false
@@ -30,6 +36,8 @@ package struct WebSocketDecoder {
     private var isFragmented = false
     /// Bytes that the field of the header in progress still lacks.
     private var missing: UInt8 = 0
+    /// How many parts of the message in progress were empty.
+    private var emptyFragments: UInt8 = 0
     private var utf8 = UTF8Validator()
     /// The smallest length that the size of its field is for.
     private var leastLength: UInt64 = 0
@@ -44,15 +52,15 @@ package struct WebSocketDecoder {
         self.limit = limit
     }
 
-    /// Whether nothing is begun: the message buffer holds nothing that a later call needs.
-    var isIdle: Bool { stage == .opcode && !isFragmented }
+    /// Whether a message has begun and not ended. Otherwise a later call needs nothing of the message buffer.
+    var isWithinMessage: Bool { isFragmented || stage != .opcode && !opcode.isControl }
 
     /// Decodes up to the next event.
     ///
     /// - Parameters:
     ///   - input: what has arrived; read as far as it could be understood.
     ///   - message: the text of the message in progress. Lent by the caller, so that connections may share one buffer
-    ///     while they are idle; it must be the same one from call to call until ``isIdle``.
+    ///     between messages; within a message (``isWithinMessage``) it must hold what it held after the last call.
     /// - Returns: nil when the input is used up.
     package mutating func next(
         _ input: inout ByteBuffer, message: inout ByteBuffer
@@ -93,6 +101,7 @@ extension WebSocketDecoder {
         case .text:
             guard !isFragmented else { throw .messageWithinMessage }
             message.clear()
+            emptyFragments = 0
             utf8 = UTF8Validator()
         case .continuation:
             guard isFragmented else { throw .continuationOfNothing }
@@ -127,6 +136,10 @@ extension WebSocketDecoder {
     private mutating func measured(least: UInt64, held: Int) throws(WebSocketViolation) {
         guard length >= least else { throw .lengthNotMinimal }
         guard opcode.isControl || length <= UInt64(max(0, limit - held)) else { throw .tooBig }
+        if length == 0, !isFinal {
+            guard emptyFragments < Self.mostEmptyFragments else { throw .emptyFragments }
+            emptyFragments += 1
+        }
         missing = 4
         stage = .mask
     }
@@ -187,7 +200,7 @@ extension WebSocketDecoder {
         switch opcode {
         case .text, .continuation, .binary:
             isFragmented = !isFinal
-            guard isFinal else { return nil }
+            guard isFinal else { return .fragment }
             guard utf8.isComplete else { throw .notUTF8 }
             return .text
         case .ping: return .ping(takeControl())

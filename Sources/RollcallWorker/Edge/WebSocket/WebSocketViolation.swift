@@ -14,6 +14,7 @@ package enum WebSocketViolation: Error, Hashable, Sendable {
     case continuationOfNothing
     case messageWithinMessage
     case lengthNotMinimal
+    case emptyFragments
     case tooBig
     case notUTF8
     case badClosePayload
@@ -24,7 +25,7 @@ package enum WebSocketViolation: Error, Hashable, Sendable {
         case .tooBig: .tooBig
         case .notUTF8: .invalidText
         case .reservedBits, .unknownOpcode, .unmasked, .fragmentedControl, .longControl, .continuationOfNothing,
-            .messageWithinMessage, .lengthNotMinimal, .badClosePayload:
+            .messageWithinMessage, .emptyFragments, .lengthNotMinimal, .badClosePayload:
             .protocolError
         }
     }
@@ -39,6 +40,7 @@ package enum WebSocketViolation: Error, Hashable, Sendable {
         case .longControl: "A control frame holds at most 125 bytes."
         case .continuationOfNothing: "A continuation frame came, but no message had begun."
         case .messageWithinMessage: "A message began before the one before it had ended."
+        case .emptyFragments: "A message has more than \(WebSocketDecoder.mostEmptyFragments) empty fragments."
         case .lengthNotMinimal: "A length must be written in the fewest bytes."
         case .tooBig: "The message is larger than limits.message_bytes."
         case .notUTF8: "Text must be UTF-8."

@@ -10,7 +10,7 @@
 #endif
 
 /// A name, owned or borrowed.
-struct BytesKey: Hashable {
+package struct BytesKey: Hashable {
     private enum Storage {
         case text(String)
         case borrowed(UnsafeRawBufferPointer)
@@ -18,30 +18,30 @@ struct BytesKey: Hashable {
 
     private let storage: Storage
 
-    init(_ text: String) {
+    package init(_ text: String) {
         var text = text
         text.makeContiguousUTF8()
         storage = .text(text)
     }
 
     /// A key for looking up only, as long as the bytes are valid.
-    init(borrowing bytes: UnsafeRawBufferPointer) {
+    package init(borrowing bytes: UnsafeRawBufferPointer) {
         storage = .borrowed(bytes)
     }
 
     /// The name of an owned key.
-    var text: String {
+    package var text: String {
         switch storage {
         case .text(let text): text
         case .borrowed: preconditionFailure("a borrowed key is for looking up only")
         }
     }
 
-    static func == (left: BytesKey, right: BytesKey) -> Bool {
+    package static func == (left: BytesKey, right: BytesKey) -> Bool {
         left.withBytes { left in right.withBytes { left.isSame(as: $0) } }
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: $0) }
     }
 

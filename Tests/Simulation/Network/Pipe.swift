@@ -4,7 +4,7 @@ internal import DequeModule
 internal import RollcallCore
 
 /// A stream of messages over a path.
-final class Wire {
+final class Pipe {
     private let path: Path
     private let agenda: Agenda
     private var lastArrival = Instant(nanoseconds: 0)

@@ -1,0 +1,57 @@
+// What Redis does for a worker at this moment. A Redis that answers but refuses writes is a case of its own: nothing can
+// be written, so nothing is owed, but everything can still be read.
+
+internal import RollcallModel
+
+/// What a shard can do with Redis, as far as the worker's heartbeats tell.
+enum RedisStanding: Hashable, Sendable {
+    /// Redis cannot be reached, or the lease was lost: nothing is read or written before the next lease begins.
+    case away
+    /// Redis answers reads and refuses writes. The lease of this incarnation may still be renewed; `nil` if there is none.
+    case refusesWrites(Incarnation?)
+    /// The worker holds a lease and writes under this incarnation until this moment, by Redis time.
+    case takesWrites(Incarnation, until: Timestamp)
+
+    /// The incarnation under which sessions are written; `nil` while nothing can be written.
+    var incarnation: Incarnation? {
+        if case .takesWrites(let incarnation, _) = self { incarnation } else { nil }
+    }
+
+    var answersReads: Bool { self != .away }
+
+    var refusesWrites: Bool {
+        if case .refusesWrites = self { true } else { false }
+    }
+
+    /// A heartbeat renewed the lease.
+    ///
+    /// - Returns: whether Redis refused writes until now.
+    mutating func renewed(until: Timestamp) -> Bool {
+        switch self {
+        case .takesWrites(let incarnation, _):
+            self = .takesWrites(incarnation, until: until)
+            return false
+        case .refusesWrites(let incarnation?):
+            self = .takesWrites(incarnation, until: until)
+            return true
+        case .refusesWrites(nil), .away:
+            return false
+        }
+    }
+
+    /// Redis refused heartbeats because it takes no writes.
+    ///
+    /// - Returns: whether Redis was ``away`` until now.
+    mutating func refusedWrites() -> Bool {
+        switch self {
+        case .takesWrites(let incarnation, _):
+            self = .refusesWrites(incarnation)
+            return false
+        case .refusesWrites:
+            return false
+        case .away:
+            self = .refusesWrites(nil)
+            return true
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// Members of sets in Redis that consist of several words. No name contains a space.
+
+extension SessionName {
+    /// The member of `worker:{INCARNATION}:sessions`: `USER DEVICE SESSION`.
+    package var memberText: String { "\(user) \(device) \(session)" }
+
+    /// - Returns: `nil` if the member names no session.
+    package init?(member: String) {
+        let words = member.parts(at: " ")
+        guard words.count == 3, !words[2].isEmpty, let user = try? UserID(words[0]),
+            let device = try? DeviceID(words[1])
+        else { return nil }
+        self.init(user: user, device: device, session: SessionID(random: words[2]))
+    }
+}
+
+extension RoomSnapshot {
+    /// One member of `typing:{CONVERSATION}`, `USER DEVICE`, with its score and the user's display name.
+    package typealias TypingMember = (member: String, expiry: Timestamp, name: String?)
+
+    /// Returns each user once, ordered by id, with the expiry of the device that ends last. Ignores members that are not
+    /// Rollcall's.
+    package static func typists(_ members: some Sequence<TypingMember>) -> [Entry] {
+        var typists: [UserID: Entry] = [:]
+        for (member, expiry, name) in members {
+            guard let word = member.cut(at: " ")?.before, let user = try? UserID(word) else { continue }
+            let known = typists[user]?.expiry ?? expiry
+            typists[user] = Entry(
+                user: user, expiry: max(known, expiry), name: name.flatMap { $0.isEmpty ? nil : $0 })
+        }
+        return typists.values.sorted { $0.user < $1.user }
+    }
+}

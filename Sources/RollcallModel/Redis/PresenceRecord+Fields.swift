@@ -1,0 +1,37 @@
+// A record as Redis holds it: the fields of a hash, some of which may be another version's.
+
+extension PresenceRecord {
+    /// A record without fields: that of a hash which does not exist. It reads as offline, older than any write from `time`
+    /// on.
+    package init(user: UserID, readAfter time: Timestamp) {
+        self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
+    }
+
+    /// Reads one field of the hash `presence:{USER}`. Ignores fields of other versions.
+    ///
+    /// - Parameter living: incarnations whose devices are counted and not listed: of almost everybody, all.
+    package mutating func read(
+        _ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, counting living: Set<BytesKey>
+    ) {
+        if field.spells("last_seen") {
+            lastSeen = Int64(decimal: value).map(Timestamp.init(milliseconds:))
+        } else if field.spells("updated_at") {
+            updatedAt = Int64(decimal: value).map(Timestamp.init(milliseconds:))
+        } else if field.spells("version") {
+            version = Int64(decimal: value) ?? version
+        } else if field.holds(Self.mark, at: 0) {
+            addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
+        }
+    }
+
+    private static var mark: StaticString { "device:" }
+
+    private mutating func addDevice(
+        _ device: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, counting living: Set<BytesKey>
+    ) {
+        guard let words = DeviceWords(value) else { return }
+        guard !living.contains(BytesKey(borrowing: words.incarnation)) else { return self.living.add(words.state) }
+        guard let device = String(validating: device, as: UTF8.self).flatMap({ try? DeviceID($0) }) else { return }
+        devices[device] = DeviceRecord(words)
+    }
+}

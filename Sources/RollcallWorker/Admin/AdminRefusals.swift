@@ -1,0 +1,50 @@
+// Requests without a token, with a wrong one, or with one that is not enough: counted, and logged once a minute, so that
+// whoever tries tokens leaves a trace and cannot fill the log.
+
+import Metrics
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// Counts and logs refused requests.
+final class AdminRefusals: Sendable {
+    private static let silence = TimeAmount.seconds(60)
+
+    private struct State {
+        var unlogged = 0
+        var logged: NIODeadline?
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let counters: [AdminProblem.Code: any CounterHandler]
+    private let logger: Logger
+
+    init(_ factory: any MetricsFactory, logger: Logger) {
+        counters = Dictionary(
+            uniqueKeysWithValues: [AdminProblem.Code.unauthorized, .forbidden].map { code in
+                (
+                    code,
+                    factory.makeCounter(label: Metric.adminRefused.rawValue, dimensions: [("reason", code.rawValue)])
+                )
+            })
+        self.logger = logger
+    }
+
+    /// A request was refused.
+    func occurred(_ code: AdminProblem.Code, from context: AdminContext, now: NIODeadline = .now()) {
+        counters[code]?.increment(by: 1)
+        let count: Int? = state.withLockedValue { state in
+            state.unlogged += 1
+            if let logged = state.logged, now - logged < Self.silence { return nil }
+            defer { (state.unlogged, state.logged) = (0, now) }
+            return state.unlogged
+        }
+        guard let count else { return }
+        logger.warning(
+            "admin requests refused",
+            metadata: [
+                "count": "\(count)", "reason": "\(code.rawValue)",
+                "remote": "\(context.remoteAddress?.ipAddress ?? "unknown")",
+            ])
+    }
+}

@@ -1,0 +1,169 @@
+// Who may do what on the admin port. Each role has a file with a token of its own, so that what scrapes metrics does not
+// hold the token that erases users. Files that change are read again, and may name the token before on a second line:
+// so a token is changed without a restart and without an interruption.
+
+import Crypto
+import Logging
+import NIOConcurrencyHelpers
+
+/// What a token lets its bearer do. Each role may do what those before it may.
+enum AdminRole: String, CaseIterable, Comparable {
+    /// Metrics, and what needs no token.
+    case metrics
+    /// Everything that changes nothing.
+    case read
+    case `operator`
+
+    /// The setting that names the file with its token.
+    var key: String {
+        switch self {
+        case .metrics: "admin.metrics_token_file"
+        case .read: "admin.read_token_file"
+        case .operator: "admin.token_file"
+        }
+    }
+
+    static func < (left: AdminRole, right: AdminRole) -> Bool {
+        (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+}
+
+extension WorkerConfiguration.Admin {
+    static let shortestToken = 16
+
+    func path(_ role: AdminRole) -> String? {
+        switch role {
+        case .metrics: metricsTokenFile
+        case .read: readTokenFile
+        case .operator: tokenFile
+        }
+    }
+
+    /// What the role's file held when the configuration was loaded.
+    func contents(_ role: AdminRole) -> Secret? {
+        switch role {
+        case .metrics: metricsToken
+        case .read: readToken
+        case .operator: token
+        }
+    }
+}
+
+/// The tokens that are taken.
+struct AdminTokens: Sendable {
+    private var tokens: [AdminRole: [Secret]] = [:]
+
+    /// - Parameter contents: what each role's file holds.
+    init(_ contents: [AdminRole: Secret]) {
+        tokens = contents.mapValues(Self.tokens)
+    }
+
+    init(_ configuration: WorkerConfiguration.Admin) {
+        self.init(
+            Dictionary(
+                uniqueKeysWithValues: AdminRole.allCases.compactMap { role in
+                    configuration.contents(role).map { (role, $0) }
+                }))
+    }
+
+    /// Whether anybody who reaches the port may do everything.
+    var isEmpty: Bool { tokens.isEmpty }
+
+    /// What the bearer of a token may do; `nil` if it is none of ours. Takes the same time for every token.
+    func role(of shown: Secret) -> AdminRole? {
+        var found: AdminRole?
+        for role in AdminRole.allCases {
+            for token in tokens[role] ?? [] where token == shown { found = role }
+        }
+        return found
+    }
+
+    /// From what the keys of the audit are derived: the operators' present token.
+    var operatorToken: Secret? { tokens[.operator]?.first }
+
+    /// The token in a file, and the one before if a second line has it.
+    private static func tokens(_ contents: Secret) -> [Secret] {
+        contents.bytes.split { $0 == 0x0A || $0 == 0x0D }.map { Secret(Array($0).trimmingWhiteSpace) }
+            .filter { !$0.bytes.isEmpty }
+    }
+
+    /// Whether one token stands for two roles: its bearer would have the greater.
+    var areShared: Bool {
+        let all = tokens.values.flatMap { Set($0) }
+        return Set(all).count < all.count
+    }
+
+    /// What is wrong with a file's contents.
+    static func problem(_ contents: Secret) -> String? {
+        let tokens = tokens(contents)
+        let areFit = tokens.allSatisfy { token in
+            token.bytes.count >= WorkerConfiguration.Admin.shortestToken
+                && token.bytes.allSatisfy { (0x21...0x7E).contains($0) }
+        }
+        guard !areFit || !(1...2).contains(tokens.count) else { return nil }
+        return "the file must hold one line of at least \(WorkerConfiguration.Admin.shortestToken) letters, digits and "
+            + "signs without white space (openssl rand -hex 32 > admin.token), and at most one more line with the token "
+            + "before"
+    }
+}
+
+/// Keeps the tokens as their files have them.
+final class AdminTokenKeeper: Sendable {
+    private let current: NIOLockedValueBox<[AdminRole: Secret]>
+    private let paths: [AdminRole: String]
+    private let logger: Logger
+
+    init(_ configuration: WorkerConfiguration.Admin, logger: Logger) {
+        var (contents, paths): ([AdminRole: Secret], [AdminRole: String]) = ([:], [:])
+        for role in AdminRole.allCases {
+            contents[role] = configuration.contents(role)
+            paths[role] = configuration.path(role)
+        }
+        current = NIOLockedValueBox(contents)
+        self.paths = paths
+        self.logger = logger
+    }
+
+    var tokens: AdminTokens { AdminTokens(current.withLockedValue { $0 }) }
+
+    /// Takes what is put in the files' place, until the task is cancelled.
+    func run() async {
+        var files = paths.map { (role: $0, path: $1, watch: FileWatch([$1]), problem: RepeatedProblem()) }
+        while !Task.isCancelled {
+            for index in files.indices where files[index].watch.hasChanged() {
+                let (role, path) = (files[index].role, files[index].path)
+                if let reason = take(role, path) {
+                    guard files[index].problem.occurred(reason, at: .now) else { continue }
+                    logger.error(
+                        "a new admin token cannot be used; the one before stays",
+                        metadata: ["key": "\(role.key)", "reason": "\(reason)"])
+                } else {
+                    files[index].problem.ended()
+                    files[index].watch.take()
+                }
+            }
+            try? await Task.sleep(for: FileWatch.interval)
+        }
+    }
+
+    /// - Returns: why the file cannot be used, if it cannot.
+    private func take(_ role: AdminRole, _ path: String) -> String? {
+        let contents: Secret
+        do throws(FileContents.Unreadable) {
+            contents = Secret(try FileContents.read(path).trimmingWhiteSpace)
+        } catch {
+            return error.reason
+        }
+        if let problem = AdminTokens.problem(contents) { return problem }
+        let isNew: Bool? = current.withLockedValue { current in
+            var next = current
+            next[role] = contents
+            guard !AdminTokens(next).areShared else { return nil }
+            defer { current = next }
+            return current != next
+        }
+        guard let isNew else { return "it holds a token of another role" }
+        if isNew { logger.notice("admin token changed", metadata: ["key": "\(role.key)"]) }
+        return nil
+    }
+}

@@ -1,0 +1,102 @@
+// Connections that are no session: in their handshake, before the answer to their hello, or closing. Anybody can open them,
+// so they take no session's place, and there is a limit to them of its own: beyond it, whoever has most of them loses
+// the oldest.
+
+/// A connection that is no session.
+struct Waiting {
+    enum Stage {
+        /// Ends at `until`, in the loop's time.
+        case handshake(HandshakeHandler, until: Duration)
+        /// A WebSocket that has said no hello, or whose token is not judged. The shard limits its time.
+        case greeting(EdgeConnection)
+        /// Its close frame is sent, or waits behind what its peer still reads.
+        case closing(EdgeConnection, ClosingPatience)
+    }
+
+    var stage: Stage
+
+    init(_ stage: Stage) {
+        self.stage = stage
+    }
+
+    var address: ClientAddress {
+        switch stage {
+        case .handshake(let handler, _): handler.address
+        case .greeting(let connection), .closing(let connection, _): connection.address
+        }
+    }
+
+    /// Whether the connection has gone on to the next stage, or is closed.
+    var isOver: Bool {
+        switch stage {
+        case .handshake(let handler, _): handler.isOver
+        case .greeting(let connection):
+            connection.isSeated || connection.isHalfClosed || connection.phase == .over
+        case .closing(let connection, _): connection.phase == .over
+        }
+    }
+
+    /// Ends the connection in favour of a newer one.
+    func giveWay() {
+        switch stage {
+        case .handshake(let handler, _): handler.giveUp(.busy)
+        case .greeting(let connection), .closing(let connection, _): connection.abort()
+        }
+    }
+
+    /// Whom to drop where there are too many: again and again the oldest of the address that has most.
+    ///
+    /// - Parameter addresses: of all, the oldest first.
+    /// - Returns: their indices.
+    static func surplus(_ count: Int, of addresses: [ClientAddress]) -> Set<Int> {
+        var held: [ClientAddress: Int] = [:]
+        var ranked: [(rank: Int, index: Int)] = []
+        for (index, address) in addresses.enumerated().reversed() {
+            let rank = held[address, default: 0] + 1
+            held[address] = rank
+            ranked.append((rank, index))
+        }
+        ranked.sort { ($0.rank, $1.index) > ($1.rank, $0.index) }
+        return Set(ranked.prefix(count).map(\.index))
+    }
+}
+
+extension EdgeLoop {
+    /// Makes room for one connection more. An honest handshake and hello take milliseconds, so those that have to go have
+    /// been at it for long.
+    func makeRoom() {
+        guard waiting.count >= settings.handshakes else { return }
+        waiting.removeAll(where: \.isOver)
+        guard waiting.count >= settings.handshakes else { return }
+        limitHit(.handshakes)
+        // Some more than one, so that a flood does not have all of them looked at for each connection.
+        let count = waiting.count - settings.handshakes + max(1, settings.handshakes / 64)
+        let surplus = Waiting.surplus(count, of: waiting.map(\.address))
+        let dropped = surplus.map { waiting[$0] }
+        waiting = waiting.indices.filter { !surplus.contains($0) }.map { waiting[$0] }
+        dropped.forEach { $0.giveWay() }
+    }
+
+    /// Ends what has taken too long.
+    func sweepWaiting() {
+        let now = clock.awake
+        for index in waiting.indices where !waiting[index].isOver {
+            switch waiting[index].stage {
+            case .handshake(let handler, let until):
+                guard until <= now else { break }
+                limitHit(.hello)
+                handler.giveUp(.late)
+            case .greeting: break
+            case .closing(let connection, var patience):
+                if patience.isOver(waiting: connection.outboundBytes, at: now) { connection.abort() }
+                waiting[index].stage = .closing(connection, patience)
+            }
+        }
+        waiting.removeAll(where: \.isOver)
+    }
+
+    /// How many connections are no WebSocket yet.
+    var handshakesInHand: Int {
+        waiting.count { if case .handshake = $0.stage { true } else { false } }
+    }
+}

@@ -1,0 +1,160 @@
+// The way to Redis of what servers and operators ask of a worker. Their answers can be large, and one that is too large
+// ends its connection: so none of them goes over a connection that carries heartbeats or a shard's commands, and none is
+// read on an event loop that has sessions.
+
+internal import Logging
+internal import Metrics
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+internal import RollcallRedis
+
+/// A worker's connection to Redis for requests, with a thread of its own. Opened by the first request.
+final class RequestConnection: Sendable {
+    private enum State {
+        case unused
+        case open(MultiThreadedEventLoopGroup, NIOLoopBoundBox<RequestLane?>)
+        case closed
+    }
+
+    private let settings: NodeSettings
+    private let route: any RedisRoute
+    private let logger: Logger
+    private let metrics: any MetricsFactory
+    private let state = NIOLockedValueBox(State.unused)
+
+    init(_ settings: NodeSettings, along route: any RedisRoute, logger: Logger, metrics: any MetricsFactory) {
+        (self.settings, self.route) = (settings, route)
+        (self.logger, self.metrics) = (logger, metrics)
+    }
+
+    /// Asks the store.
+    ///
+    /// - Throws: ``Unavailable`` if Redis does not answer, ``AnswerTooLarge`` if it answers more than is read at once.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (Store, @escaping (Result<Value, RedisError>) -> Void) -> Void
+    ) async throws -> Value {
+        guard let (loop, lane) = lane() else { throw Unavailable() }
+        let promise = loop.makePromise(of: Value.self)
+        loop.execute {
+            guard let lane = lane.value else { return promise.fail(Unavailable()) }
+            lane.whenConnected { store in
+                guard let store else { return promise.fail(Unavailable()) }
+                body(store) { promise.completeWith($0.mapError { $0 as any Error }) }
+            }
+        }
+        do {
+            return try await promise.futureResult.get()
+        } catch let error as RedisError {
+            if error.code == .replyTooLarge { throw AnswerTooLarge() }
+            throw Unavailable(refusesWrites: error.refusesWrites)
+        }
+    }
+
+    /// Ends the connection for good.
+    func close() async throws {
+        let last = state.withLockedValue { state in
+            defer { state = .closed }
+            return state
+        }
+        guard case .open(let group, let lane) = last else { return }
+        let loop = group.next()
+        try await loop.flatSubmit { lane.value?.close() ?? loop.makeSucceededVoidFuture() }.get()
+        try await group.shutdownGracefully()
+    }
+
+    private func lane() -> (any EventLoop, NIOLoopBoundBox<RequestLane?>)? {
+        state.withLockedValue { state in
+            switch state {
+            case .closed: return nil
+            case .open(let group, let lane): return (group.next(), lane)
+            case .unused:
+                let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+                let loop = group.next()
+                let lane = NIOLoopBoundBox<RequestLane?>.makeEmptyBox(eventLoop: loop)
+                loop.execute { [self] in
+                    lane.value = RequestLane(settings, along: route, on: loop, logger: logger, metrics: metrics)
+                    lane.value?.start()
+                }
+                state = .open(group, lane)
+                return (loop, lane)
+            }
+        }
+    }
+}
+
+/// Redis answered more than is read at once; nothing else is wrong.
+struct AnswerTooLarge: Error {}
+
+/// The connection, on its event loop.
+private final class RequestLane {
+    private let commands: RedisCommands
+    private let store: Store
+    private let eventLoop: any EventLoop
+    private var tapes: ConnectionTapes
+    private var nextReport: Scheduled<Void>?
+    private var hasBegun = false
+    private var isClosed = false
+    /// Requests that wait for the connection, by their turn. The admin port takes 128 connections, so they are few.
+    private var waiting: [Int: (Store?) -> Void] = [:]
+    private var turn = 0
+
+    /// How long a request waits for a connection: for the first one, and after a loss for the next attempt.
+    private static let patience = TimeAmount.seconds(1)
+    private static let mostWaiting = 1024
+
+    init(
+        _ settings: NodeSettings, along route: any RedisRoute, on eventLoop: any EventLoop, logger: Logger,
+        metrics: any MetricsFactory
+    ) {
+        self.eventLoop = eventLoop
+        commands = RedisCommands(
+            along: route, name: "rollcall-\(settings.worker)-reads", on: eventLoop, logger: logger,
+            scripts: Script.all)
+        store = Store(on: commands, settings: settings.store)
+        tapes = ConnectionTapes(.requests, metrics)
+    }
+
+    func start() {
+        commands.whenConnected { [weak self] in self?.connected() }
+        commands.start()
+        report()
+    }
+
+    func close() -> EventLoopFuture<Void> {
+        isClosed = true
+        nextReport?.cancel()
+        tapes.withdraw()
+        answerAll(nil)
+        return commands.close()
+    }
+
+    /// Calls `body` with the store once there is a connection, or with `nil` if there is none in time.
+    func whenConnected(_ body: @escaping (Store?) -> Void) {
+        guard !isClosed, waiting.count < Self.mostWaiting else { return body(nil) }
+        if hasBegun, commands.connectionCount > 0 { return body(store) }
+        turn += 1
+        let turn = turn
+        waiting[turn] = body
+        eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [weak self] in
+            self?.waiting.removeValue(forKey: turn)?(nil)
+        }
+    }
+
+    private func connected() {
+        hasBegun = true
+        answerAll(store)
+    }
+
+    private func answerAll(_ store: Store?) {
+        let bodies = waiting.sorted { $0.key < $1.key }.map(\.value)
+        waiting = [:]
+        for body in bodies { body(store) }
+    }
+
+    private func report() {
+        tapes.report(commands.tally, standing: commands.connectionCount)
+        tapes.waiting(commands.waitingCount)
+        nextReport = eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
+    }
+}

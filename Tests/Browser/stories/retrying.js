@@ -1,0 +1,300 @@
+// What a client does about refusals that say `"retry":true`, and what its app sees of them.
+
+import { connected, equal, ok, presence, seen, settled } from "./world.js";
+
+/** Has the worker refuse, while `code` is set, whatever has an id and is of one of these kinds. */
+function refusing(world, kinds = ["watch", "unwatch", "join", "leave", "get", "state", "token", "typing"]) {
+  const refuser = { code: "unavailable", refused: [] };
+  world.script = (message, socket) => {
+    const { id, type } = message;
+    if (!refuser.code || !kinds.includes(type) || id === undefined) return socket.behave(message);
+    refuser.refused.push(message);
+    socket.tell({ type: "error", id, code: refuser.code, message: "later", retry: true });
+  };
+  return refuser;
+}
+
+function problemsOf(client) {
+  const problems = [];
+  client.addEventListener("problem", ({ detail }) => problems.push(detail.code));
+  return problems;
+}
+
+export const stories = {
+  "C2: watches and joins refused for now are asked again until they work, and views show no refusal": () => connected(async (world, client) => {
+    const problems = problemsOf(client);
+    for (const code of ["unavailable", "slow_down"]) {
+      const refuser = refusing(world);
+      refuser.code = code;
+      const observers = [];
+      for (let number = 0; number < 101; number += 1) {
+        observers.push(seen(client.presence(`${code}${number}`)));
+        await world.advance(0);
+      }
+      const typings = seen(client.typing(`${code}1`));
+      const members = seen(client.members(`${code}2`));
+      await world.advance(0);
+      equal(refuser.refused.length, 103);
+      await world.advance(60_000);
+      ok(observers.every(({ length }) => length === 0) && typings.length + members.length === 0, "nothing is shown");
+      // Pauses of 250, 500, 1,000, 2,000, 4,000, 8,000, 15,000 and 15,000 ms, each with two joins and one watch after it.
+      equal(refuser.refused.length, 103 + 8 * 3);
+      equal(refuser.refused.at(-1).users.length, 101);
+      refuser.code = null;
+      await world.advance(15_000);
+      ok(observers.every((values) => values.at(-1)?.status === "offline"), "everybody is known");
+      equal([typings.at(-1).count, typings.at(-1).refusal ?? null], [0, null]);
+      const joins = world.all("join").filter(({ conversation }) => conversation === `${code}2`);
+      equal(joins.at(-1).presence, true);
+      equal(refuser.refused.length, 103 + 8 * 3);
+    }
+    equal([problems.length, world.sockets.length], [0, 1]);
+  }),
+
+  "C2: a view that is opened again and again does not shorten the pauses": () => connected(async (world, client) => {
+    const refuser = refusing(world);
+    refuser.code = "slow_down";
+    for (let step = 0; step < 240; step += 1) {
+      const views = [seen(client.presence("bob")), seen(client.typing("c42")), seen(client.members("c43"))];
+      await world.advance(step % 2 ? 10 : 15);
+      for (const view of views) view.end();
+      await world.advance(step % 2 ? 15 : 10);
+    }
+    const types = refuser.refused.map(({ type }) => type);
+    for (const [type, most] of [["watch", 5], ["join", 10]]) {
+      const asked = types.filter((each) => each === type).length;
+      ok(asked >= most - 2 && asked <= most, `${asked} of ${type} in 6 s`);
+    }
+    refuser.code = null;
+    const bob = seen(client.presence("bob"));
+    await world.advance(15_000);
+    equal(bob.at(-1).status, "offline");
+  }),
+
+  "C2: a conversation of which the worker takes one join and refuses another is left at the end": () => connected(async (world, client) => {
+    world.script = (message, socket) => message.type === "join" && !message.presence || socket.behave(message);
+    const typings = seen(client.typing("c42"));
+    await world.advance(0);
+    const members = seen(client.members("c42"));
+    await world.advance(0);
+    const [{ id }] = world.all("join");
+    world.socket.tell({ type: "error", id, code: "unavailable", message: "later", retry: true });
+    await world.advance(0);
+    typings.end();
+    members.end();
+    await world.advance(20_000);
+    equal(world.all("leave").map(({ conversation }) => conversation), ["c42"]);
+  }),
+
+  "C2: presence that answers a fetch is a success, too": () => connected(async (world, client) => {
+    world.script = (message, socket) => {
+      const { id, type, users } = message;
+      if (type !== "get") return socket.behave(message);
+      const isRefused = world.all("get").length % 2 === 1;
+      socket.tell(isRefused
+        ? { type: "error", id, code: "slow_down", message: "later", retry: true }
+        : { type: "presence", id, users: users.map((user) => presence(user, "online")) });
+    };
+    for (let round = 0; round < 5; round += 1) {
+      const found = client.currentPresence("bob");
+      await world.advance(250);
+      equal((await found)?.status, "online");
+    }
+  }),
+
+  "what a worker refuses after it was given up is forgotten, while the leave still waits its turn": () => connected(async (world, client) => {
+    Object.assign(world.limits, { message_rate: 5, message_burst: 10 });
+    world.socket.drop();
+    await world.advance(2_000);
+    const asked = [];
+    world.script = (message, socket) => message.id === undefined ? socket.behave(message) : asked.push(message);
+    const conversations = ["c1", "c2", "c3", "c4", "c5"];
+    const views = conversations.flatMap((each) => [seen(client.typing(each)), seen(client.members(each))]);
+    views.push(seen(client.presence("bob")));
+    await world.advance(1_000);
+    equal(asked.map(({ type }) => type), ["join", "join", "join", "join", "join", "watch"]);
+    for (const each of conversations) {
+      world.socket.tellTyping(each, "bob");
+      world.socket.tell({ type: "members", conversation: each, users: [{ user: "carol" }], count: 1 });
+    }
+    for (const user of ["bob", "carol"]) world.socket.tellPresence(user, "online");
+    await settled();
+    const known = () => [
+      conversations.filter((each) => client.typing(each).latest).length,
+      conversations.filter((each) => client.members(each).latest).length,
+      client.presence("bob").latest?.status, client.presence("carol").latest?.status,
+    ];
+    equal(known(), [5, 5, "online", "online"]);
+    // The budget is spent before all views are given up.
+    for (const each of ["idle", "active", "idle", "active", "idle"]) {
+      client.setState(each);
+      await settled();
+    }
+    for (const view of views) view.end();
+    for (const { id, type } of asked.splice(0)) {
+      if (type === "state") continue;
+      const code = type === "watch" || id % 2 ? "unavailable" : "not_a_member";
+      world.socket.tell({ type: "error", id, code, message: "later", retry: code === "unavailable" });
+    }
+    await settled();
+    equal(known(), [0, 0, undefined, undefined]);
+    await world.advance(60_000);
+    equal(asked.filter(({ type }) => type !== "state"), [], "there is nothing to give up");
+    seen(client.typing("c1")).end();
+    const shown = seen(client.typing("c2"));
+    await settled();
+    shown.end();
+    world.socket.tellTyping("c2", "bob");
+    world.socket.tell({ type: "removed", conversation: "c2" });
+    equal([client.typing("c1").latest, client.typing("c2").latest], [undefined, undefined], "nor after a removal");
+  }),
+
+  "C2: after a success the pauses are short again": () => connected(async (world, client) => {
+    const refuser = refusing(world);
+    seen(client.presence("bob"));
+    await world.advance(30_000);
+    refuser.code = null;
+    await world.advance(15_000);
+    refuser.code = "unavailable";
+    const start = world.now;
+    seen(client.presence("carol"));
+    await world.advance(1_000);
+    equal(world.all("watch").slice(-3).map(({ at }) => Math.round(at - start)), [0, 250, 750]);
+  }),
+
+  "what is given up while it waits is asked for no more": () => connected(async (world, client) => {
+    const refuser = refusing(world);
+    const bob = seen(client.presence("bob"));
+    const typings = seen(client.typing("c42"));
+    await world.advance(0);
+    bob.end();
+    typings.end();
+    await world.advance(60_000);
+    equal(refuser.refused.length, 2);
+    equal(world.kinds().filter((kind) => kind !== "ping"), ["hello", "join", "watch"], "nothing was there to be given up");
+    equal(world.timers, 1, "what is left is the watch over the connection");
+  }),
+
+  "a reconnect asks for everything at once, and nothing of the old connection is sent on the new one": () => connected(async (world, client) => {
+    const refuser = refusing(world);
+    seen(client.presence("bob"));
+    await world.advance(5_000);
+    refuser.code = null;
+    world.socket.drop();
+    await world.advance(60_000);
+    equal(world.kinds().filter((kind) => kind !== "ping"), ["hello", "watch"]);
+  }),
+
+  "leaving and unwatching refused for now are said again, unless they are wanted again": () => connected(async (world, client) => {
+    const views = [seen(client.presence("bob")), seen(client.presence("carol")), seen(client.typing("c42"))];
+    await world.advance(0);
+    const refuser = refusing(world);
+    for (const view of views) view.end();
+    await world.advance(5_000);
+    seen(client.presence("carol"));
+    await world.advance(0);
+    const refused = refuser.refused.length;
+    ok(refused > 6, `${refused} refused`);
+    refuser.code = null;
+    await world.advance(60_000);
+    const said = world.said.filter(({ type }) => type !== "ping").slice(1 + 3 + refused - 1);
+    equal(said.map(({ type, users, conversation }) => [type, users ?? conversation]),
+      [["leave", "c42"], ["unwatch", ["bob"]], ["watch", ["carol"]]]);
+  }),
+
+  "an answer that comes after a later message about the same thing changes nothing": () => connected(async (world, client) => {
+    const late = [];
+    world.script = (message, socket) => {
+      if (late.length < 2 && ["watch", "join"].includes(message.type)) late.push(message);
+      else socket.behave(message);
+    };
+    const first = [seen(client.presence("bob")), seen(client.typing("c42"))];
+    await world.advance(0);
+    for (const view of first) view.end();
+    await world.advance(0);
+    const second = [seen(client.presence("bob")), seen(client.typing("c42"))];
+    await world.advance(0);
+    for (const { id } of late) world.socket.tell({ type: "error", id, code: "unavailable", message: "later", retry: true });
+    await world.advance(60_000);
+    equal([world.all("watch").length, world.all("join").length], [2, 2]);
+    equal(second.map((values) => values.length), [1, 1]);
+    for (const view of second) view.end();
+    await world.advance(0);
+    equal([world.all("unwatch").length, world.all("leave").length], [2, 2], "the worker serves both");
+  }),
+
+  "a state refused for now is said again, as it is then": () => connected(async (world, client) => {
+    const refuser = refusing(world);
+    client.setState("idle");
+    await world.advance(0);
+    client.setState("background");
+    await world.advance(5_000);
+    refuser.code = null;
+    await world.advance(60_000);
+    const states = world.all("state").map(({ state }) => state);
+    equal([states.filter((state) => state === "idle").length, states.at(-1)], [1, "background"]);
+    ok(states.length === refuser.refused.length + 1, `${states}`);
+  }),
+
+  "P6: a fetch of many that is refused as a whole asks for each user once an attempt": () => connected(async (world, client) => {
+    const refuser = refusing(world);
+    const found = client.currentPresence(Array.from({ length: 1_000 }, (_, number) => `user${number}`), { within: 60_000 });
+    await world.advance(800);
+    const asked = world.all("get").reduce((count, { users }) => count + users.length, 0);
+    equal(asked, 3_000, "at once, after 250 ms and after 750 ms");
+    refuser.code = null;
+    await world.advance(16_000);
+    equal((await found).size, 1_000);
+  }),
+
+  "T6: a stop that is awaited is told to be unconfirmed, and not sent again": () => connected(async (world, client) => {
+    const input = client.typingInput("c42");
+    input.edited("Hello");
+    await world.advance(400);
+    refusing(world);
+    const confirmed = input.sendConfirmed();
+    await world.advance(60_000);
+    equal(await confirmed, false);
+    equal(world.typed(), ["300 typing", "400 stopped"]);
+  }),
+
+  "typing behind a join that was refused for now is no problem to tell of": () => connected(async (world, client) => {
+    const problems = problemsOf(client);
+    const refuser = refusing(world);
+    client.typingInput("c42").edited("Hello");
+    await world.advance(0);
+    world.socket.tell({ type: "error", code: "not_joined", message: "join the conversation first", retry: false });
+    refuser.code = null;
+    await world.advance(1_500);
+    equal([problems.length, world.said.at(-1).type], [0, "typing"]);
+  }),
+
+  "users and conversations refused for the limit come when there is room, and the limit is told": () => connected(async (world, client) => {
+    const problems = problemsOf(client);
+    Object.assign(world.limits, { watched_users: 40, joined_conversations: 3, message_rate: 500, message_burst: 500 });
+    const served = { users: new Set(), rooms: new Set() };
+    world.script = (message, socket) => {
+      const { type, id, users, conversation } = message;
+      if (type === "hello") Object.assign(served, { users: new Set(), rooms: new Set() });
+      const isTooMany = type === "watch" && new Set([...served.users, ...users]).size > 40
+        || type === "join" && !served.rooms.has(conversation) && served.rooms.size >= 3;
+      if (isTooMany) return socket.tell({ type: "error", id, code: "limit", message: "too many", retry: false });
+      if (type === "watch") for (const user of users) served.users.add(user);
+      if (type === "unwatch") for (const user of users) served.users.delete(user);
+      if (type === "join") served.rooms.add(conversation);
+      if (type === "leave") served.rooms.delete(conversation);
+      socket.behave(message);
+    };
+    world.socket.drop();
+    await world.advance(0);
+    const users = Array.from({ length: 60 }, (_, number) => seen(client.presence(`user${number}`)));
+    const rooms = Array.from({ length: 5 }, (_, number) => seen(client.typing(`c${number}`)));
+    await world.advance(20_000);
+    const isShown = (values) => values.length > 0 && !values.at(-1).refusal;
+    equal([users.filter(isShown).length, rooms.filter(isShown).length], [40, 3]);
+    ok(problems.includes("limit"), "it is told");
+    for (const view of [...users, ...rooms].filter(isShown)) view.end();
+    await world.advance(20_000);
+    ok([...users, ...rooms].every(isShown), "the others have come");
+  }),
+};

@@ -1,0 +1,126 @@
+// Who was shown typing, and whose typing was taken: nobody sees their own, and in a conversation with members only they see
+// it and take part. This is judged for every device of a round, whatever the fault.
+
+internal import Harness
+internal import RollcallClient
+
+/// A user who is not, or no longer, a member of a managed conversation.
+struct Exclusion: Sendable {
+    let user: UserID
+    let conversation: ConversationID
+    /// When the removal was confirmed; `nil` for a user who never was a member.
+    let since: Moment?
+}
+
+extension Judge {
+    /// How long a removal may take to be known everywhere.
+    private static let removalLimit = Duration.seconds(1)
+
+    func audience() -> [Finding] {
+        let broken = notes.flatMap { user, notes in
+            Screen(of: notes, patience: plan.typingTimeout, until: end).views.flatMap { violations(of: user, in: $0) }
+                + intrusions(of: user, notes)
+        }
+        return broken.isEmpty ? [Finding(.audience)] : broken.prefix(4).map { Finding(.audience, broken: $0) }
+    }
+
+    /// What a user was shown of a conversation and should not have been.
+    private func violations(of user: UserID, in view: Screen.View) -> [String] {
+        var broken: [String] = []
+        if view.typists.contains(user) { broken.append("\(user.escaped) was shown as typing to its own device") }
+        for exclusion in plan.exclusions where exclusion.conversation == view.conversation {
+            guard let moment = excluded(exclusion, on: view.host, from: view.from), moment < view.to else { continue }
+            let since = exclusion.since.map { " \((moment - $0).short) after the removal" } ?? ""
+            let name = exclusion.user.escaped
+            if exclusion.user == user { broken.append("\(name), no member, was shown who types\(since)") }
+            if view.typists.contains(exclusion.user) {
+                broken.append("\(user.escaped) on host \(view.host) was shown \(name), no member, typing\(since)")
+            }
+        }
+        return broken
+    }
+
+    /// What a user was allowed to do in a conversation without being a member.
+    private func intrusions(of user: UserID, _ notes: [Note]) -> [String] {
+        let exclusions = plan.exclusions.filter { $0.user == user }
+        guard !exclusions.isEmpty else { return [] }
+        var host = 0
+        return notes.flatMap { note -> [String] in
+            let conversation: ConversationID
+            let asked: Moment
+            let what: String
+            switch note.event {
+            case .welcomed(let number):
+                host = number
+                return []
+            case .joined(let joined, let moment): (conversation, asked, what) = (joined, moment, "join")
+            case .signalled(let typed, let moment): (conversation, asked, what) = (typed, moment, "type")
+            default: return []
+            }
+            return exclusions.compactMap { exclusion in
+                guard exclusion.conversation == conversation, note.at <= end,
+                    excluded(exclusion, on: host, from: asked) == asked
+                else { return nil }
+                let since = exclusion.since.map { " \((asked - $0).short) after the removal" } ?? ""
+                return "\(user.escaped), no member, could \(what) on host \(host)\(since)"
+            }
+        }
+    }
+
+    /// The first moment from `start` on at which the worker of a host should know that the user is no member.
+    private func excluded(_ exclusion: Exclusion, on host: Int, from start: Moment) -> Moment? {
+        var moment = start
+        if let since = exclusion.since {
+            let spans =
+                plan.blind.filter { $0.host == host }.map(\.span)
+                .map { $0.lowerBound..<($0.upperBound + Promise.convergenceLimit) } + plan.unreadable
+            let known = spans.sorted { $0.lowerBound < $1.lowerBound }.reduce(since + Self.removalLimit) {
+                known, span in
+                span.lowerBound < known ? max(known, span.upperBound) : known
+            }
+            moment = max(moment, known)
+        }
+        for span in plan.membersUnknown where span.contains(moment) { moment = span.upperBound }
+        return moment
+    }
+}
+
+/// What one device was shown of who types, as a person in front of it saw it.
+private struct Screen {
+    /// A set of typists that was shown for a time.
+    struct View {
+        let conversation: ConversationID
+        let typists: Set<UserID>
+        let host: Int
+        let from: Moment
+        var to: Moment
+    }
+
+    private(set) var views: [View] = []
+
+    /// - Parameter patience: after which silence about a set is distrusted.
+    init(of notes: [Note], patience: Duration, until end: Moment) {
+        var host = 0
+        var shown: [ConversationID: View] = [:]
+        func hide(_ conversation: ConversationID, at moment: Moment) {
+            guard var view = shown.removeValue(forKey: conversation) else { return }
+            view.to = min(moment, view.from + patience)
+            views.append(view)
+        }
+        for note in notes where note.at <= end {
+            switch note.event {
+            case .welcomed(let number): host = number
+            case .typing(let typing):
+                hide(typing.conversation, at: note.at)
+                guard typing.count > 0 else { continue }
+                shown[typing.conversation] = View(
+                    conversation: typing.conversation, typists: Set(typing.users.map(\.user)), host: host,
+                    from: note.at, to: end)
+            case .removed(let conversation): hide(conversation, at: note.at)
+            case .ended, .left: for conversation in Array(shown.keys) { hide(conversation, at: note.at) }
+            case .tried, .presence, .joined, .signalled, .refreshed, .goodbye: break
+            }
+        }
+        for conversation in Array(shown.keys) { hide(conversation, at: end) }
+    }
+}

@@ -1,0 +1,60 @@
+// The app's own server, as far as a stage needs one: it sets the members of conversations, through whichever worker
+// answers, and tries again until one does.
+
+internal import Foundation
+internal import Harness
+internal import NIOCore
+internal import RollcallClient
+
+/// Sets and removes members over HTTP.
+struct Backend: Sendable {
+    let hosts: [Host]
+
+    private static let timeout = Duration.seconds(2)
+    private static let pause = Duration.milliseconds(100)
+
+    /// Makes exactly these users the members of a conversation.
+    ///
+    /// - Returns: when it was confirmed.
+    func setMembers(_ users: [UserID], of conversation: ConversationID) async throws -> Moment {
+        // No dictionary: it would merge names that Unicode takes for the same.
+        let members = try users.map { "\(try json($0.text)):\(try json("\($0.escaped)"))" }.joined(separator: ",")
+        return try await confirmed("PUT", path(of: conversation), json: "{\"members\":{\(members)}}")
+    }
+
+    /// Ends a user's membership.
+    ///
+    /// - Returns: when it was confirmed.
+    func remove(_ user: UserID, from conversation: ConversationID) async throws -> Moment {
+        try await confirmed("DELETE", "\(path(of: conversation))/\(user.percentEncoded)")
+    }
+
+    private func path(of conversation: ConversationID) -> String {
+        "/v1/conversations/\(conversation.percentEncoded)/members"
+    }
+
+    private func json(_ text: String) throws -> String {
+        String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+    }
+
+    private func confirmed(_ method: String, _ path: String, json: String? = nil) async throws -> Moment {
+        while true {
+            try Task.checkCancellation()
+            let port = hosts.compactMap(\.running).randomElement()?.adminPort
+            if let port, let line = try? await HTTPLine(port: port),
+                let answer = try? await line.send(method, path, json: json, within: Self.timeout)
+            {
+                guard answer.status != 400 else {
+                    throw Refused(description: "\(path): \(String(buffer: answer.body))")
+                }
+                if answer.status == 204 { return .now }
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+    }
+
+    /// A worker did not understand the request.
+    private struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+}

@@ -1,0 +1,75 @@
+// The server that signs tokens for a stage's devices: HS256 by hand, since the suite judges workers by nothing that the
+// project itself wrote.
+
+internal import Crypto
+internal import Foundation
+internal import Harness
+internal import RollcallClient
+
+/// How devices show who they are.
+public enum Authentication: String, CaseIterable, Sendable {
+    /// `auth.mode: insecure`: the token is the user's name.
+    case insecure
+    /// `auth.mode: jwt`: signed tokens that end soon, and fresh ones sent over the connection before.
+    case jwt
+}
+
+/// Signs tokens with a secret of its own.
+final class TokenIssuer: Sendable {
+    private let key: SymmetricKey
+    private let secret: URL
+
+    /// How long a token is valid. A worker may stand still for 15 s while a device cannot send a fresh one.
+    private static let lifetime = Duration.seconds(25)
+    private static let refreshedAfter = Duration.seconds(6)
+    private static let leeway = "5s"
+
+    init() throws {
+        let text = UUID().uuidString + UUID().uuidString
+        key = SymmetricKey(data: Data(text.utf8))
+        secret = FileManager.default.temporaryDirectory.appending(
+            path: "rollcall-secret-\(UUID().uuidString.prefix(8))")
+        try Data(text.utf8).write(to: secret)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: secret) }
+
+    /// What workers need to verify the tokens.
+    var configuration: [String: String] {
+        ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": Self.leeway]
+    }
+
+    /// - Parameter areRefreshed: whether tokens end soon; otherwise they outlive the round.
+    func tokens(areRefreshed: Bool) -> Harness.TokenSource {
+        areRefreshed
+            ? tokens(validFor: Self.lifetime, refreshedAfter: Self.refreshedAfter)
+            : tokens(validFor: .seconds(12 * 3600), refreshedAfter: nil)
+    }
+
+    func tokens(validFor lifetime: Duration, refreshedAfter: Duration?) -> Harness.TokenSource {
+        Harness.TokenSource(refreshedAfter: refreshedAfter) { [key] user, device in
+            let now = Int(Date().timeIntervalSince1970)
+            let claims = Claims(
+                sub: user.text, device: device.text, iat: now, exp: now + Int(lifetime.components.seconds))
+            return Self.sign(claims, with: key)
+        }
+    }
+
+    private struct Claims: Encodable {
+        let sub: String
+        let device: String
+        let iat: Int
+        let exp: Int
+    }
+
+    private static func sign(_ claims: Claims, with key: SymmetricKey) -> String {
+        guard let json = try? JSONEncoder().encode(claims) else { preconditionFailure("names and numbers are JSON") }
+        let signed = base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8)) + "." + base64URL(json)
+        let signature = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)
+        return signed + "." + base64URL(Data(signature))
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

@@ -1,0 +1,218 @@
+// The times within which others see what somebody does, on real workers. On a machine that has no time for this process
+// it has none for the workers either: what is measured in such moments does not count, and what every answer of a worker
+// takes then is allowed for.
+
+import FaultSuite
+import Foundation
+import Harness
+import RollcallClient
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite("Others see", .serialized)
+struct PromisedTimesTests {
+    /// What was measured of one thing, and how long the worker took to answer anything at all in the same run.
+    private struct Measured: CustomStringConvertible {
+        var times: [Duration] = []
+        var floor: [Duration] = []
+        /// Measurements that do not count, since this process was not run meanwhile.
+        var starved = 0
+
+        func percentile(_ share: Double, of times: [Duration]) -> Duration {
+            let sorted = times.sorted()
+            return sorted.isEmpty ? .zero : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+        }
+
+        /// The 99th percentile, less what a bare answer takes at that percentile beyond a millisecond.
+        var judged: Duration {
+            percentile(0.99, of: times) - max(.zero, percentile(0.99, of: floor) - .milliseconds(1))
+        }
+
+        var description: String {
+            "\(times.count) times, p50 \(percentile(0.5, of: times)), p99 \(percentile(0.99, of: times)); "
+                + "floor p99 \(percentile(0.99, of: floor)); \(starved) not counted"
+        }
+    }
+
+    /// How long a worker takes to answer what needs neither Redis nor another worker.
+    private func floor(of device: WireDevice) async throws -> Duration {
+        let start = ContinuousClock.now
+        let before = device.messages.count
+        try await device.send(.ping)
+        while !device.messages.dropFirst(before).contains(where: { if case .pong = $0 { true } else { false } }) {
+            try await device.look()
+            await Task.yield()
+        }
+        return .now - start
+    }
+
+    /// Notes a measurement unless this process was starved during it.
+    private func note(
+        _ time: Duration, since start: ContinuousClock.Instant, by metronome: Metronome, in measured: inout Measured
+    ) {
+        if metronome.longestDelay(since: start) > .zero { measured.starved += 1 } else { measured.times.append(time) }
+    }
+
+    @Test(
+        "T11: typing within 50 ms, and its end within 100 ms of the stop, in 99 of 100 cases", .timeLimit(.minutes(5)))
+    func typing() async throws {
+        let deployment = try await Deployment(
+            workers: 2, settings: ["limits.message_rate": "10000", "limits.message_burst": "10000"])
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let metronome = Metronome()
+        var (shown, gone) = (Measured(), Measured())
+        // A worker forwards one start a second and conversation, so each measurement has a conversation of its own.
+        for number in 0..<400 where shown.times.count < 200 || gone.times.count < 200 {
+            let conversation = try ConversationID("c\(number)")
+            let seen = Observer(bob.typing(in: conversation))
+            try await alice.ask(.join(conversation, presence: false))
+            try await seen.sees(typing: [], within: .seconds(10))
+            for (isTyping, users) in [(true, ["alice"]), (false, [])] as [(Bool, Set<UserID>)] {
+                let floor = try await floor(of: alice)
+                let start = ContinuousClock.now
+                try await alice.send(.typing(conversation, isTyping))
+                let time = try await seen.sees(typing: users, within: .seconds(10)) - start
+                if isTyping {
+                    note(time, since: start, by: metronome, in: &shown)
+                    shown.floor.append(floor)
+                } else {
+                    note(time, since: start, by: metronome, in: &gone)
+                    gone.floor.append(floor)
+                }
+            }
+            try await alice.ask(.leave(conversation))
+        }
+        print("T11: typing shows: \(shown)")
+        print("T11: typing goes: \(gone)")
+        #expect(shown.judged <= .milliseconds(50), "\(shown)")
+        #expect(gone.judged <= .milliseconds(100), "\(gone)")
+    }
+
+    @Test("P5: a change of presence within 100 ms, in 99 of 100 cases", .timeLimit(.minutes(5)))
+    func presence() async throws {
+        // Each change counts as the first after a quiet time, which is shown at once.
+        let deployment = try await Deployment(
+            workers: 2,
+            settings: [
+                "limits.message_rate": "10000", "limits.message_burst": "10000", "presence.coalesce": "0",
+            ])
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        let bob = try await deployment.client("bob", "laptop", on: 1)
+        let metronome = Metronome()
+        let seen = Observer(bob.presence(of: "alice"))
+        try await seen.sees(.online, within: .seconds(10))
+        var measured = Measured()
+        for number in 0..<400 where measured.times.count < 200 {
+            let (state, status): (DeviceState, PresenceStatus) = number % 2 == 0 ? (.idle, .away) : (.active, .online)
+            measured.floor.append(try await floor(of: alice))
+            let start = ContinuousClock.now
+            try await alice.send(.state(state))
+            let time = try await seen.sees(status, within: .seconds(10)) - start
+            note(time, since: start, by: metronome, in: &measured)
+        }
+        print("P5: presence changes: \(measured)")
+        #expect(measured.judged <= .milliseconds(100), "\(measured)")
+    }
+
+    @Test("P6: the presence of fifty users, asked for once, within a second")
+    func fetch() async throws {
+        let deployment = try await Deployment(workers: 1)
+        var devices: [WireDevice] = []
+        for number in 0..<25 { devices.append(try await deployment.workers[0].device("u\(number)", "phone")) }
+        let alice = try await deployment.client("alice", "phone", on: 0)
+        let users = try (0..<50).map { try UserID("u\($0)") }
+        let metronome = Metronome()
+        let start = ContinuousClock.now
+        let found = await alice.currentPresence(of: users, within: .seconds(30))
+        let time = ContinuousClock.now - start
+        print("P6: fifty users fetched in \(time)")
+        #expect(found.count == 50 && found.values.count { $0.status == .online } == 25)
+        #expect(time < .seconds(1) + metronome.longestDelay(since: start), "\(time)")
+        withExtendedLifetime(devices) {}
+    }
+
+    @Test("T12: typing comes from conversations that were joined, until they are left, and from no other")
+    func onlyObserved() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        let bob = try await deployment.workers[1].device("bob", "phone")
+        for conversation in ["c1", "c2", "c3"] as [ConversationID] {
+            try await alice.ask(.join(conversation, presence: false))
+        }
+        for conversation in ["c1", "c2"] as [ConversationID] { try await bob.ask(.join(conversation, presence: false)) }
+        try await bob.ask(.leave("c2"))
+        // What is told of the first comes after anything that would have been told of the others.
+        for conversation in ["c3", "c2", "c1"] as [ConversationID] { try await alice.ask(.typing(conversation, true)) }
+        try await eventually("bob sees alice") { try await bob.typing(in: "c1")?.count == 1 }
+        #expect(try await bob.typing(in: "c2")?.count == 0)
+        #expect(try await bob.typing(in: "c3") == nil)
+    }
+
+    /// All along the device goes on typing: what it says as no member any more counts nowhere.
+    @Test("T13: a member removed while typing is gone everywhere within half a second, hears it, and cannot type again")
+    func removedWhileTyping() async throws {
+        let deployment = try await Deployment(workers: 2)
+        let conversation: ConversationID = "c"
+        try await deployment.redis.cli("HSET", "members:{c}", "{managed}", "1", "alice", "A", "bob", "B", "carol", "C")
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        let others = [
+            try await deployment.workers[0].device("bob", "phone"),
+            try await deployment.workers[1].device("carol", "phone"),
+        ]
+        for device in [alice] + others { try await device.ask(.join(conversation, presence: false)) }
+        for (round, worker) in deployment.workers.enumerated() {
+            try await alice.ask(.typing(conversation, true))
+            for other in others {
+                try await eventually("the others see alice") { try await other.typing(in: conversation)?.count == 1 }
+            }
+            let metronome = Metronome()
+            let start = ContinuousClock.now
+            #expect(try await worker.ask("DELETE", "/v1/conversations/c/members/alice").status < 300)
+            for other in others {
+                try await eventually("the others see nobody") { try await other.typing(in: conversation)?.count == 0 }
+            }
+            let time = ContinuousClock.now - start
+            #expect(time < .milliseconds(500) + metronome.longestDelay(since: start), "\(time)")
+            try await eventually("alice hears it") {
+                try await alice.look()
+                return alice.messages.contains(.removed(conversation))
+            }
+            #expect(try await alice.ask(.typing(conversation, true))?.code == .notJoined)
+            #expect(try await alice.ask(.join(conversation, presence: false))?.code == .notAMember)
+            for other in others { #expect(try await other.typing(in: conversation)?.count == 0) }
+            guard round == 0 else { continue }
+            #expect(try await worker.ask("PUT", "/v1/conversations/c/members/alice", #"{"name":"A"}"#).status < 300)
+            #expect(try await alice.ask(.join(conversation, presence: false)) == nil)
+        }
+    }
+
+    @Test("with conversations closed by default, nobody joins or types where no members are set, and members do")
+    func closedByDefault() async throws {
+        let deployment = try await Deployment(workers: 1, settings: ["conversations.default": "closed"])
+        try await deployment.redis.cli("HSET", "members:{ours}", "{managed}", "1", "alice", "Alice")
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        #expect(try await alice.ask(.join("anybodys", presence: false))?.code == .notAMember)
+        #expect(try await alice.ask(.typing("anybodys", true))?.code == .notJoined)
+        #expect(try await deployment.redis.cli("EXISTS", "typing:{anybodys}") == "0")
+        #expect(try await alice.ask(.join("ours", presence: false)) == nil)
+        #expect(try await alice.ask(.typing("ours", true)) == nil)
+        #expect(try await deployment.redis.cli("EXISTS", "typing:{ours}:alice") == "1")
+        let mallory = try await deployment.workers[0].device("mallory", "phone")
+        #expect(try await mallory.ask(.join("ours", presence: false))?.code == .notAMember)
+    }
+
+    @Test("a stop is acknowledged when nothing of it is left in Redis, also where the start was deferred")
+    func stopsAcknowledged() async throws {
+        let deployment = try await Deployment(workers: 1)
+        let alice = try await deployment.workers[0].device("alice", "phone")
+        for number in 0..<10 {
+            let conversation = try ConversationID("c\(number)")
+            try await alice.ask(.join(conversation, presence: false))
+            for _ in 0...(number % 3) { try await alice.send(.typing(conversation, true)) }
+            try await alice.ask(.typing(conversation, false))
+            #expect(try await deployment.redis.cli("EXISTS", "typing:{\(conversation)}:alice") == "0")
+        }
+    }
+}

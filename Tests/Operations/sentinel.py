@@ -1,0 +1,53 @@
+"""The story of docker-compose.sentinel.yml: the loss of the primary. Started by world.BEGIN."""
+
+import shutil
+
+import compose
+import world
+from deployment import eventually
+
+SERVERS = ["redis", "redis-2", "redis-3"]
+SENTINELS = ["sentinel-1", "sentinel-2", "sentinel-3"]
+
+
+def knows_all(story, sentinel):
+    said = story.ask(sentinel, "-p", "26379", "SENTINEL", "MASTER", "mymaster")
+    return "num-slaves\n2\n" in said and "num-other-sentinels\n2\n" in said
+
+
+def play(story):
+    for server in SERVERS:
+        story.all[server].start()
+    for server in SERVERS:
+        story.all[server].until_healthy()
+    for sentinel in SENTINELS:
+        story.all[sentinel].start()
+    story.all["worker"].start()
+    eventually("the worker is ready", lambda: "ready worker=" in story.all["worker"].log.read_text(), 30)
+    assert all(story.worker_is_nobody_else(server) for server in SERVERS)
+    assert story.members({"alice": "Alice"})
+    eventually("the replicas follow", lambda: "connected_slaves:2" in story.ask("redis", "INFO", "replication"), 30)
+    # A sentinel hears of replicas every ten seconds, and has those alone follow the next primary that it knows.
+    eventually("each sentinel knows all", lambda: all(knows_all(story, sentinel) for sentinel in SENTINELS), 60)
+    story.all["redis"].kill()
+    eventually("the worker goes on", lambda: story.members({"bob": "Bob"}), 60)
+    story.all["redis"].start()
+    eventually("it is back as a replica", lambda: story.ask("redis", "ROLE").startswith("slave"), 60)
+    assert "Bob" in story.members()
+
+
+def main():
+    world.raise_loopback()
+    story = compose.Story("docker-compose.yml", "docker-compose.sentinel.yml")
+    try:
+        play(story)
+    except BaseException:
+        for name, service in story.all.services.items():
+            print(f"{name}:\n{service.log.read_text() if service.log.exists() else ''}")
+        raise
+    finally:
+        shutil.rmtree(story.all.root, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

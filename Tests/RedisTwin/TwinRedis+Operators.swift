@@ -1,0 +1,20 @@
+// user_erase: what operators do to a user's record.
+
+public import RollcallModel
+
+extension TwinRedis {
+    /// Erases a user's record.
+    ///
+    /// - Returns: `false` if a session is left at an incarnation that is not dead; then nothing is erased.
+    public mutating func erase(_ user: UserID, dead: Set<Incarnation>) -> Bool {
+        let record = stored(user)
+        guard record.devices.values.allSatisfy({ $0.state == nil || dead.contains($0.incarnation) }) else {
+            return false
+        }
+        presences[user] = nil
+        let version = max(record.version + 1, time.milliseconds)
+        let presence = Presence(user: user, status: .offline, lastSeen: nil, updatedAt: time, version: version)
+        published.append(.presence(presence, devices: 0))
+        return true
+    }
+}

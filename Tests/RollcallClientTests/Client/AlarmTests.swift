@@ -1,0 +1,61 @@
+// That a deadline is kept, wherever it moves, and although timers stand still while the machine sleeps.
+
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct AlarmTests {
+    private let start = ContinuousClock.now
+    private let loop = EmbeddedEventLoop()
+    private let slept = NIOLockedValueBox(Duration.zero)
+    private let rings = NIOLockedValueBox<[Duration]>([])
+    private let timers = NIOLockedValueBox(0)
+
+    private func alarm() -> Alarm {
+        let clock = SteadyClock { [start, loop, slept] in
+            start + .nanoseconds(Int64(loop.now.uptimeNanoseconds)) + slept.withLockedValue { $0 }
+        } note: { [timers] _ in
+            timers.withLockedValue { $0 += 1 }
+        }
+        return Alarm(on: loop, by: clock) { [rings, start] in
+            rings.withLockedValue { $0.append(clock.now - start) }
+        }
+    }
+
+    private func sleep(_ seconds: Int) { slept.withLockedValue { $0 += .seconds(seconds) } }
+    private func pass(_ seconds: Int64) { loop.advanceTime(by: .seconds(seconds)) }
+
+    @Test("a deadline that moves later costs no timer, one that moves earlier is kept")
+    func moved() {
+        let alarm = alarm()
+        for second in 0..<10 {
+            alarm.set(start + .seconds(22 + second))
+            pass(1)
+        }
+        #expect(timers.withLockedValue { $0 } == 1)
+        alarm.set(start + .seconds(15))
+        pass(5)
+        #expect(rings.withLockedValue { $0 } == [.seconds(15)])
+        pass(60)
+        #expect(rings.withLockedValue { $0.count } == 1)
+    }
+
+    @Test("a deadline set after sleep is kept, though an earlier timer stands", arguments: [10, 3600])
+    func asleep(seconds: Int) {
+        for wait in [3, 15] {
+            let alarm = alarm()
+            let begun = Duration.nanoseconds(Int64(loop.now.uptimeNanoseconds)) + slept.withLockedValue { $0 }
+            alarm.set(start + begun + .seconds(22))
+            pass(1)
+            sleep(seconds)
+            let due = begun + .seconds(1 + seconds + wait)
+            alarm.set(start + due)
+            pass(Int64(wait))
+            #expect(rings.withLockedValue { $0.last } == due)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// The worker's time while a connection stands: Redis's clock may be set, and what is told in its time must follow.
+
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct ServerTimeTests {
+    /// Bob was last seen a minute and a half before the world began.
+    private let world = TestWorld { request, connection in
+        if case .watch(let users) = request.message {
+            connection.send(.presence(users.map { .of($0, .offline, lastSeen: 1_753_599_910_000) }))
+        } else {
+            connection.behave(request)
+        }
+    }
+
+    private var pings: Int { world.connection.count { $0 == .ping } }
+
+    @Test("P7: a worker is asked for its time once a minute while presence is observed in the foreground, and not else")
+    func asked() async throws {
+        let client = try await world.connected()
+        await world.advance(by: .seconds(600))
+        #expect(pings == 0)
+        let bob = Collected(client.presence(of: "bob"))
+        await world.advance(by: .seconds(600))
+        #expect((9...11).contains(pings))
+        client.setPhase(.background)
+        let asked = pings
+        await world.advance(by: .seconds(600))
+        #expect(pings == asked)
+        client.setPhase(.active)
+        await world.advance(by: .seconds(600))
+        #expect((9...11).contains(pings - asked))
+        bob.cancel()
+        try await eventually("it ends") { bob.hasEnded }
+        await world.settle()
+        let last = pings
+        await world.advance(by: .seconds(600))
+        #expect(pings == last)
+        #expect(world.connections.count == 1)
+    }
+
+    @Test("P7: the time follows a clock that is set, either way, within a minute", arguments: [3, -3])
+    func set(hours: Int) async throws {
+        let client = try await world.connected()
+        let bob = Collected(client.presence(of: "bob"))
+        await world.advance(by: .seconds(30))
+        world.setClock(by: .seconds(3600 * hours))
+        await world.advance(by: .seconds(61))
+        #expect(client.serverTime == world.serverTime)
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test("P7: a presence that changed in what is the future here is reason to ask at once, but not again and again")
+    func ahead() async throws {
+        let client = try await world.connected()
+        let bob = Collected(client.presence(of: "bob"))
+        await world.advance(by: .seconds(20))
+        world.setClock(by: .seconds(10_800))
+        func change(_ version: Int64) async {
+            var presence = Presence.of("bob", .online, lastSeen: world.serverTime.milliseconds, version: version)
+            presence.updatedAt = world.serverTime.advanced(by: version == 1 ? .zero : .seconds(86_400))
+            world.connection.send(.presence([presence]))
+            await world.settle()
+        }
+        await change(1)
+        #expect(client.serverTime == world.serverTime)
+        // As of records that were written before a clock was set back.
+        for version in 2..<100 {
+            await change(Int64(version))
+            await world.advance(by: .milliseconds(100))
+            #expect(client.serverTime == world.serverTime)
+        }
+        #expect(pings <= 5)
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test("P7: a worker that learns only with its next heartbeat that the clock was set is asked again soon")
+    func heartbeat() async throws {
+        let client = try await world.connected()
+        let bob = Collected(client.presence(of: "bob"))
+        await world.advance(by: .seconds(20))
+        var presence = Presence.of("bob", .online)
+        presence.updatedAt = world.serverTime.advanced(by: .seconds(10_800))
+        world.connection.send(.presence([presence]))
+        await world.settle()
+        #expect(pings == 1)
+        world.setClock(by: .seconds(10_800))
+        await world.advance(by: .milliseconds(5050))
+        #expect(client.serverTime == world.serverTime)
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test("P7, P8: what a model says of somebody follows a clock that is set")
+    func model() async throws {
+        let client = try await world.connected()
+        let bob = await PresenceModel(of: "bob", from: client)
+        func shows(_ text: String) async throws {
+            await world.settle()
+            try await eventually("\(text)") { await bob.text == text }
+        }
+        await world.settle()
+        try await shows("1m ago")
+        world.setClock(by: .seconds(3600 * 3))
+        await world.advance(by: .seconds(61))
+        try await shows("Last seen today")
+        world.setClock(by: .seconds(3600 * 48))
+        await world.advance(by: .seconds(61))
+        try await shows("Last seen recently")
+        world.setClock(by: .seconds(-3600 * 51))
+        await world.advance(by: .seconds(61))
+        try await shows("4m ago")
+    }
+
+    @Test("a model of a closed client waits for nothing, and asks for nothing again and again")
+    func closed() async throws {
+        let client = try await world.connected()
+        #expect(await client.inspect { $0.pauses.count } == 0)
+        async let goesOn = client.pause(.seconds(3600))
+        try await eventually("it waits") { await client.inspect { $0.pauses.count } == 1 }
+        await client.shutdown()
+        #expect(await goesOn == false)
+        #expect(await client.pause(.seconds(3600)) == false)
+    }
+}

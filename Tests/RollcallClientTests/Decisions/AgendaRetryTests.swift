@@ -1,0 +1,399 @@
+// What is sent again after the worker refused it for now.
+
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallClient
+
+@Suite struct AgendaRetryTests {
+    private var agenda = Agenda()
+    private let now = ContinuousClock.now
+    private var random = SeededGenerator(seed: 1)
+
+    private mutating func take(_ count: Int = 100) -> [ClientRequest] { agenda.take(count) }
+
+    @discardableResult
+    private mutating func refuse(_ request: ClientRequest, _ code: MessageError.Code = .unavailable) -> Agenda.Refusal {
+        agenda.refused(MessageError(code: code, id: request.id, message: "later"), at: now, using: &random)
+    }
+
+    @Test("a watch, a join, a get, a state and a token refused for now are sent again when they are due, not before")
+    mutating func retried() throws {
+        agenda.users.want("bob")
+        agenda.conversations.want("c1")
+        agenda.gatherings.want("c1")
+        agenda.conversations.want("c2")
+        agenda.stateChanged(to: .idle)
+        agenda.tokenRefreshed("fresh")
+        agenda.fetchWanted(FetchID(), of: ["carol"])
+        let requests = take()
+        #expect(requests.count == 6)
+        for request in requests { #expect(refuse(request) == .retried) }
+        #expect(!agenda.hasMore)
+        #expect(take().isEmpty)
+        _ = try #require(agenda.retryTime)
+        agenda.retryDue()
+        #expect(take().map(\.message) == requests.map(\.message))
+        #expect(agenda.retryTime == nil)
+    }
+
+    @Test("leaving and unwatching refused for now are sent again, unless they are wanted again meanwhile")
+    mutating func givingUp() {
+        for user in ["bob", "carol"] as [UserID] { agenda.users.want(user) }
+        agenda.conversations.want("c")
+        _ = take()
+        for user in ["bob", "carol"] as [UserID] { agenda.users.unwant(user) }
+        agenda.conversations.unwant("c")
+        for request in take() { refuse(request) }
+        agenda.users.want("bob")
+        #expect(take().map(\.message) == [.watch(["bob"])])
+        agenda.retryDue()
+        #expect(take().map(\.message) == [.leave("c"), .unwatch(["carol"])])
+    }
+
+    @Test("members that the worker did not give up, or did not tell for now, are asked for beside the join that stands")
+    mutating func members() {
+        agenda.conversations.want("c")
+        _ = take()
+        agenda.gatherings.want("c")
+        refuse(take()[0])
+        agenda.signalled(true, in: "c")
+        #expect(take().map(\.message) == [.typing("c", true)], "the conversation itself is still joined")
+        agenda.retryDue()
+        #expect(take().map(\.message) == [.join("c", presence: true)])
+        agenda.gatherings.unwant("c")
+        refuse(take()[0])
+        agenda.retryDue()
+        #expect(take().map(\.message) == [.join("c", presence: false)])
+    }
+
+    @Test("what is no longer wanted is not sent again")
+    mutating func unwanted() {
+        let fetch = FetchID()
+        for user in ["bob", "carol"] as [UserID] { agenda.users.want(user) }
+        agenda.conversations.want("c")
+        agenda.fetchWanted(fetch, of: ["dave"])
+        agenda.stateChanged(to: .idle)
+        for request in take() { refuse(request) }
+        agenda.users.unwant("bob")
+        agenda.conversations.unwant("c")
+        agenda.fetchEnded(fetch)
+        agenda.stateChanged(to: .active)
+        #expect(take().map(\.message) == [.state(.active)])
+        agenda.retryDue()
+        #expect(take().map(\.message) == [.watch(["carol"])])
+    }
+
+    @Test("a new observer of what waits to be sent again does not send it before its time")
+    mutating func wantedTwice() {
+        agenda.users.want("bob")
+        refuse(take()[0])
+        agenda.users.want("bob")
+        #expect(take().isEmpty)
+    }
+
+    @Test("what is given up and wanted anew is not sent before its time, whenever the refusal comes")
+    mutating func wantedAnew() {
+        for isGivenUpFirst in [false, true] {
+            agenda.users.want("bob")
+            agenda.conversations.want("c")
+            let requests = take()
+            func giveUp() {
+                agenda.users.unwant("bob")
+                agenda.conversations.unwant("c")
+            }
+            if isGivenUpFirst { giveUp() }
+            for request in requests { refuse(request) }
+            if !isGivenUpFirst { giveUp() }
+            for _ in 0..<10 {
+                agenda.users.want("bob")
+                agenda.conversations.want("c")
+                #expect(take().isEmpty && !agenda.hasMore)
+                giveUp()
+            }
+            agenda.retryDue()
+            #expect(take().isEmpty, "nobody wants it now")
+            agenda.users.want("bob")
+            #expect(take().map(\.message) == [.watch(["bob"])], "its time has come")
+            agenda.connectionLost()
+            agenda.users.unwant("bob")
+        }
+    }
+
+    @Test("a get that is answered ends a series of refusals, as any success does")
+    mutating func getServed() throws {
+        for _ in 0..<12 {
+            agenda.fetchWanted(FetchID(), of: ["bob"])
+            for request in take() { refuse(request) }
+            agenda.retryDue()
+        }
+        for request in take() { agenda.getAnswered(request.id!) }
+        agenda.users.want("carol")
+        refuse(take()[0])
+        #expect(try #require(agenda.retryTime) <= now + .milliseconds(250))
+    }
+
+    @Test("a reconnect sends everything anew, and nothing of it twice")
+    mutating func reconnect() {
+        agenda.users.want("bob")
+        agenda.conversations.want("c")
+        let requests = take()
+        for request in requests { refuse(request) }
+        agenda.connectionLost()
+        #expect(agenda.retryTime == nil)
+        #expect(take().map(\.message) == requests.map(\.message))
+        agenda.retryDue()
+        #expect(take().isEmpty)
+        #expect(refuse(requests[0]) == .final(nil), "what the old connection answers is nobody's")
+    }
+
+    @Test("an answer that comes after a later message about the same thing changes nothing")
+    mutating func lateAnswers() {
+        agenda.users.want("bob")
+        agenda.conversations.want("c")
+        let first = take()
+        agenda.users.unwant("bob")
+        agenda.conversations.unwant("c")
+        _ = take()
+        agenda.users.want("bob")
+        agenda.conversations.want("c")
+        _ = take()
+        #expect(refuse(first[0]) == .retried)
+        #expect(refuse(first[1]) == .retried)
+        agenda.retryDue()
+        #expect(take().isEmpty)
+        agenda.users.unwant("bob")
+        agenda.conversations.unwant("c")
+        #expect(take().map(\.message) == [.leave("c"), .unwatch(["bob"])], "the worker serves both")
+    }
+
+    @Test(
+        "a join that is refused after another of its conversation was taken, or before, leaves the conversation joined")
+    mutating func joinedBesideRefusal() {
+        for isLaterTaken in [true, false] {
+            agenda.conversations.want("c")
+            let first = take()[0]
+            agenda.gatherings.want("c")
+            let second = take()[0]
+            refuse(isLaterTaken ? first : second)
+            agenda.gatherings.unwant("c")
+            agenda.conversations.unwant("c")
+            #expect(take().map(\.message) == [.leave("c")], "the worker serves it")
+            agenda.connectionLost()
+        }
+    }
+
+    @Test("a conversation of which each join is refused is joined later")
+    mutating func eachJoinRefused() {
+        agenda.conversations.want("c")
+        let first = take()[0]
+        agenda.gatherings.want("c")
+        let second = take()[0]
+        agenda.gatherings.unwant("c")
+        for request in [second, take()[0], first] { refuse(request) }
+        #expect(take().isEmpty && !agenda.hasMore)
+        agenda.retryDue()
+        #expect(take().first?.message == .join("c", presence: false))
+    }
+
+    @Test("a final refusal of a join that was repeated meanwhile is nobody's")
+    mutating func lateRefusal() {
+        agenda.conversations.want("c")
+        let first = take()[0]
+        agenda.conversations.unwant("c")
+        _ = take()
+        agenda.conversations.want("c")
+        _ = take()
+        #expect(refuse(first, .notJoined) == .final(nil))
+        #expect(agenda.conversations.wasTold("c"))
+    }
+
+    @Test("a final refusal stays until a new connection or a new wish")
+    mutating func final() {
+        agenda.users.want("bob")
+        agenda.conversations.want("c")
+        let requests = take()
+        #expect(refuse(requests[0], .notAMember) == .final(.join("c")))
+        #expect(refuse(requests[1], .badRequest) == .final(.watch(["bob"])))
+        #expect(agenda.retryTime == nil)
+        agenda.retryDue()
+        #expect(take().isEmpty)
+        agenda.conversations.want("c")
+        #expect(take().map(\.message) == [.join("c", presence: false)])
+    }
+
+    @Test("users refused for the limit are asked for once there is room for them, with all that fits")
+    mutating func limit() {
+        for user in ["a", "b", "c", "d"] as [UserID] { agenda.users.want(user) }
+        let request = take()[0]
+        agenda.limitsLearnt(
+            .init(watchedUsers: 3, joinedConversations: 1, messageBytes: 65_536, messageRate: 1, messageBurst: 1))
+        #expect(refuse(request, .limit) == .final(.watch(["a", "b", "c", "d"])), "it is told")
+        agenda.retryDue()
+        #expect(take().map(\.message) == [.watch(["a", "b", "c"])])
+        #expect(agenda.isBeyondLimits)
+        agenda.users.unwant("a")
+        #expect(take().map(\.message) == [.unwatch(["a"]), .watch(["d"])])
+    }
+
+    @Test("a stop that somebody awaits is reported as refused, not sent again")
+    mutating func stop() {
+        let stop = StopID()
+        agenda.conversations.want("c")
+        _ = take()
+        agenda.signalled(false, in: "c", awaited: stop)
+        #expect(refuse(take()[0]) == .final(.stop(stop)))
+        #expect(agenda.retryTime == nil)
+    }
+
+    @Test("what waits goes out in one message, and no faster than the budget")
+    mutating func batched() {
+        agenda.limitsLearnt(
+            .init(watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 1, messageBurst: 1))
+        var requests: [ClientRequest] = []
+        for number in 0..<101 {
+            agenda.users.want(try! UserID("u\(number)"))
+            requests += take()
+        }
+        for number in 0..<5 { agenda.conversations.want(try! ConversationID("c\(number)")) }
+        requests += take()
+        for request in requests.shuffled() { refuse(request) }
+        agenda.retryDue()
+        #expect(take(3).count == 3)
+        #expect(agenda.hasMore)
+        let rest = take().map(\.message)
+        #expect(rest.count == 3)
+        guard case .watch(let users)? = rest.last else {
+            Issue.record("\(rest)")
+            return
+        }
+        #expect(users.count == 101)
+    }
+
+    @Test("what was not given up, and then refused anew and no longer wanted, is given up later")
+    mutating func keptAndRefused() {
+        agenda.users.want("bob")
+        _ = take()
+        agenda.users.unwant("bob")
+        refuse(take()[0])
+        agenda.users.want("bob")
+        refuse(take()[0])
+        agenda.users.unwant("bob")
+        #expect(take().isEmpty)
+        agenda.retryDue()
+        agenda.users.want("bob")
+        refuse(take()[0])
+        agenda.users.unwant("bob")
+        #expect(take().isEmpty)
+        agenda.retryDue()
+        #expect(take().map(\.message) == [.unwatch(["bob"])], "the worker still serves what it was asked for first")
+        agenda.retryDue()
+        #expect(take().isEmpty && !agenda.hasMore)
+    }
+
+    @Test("whatever is wanted, refused, answered late or lost, the worker ends up serving what is wanted")
+    func randomised() {
+        let seed = UInt64.random(in: 0...(.max))
+        var random = SeededGenerator(seed: seed)
+        var agenda = Agenda()
+        var wanted: Set<UserID> = []
+        var joined: [ConversationID: Bool] = [:]
+        var watched: Set<UserID> = []
+        var answers: [(ClientRequest, taken: Bool)] = []
+        var wishes: [ConversationID: Bool] = [:]
+        func serve(_ requests: [ClientRequest], refusing: Bool) {
+            for request in requests {
+                let taken = !refusing || !Bool.random(using: &random)
+                answers.append((request, taken))
+                guard taken else { continue }
+                switch request.message {
+                case .watch(let users): watched.formUnion(users)
+                case .unwatch(let users): watched.subtract(users)
+                case .join(let conversation, let presence): joined[conversation] = presence
+                case .leave(let conversation): joined[conversation] = nil
+                default: break
+                }
+            }
+        }
+        func answer(_ count: Int) {
+            for _ in 0..<min(count, answers.count) {
+                let (request, taken) = answers.remove(at: Int.random(in: 0..<answers.count, using: &random))
+                if taken {
+                    _ = agenda.acknowledged(request.id!)
+                } else {
+                    _ = agenda.refused(
+                        MessageError(code: .unavailable, id: request.id, message: ""), at: now, using: &random)
+                }
+            }
+        }
+        for _ in 0..<3_000 {
+            let user = try! UserID("u\(Int.random(in: 0..<10, using: &random))")
+            let conversation = try! ConversationID("c\(Int.random(in: 0..<4, using: &random))")
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0..<2:
+                agenda.users.want(user)
+                wanted.insert(user)
+            case 2..<4:
+                agenda.users.unwant(user)
+                wanted.remove(user)
+            case 4:
+                agenda.conversations.want(conversation)
+                wishes[conversation] = wishes[conversation] ?? false
+            case 5:
+                agenda.conversations.want(conversation)
+                agenda.gatherings.want(conversation)
+                wishes[conversation] = true
+            case 6:
+                agenda.gatherings.unwant(conversation)
+                if wishes[conversation] != nil { wishes[conversation] = false }
+            case 7:
+                agenda.gatherings.unwant(conversation)
+                agenda.conversations.unwant(conversation)
+                wishes[conversation] = nil
+            case 8..<11: serve(agenda.take(Int.random(in: 0...3, using: &random)), refusing: true)
+            case 11: answer(Int.random(in: 0...3, using: &random))
+            case 12: agenda.retryDue()
+            default:
+                guard Int.random(in: 0..<10, using: &random) == 0 else { break }
+                agenda.connectionLost()
+                (watched, joined, answers) = ([], [:], [])
+            }
+        }
+        for _ in 0..<3 {
+            serve(agenda.take(100), refusing: false)
+            answer(.max)
+            agenda.retryDue()
+        }
+        #expect(agenda.take(100).isEmpty, "seed \(seed)")
+        #expect(watched == wanted, "seed \(seed)")
+        #expect(joined == wishes, "seed \(seed)")
+    }
+}
+
+@Suite struct RetriesTests {
+    private let start = ContinuousClock.now
+
+    /// Chance gives everything to its full.
+    private struct Full: RandomNumberGenerator {
+        mutating func next() -> UInt64 { .max }
+    }
+
+    @Test("the pauses double from 250 ms to 15 s, and begin anew after a success")
+    func pauses() throws {
+        var retries = Retries()
+        var random = Full()
+        var pauses: [Duration] = []
+        for _ in 0..<8 {
+            retries.refused(at: start, using: &random)
+            retries.refused(at: start + .seconds(1), using: &random)
+            retries.succeeded()
+            pauses.append(try #require(retries.deadline) - start)
+            retries.begin()
+        }
+        #expect(pauses == [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000].map { .milliseconds($0) })
+        retries.succeeded()
+        retries.refused(at: start, using: &random)
+        #expect(retries.deadline == start + .milliseconds(250))
+    }
+}

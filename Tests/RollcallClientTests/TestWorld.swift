@@ -1,0 +1,272 @@
+// A world for tests of the client: a worker without sockets that does what the test says, and time that passes when the
+// test says so. What takes time in a client takes none here, and a busy machine changes nothing.
+
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import RollcallModel
+import TestSupport
+
+@testable import RollcallClient
+
+/// A scripted worker and the clock by which its clients live.
+final class TestWorld: Sendable {
+    /// What the worker does with each request.
+    typealias Script = @Sendable (ClientRequest, Connection) -> Void
+
+    /// How the worker answers attempts to connect.
+    enum Listening: Sendable {
+        case accepts
+        case refuses
+        /// The attempt is never answered.
+        case isSilent
+    }
+
+    private struct State: Sendable {
+        var connections: [Connection] = []
+        var listening = Listening.accepts
+        var attempts = 0
+        var clients: [Weak] = []
+        var timersSet = 0
+        var slept = Duration.zero
+        var serverTime = Timestamp(milliseconds: 1_753_600_000_000)
+    }
+
+    private struct Weak: Sendable {
+        weak var client: RollcallClient?
+    }
+
+    private let loop = NIOAsyncTestingEventLoop()
+    private let clock: SteadyClock
+    private let script: Script
+    private let state = NIOLockedValueBox(State())
+
+    /// Whether what an app is asked for is waited for, as long as it takes.
+    private let isAppAwaited: Bool
+
+    init(isAppAwaited: Bool = true, script: @escaping Script = { $1.behave($0) }) {
+        self.isAppAwaited = isAppAwaited
+        self.script = script
+        let start = ContinuousClock.now
+        clock = SteadyClock { [loop, state] in
+            start + .nanoseconds(Int64(loop.now.uptimeNanoseconds)) + state.withLockedValue { $0.slept }
+        } note: { [state] _ in
+            state.withLockedValue { $0.timersSet += 1 }
+        }
+    }
+
+    /// Every connection so far, the gone ones too.
+    var connections: [Connection] { state.withLockedValue { $0.connections } }
+    /// The connection that is, or was last.
+    var connection: Connection { connections.last! }
+    var attempts: Int { state.withLockedValue { $0.attempts } }
+    /// How many timers clients have set so far.
+    var timersSet: Int { state.withLockedValue { $0.timersSet } }
+    /// How long the world has existed, by its own clock.
+    var time: Duration { .nanoseconds(Int64(loop.now.uptimeNanoseconds)) }
+
+    func listen(_ listening: Listening) { state.withLockedValue { $0.listening = listening } }
+
+    /// A client of `alice`'s phone.
+    func client(_ adjust: (inout ClientOptions) -> Void = { _ in }) -> RollcallClient {
+        client(token: { "alice" }, adjust)
+    }
+
+    func client(
+        token: @escaping @Sendable () async throws -> String,
+        _ adjust: (inout ClientOptions) -> Void = { _ in }
+    ) -> RollcallClient {
+        var options = ClientOptions()
+        adjust(&options)
+        let client = RollcallClient(device: "phone", options: options, token: token, on: loop, by: clock) {
+            [state, script] _, loop, owner in
+            let connection = Connection(on: loop, owner: owner, script: script) { Self.serverTime(state, loop) }
+            let listening = state.withLockedValue {
+                $0.attempts += 1
+                if $0.listening == .accepts { $0.connections.append(connection) }
+                return $0.listening
+            }
+            connection.begin(listening)
+            return connection
+        }
+        state.withLockedValue { $0.clients.append(Weak(client: client)) }
+        return client
+    }
+
+    /// A client that is connected.
+    func connected(
+        _ adjust: (inout ClientOptions) -> Void = { _ in }
+    ) async throws -> RollcallClient {
+        let client = client(adjust)
+        client.connect()
+        await settle()
+        try await client.isConnected()
+        return client
+    }
+
+    /// Lets everything happen that needs no time.
+    func settle() async {
+        for _ in 0..<8 {
+            await loop.run()
+            for client in state.withLockedValue({ $0.clients.compactMap(\.client) }) {
+                while isAppAwaited, await client.isAwaitingItsApp { try? await Task.sleep(for: .milliseconds(1)) }
+            }
+        }
+    }
+
+    /// The machine sleeps: the clock goes on, and timers do not.
+    func sleep(for duration: Duration) {
+        state.withLockedValue { $0.slept += duration }
+    }
+
+    /// The worker's clock.
+    var serverTime: Timestamp { Self.serverTime(state, loop) }
+
+    private static func serverTime(_ state: NIOLockedValueBox<State>, _ loop: any EventLoop) -> Timestamp {
+        let passed = Duration.nanoseconds(Int64(loop.now.uptimeNanoseconds))
+        return state.withLockedValue { $0.serverTime.advanced(by: passed + $0.slept) }
+    }
+
+    /// The worker's clock is set, ahead or back.
+    func setClock(by duration: Duration) {
+        state.withLockedValue { $0.serverTime = $0.serverTime.advanced(by: duration) }
+    }
+
+    /// Lets time pass, in steps so small that what an app is asked for comes in its time.
+    func advance(by duration: Duration) async {
+        await settle()
+        var left = duration
+        while left > .zero {
+            let step = min(left, left > .seconds(5) ? .seconds(1) : .milliseconds(50))
+            await loop.advanceTime(by: TimeAmount(step))
+            await settle()
+            left -= step
+        }
+    }
+
+    /// Lets time pass until a condition holds.
+    func advance(atMost limit: Duration, until what: String, _ condition: () async -> Bool) async throws {
+        let end = time + limit
+        await settle()
+        while await !condition() {
+            guard time < end else { throw Timeout(description: "not within \(limit) of the test's time: \(what)") }
+            await advance(by: .milliseconds(50))
+        }
+    }
+
+    /// One client's connection. Its mutable state is used on the world's loop only, but for what a lock guards.
+    final class Connection: Wire, WorkerSide, @unchecked Sendable {
+        private struct Log {
+            var requests: [ClientRequest] = []
+            var isOpen = false
+            var isPinging = true
+        }
+
+        let mayDieSilently = true
+        private let loop: any EventLoop
+        private weak var owner: (any WireOwner)?
+        private let script: Script
+        private let readTime: @Sendable () -> Timestamp
+        private var unsent: [ClientRequest] = []
+        private var isOver = false
+        private let log = NIOLockedValueBox(Log())
+
+        fileprivate init(
+            on loop: any EventLoop, owner: any WireOwner, script: @escaping Script,
+            time: @escaping @Sendable () -> Timestamp
+        ) {
+            self.loop = loop
+            self.owner = owner
+            self.script = script
+            readTime = time
+        }
+
+        var received: [ClientRequest] { log.withLockedValue { $0.requests } }
+        var isOpen: Bool { log.withLockedValue { $0.isOpen } }
+        var time: Timestamp { readTime() }
+
+        fileprivate func begin(_ listening: Listening) {
+            soon { [self] in
+                switch listening {
+                case .accepts:
+                    log.withLockedValue { $0.isOpen = true }
+                    owner?.wireOpened(self)
+                    keepPinging()
+                case .refuses: finish(.notReached(nil))
+                case .isSilent: break
+                }
+            }
+        }
+
+        func send(_ request: ClientRequest) { unsent.append(request) }
+
+        func flush() {
+            let requests = unsent
+            unsent = []
+            soon { [self] in
+                for request in requests where isOpen {
+                    log.withLockedValue { $0.requests.append(request) }
+                    script(request, self)
+                }
+            }
+        }
+
+        func close(_ done: @escaping () -> Void) {
+            let done = NIOLoopBound(done, eventLoop: loop)
+            // What was said before is still heard.
+            loop.execute { [self] in
+                abort()
+                done.value()
+            }
+        }
+
+        func abort() {
+            isOver = true
+            log.withLockedValue { $0.isOpen = false }
+        }
+
+        func send(_ message: ServerMessage) {
+            soon { [self] in
+                owner?.wireHeard(self)
+                owner?.wireReceived(self, message)
+            }
+        }
+
+        /// From now on the worker pings no more.
+        func stopPinging() { log.withLockedValue { $0.isPinging = false } }
+
+        /// From now on nothing goes through, and neither end notices.
+        func die() {
+            log.withLockedValue {
+                $0.isOpen = false
+                $0.isPinging = false
+            }
+        }
+
+        /// A WebSocket ping comes.
+        func ping() { soon { [self] in owner?.wireHeard(self) } }
+
+        private func keepPinging() {
+            let connection = NIOLoopBound(self, eventLoop: loop)
+            loop.scheduleTask(in: .seconds(10)) {
+                let connection = connection.value
+                guard !connection.isOver, connection.log.withLockedValue({ $0.isPinging }) else { return }
+                connection.owner?.wireHeard(connection)
+                connection.keepPinging()
+            }
+        }
+
+        func close(_ code: CloseCode) { soon { [self] in finish(.closed(code)) } }
+
+        func drop() { soon { [self] in finish(.lost(nil)) } }
+
+        private func finish(_ ending: Ending) {
+            abort()
+            owner?.wireEnded(self, how: ending)
+        }
+
+        private func soon(_ body: @escaping @Sendable () -> Void) {
+            loop.execute { [self] in if !isOver { body() } }
+        }
+    }
+}

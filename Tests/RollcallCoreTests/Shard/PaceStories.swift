@@ -1,0 +1,195 @@
+// Sessions that send more than their budget: read more slowly, and closed only if they keep sending too much.
+
+import RedisTwin
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct PaceStories {
+    /// How many pongs a session has been sent since it was last asked.
+    private func pongs(_ stage: inout Stage, _ key: SessionKey) -> Int {
+        stage.heard(by: key).count { if case .pong = $0 { true } else { false } }
+    }
+
+    @Test func `a bunch over the burst is held, taken in order as budget comes, and closes nobody`() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        for number in 0..<500 {
+            stage.say(.watch([UserID(stringLiteral: "u\(number)")]), id: .integer(Int64(number)), on: key)
+        }
+        stage.settle()
+        #expect(stage.held == [key])
+        #expect((190...200).contains(stage.heard(by: key).acks.count))
+        stage.pass(.seconds(7))
+        #expect(stage.heard(by: key).acks == (199..<500).map { .integer(Int64($0)) })
+        #expect(stage.closed.isEmpty && stage.held.isEmpty)
+        #expect(stage.limitsHit[key] == [.messageRate], "one episode counts once")
+    }
+
+    /// The bunch met a bucket of 200, and the session was closed for good.
+    @Test func `a stall of Redis at connect, and messages at the documented rate meanwhile, close nobody`() {
+        var stage = Stage()
+        let key = stage.enter("alice", issued: stage.redis.time)
+        for number in 0..<1500 {
+            if number >= 200 { stage.pass(.milliseconds(20), answering: false) }
+            stage.say(.ping, on: key)
+        }
+        #expect(pongs(&stage, key) == 0, "its token is not judged yet")
+        stage.settle()
+        stage.pass(.seconds(20))
+        #expect(pongs(&stage, key) == 1500)
+        #expect(stage.closed.isEmpty && stage.held.isEmpty)
+    }
+
+    @Test func `an uplink stall of minutes closes no client that keeps to its rate, then or later`() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        var sent = 0
+        stage.pass(.seconds(240))
+        for _ in 0..<(240 * 50) {
+            stage.say(.ping, on: key)
+            sent += 1
+            // What the kernel holds back while the session is held comes when it is read again.
+            if stage.held.contains(key), sent.isMultiple(of: 4000) { stage.pass(.seconds(40)) }
+        }
+        for _ in 0..<300 {
+            for _ in 0..<50 { stage.say(.ping, on: key) }
+            stage.pass(.seconds(1))
+        }
+        #expect(stage.closed.isEmpty)
+    }
+
+    @Test func `a client that keeps sending too much is closed after half a minute, and not before`() {
+        var stage = Stage()
+        let key = stage.enter("mallory")
+        stage.settle()
+        for _ in 0..<600 {
+            for _ in 0..<8 { stage.say(.ping, on: key) }
+            stage.pass(.milliseconds(100))
+            guard stage.closed.isEmpty else { break }
+        }
+        #expect(stage.closed[key] == .tooManyMessages)
+        #expect(stage.now > at(.seconds(30)) && stage.now < at(.seconds(45)))
+        let last = stage.heard(by: key).last
+        #expect(last == .goodbye(.init(reason: .limit, reconnect: false)))
+        #expect(stage.limitsHit[key] == [.messageRate])
+    }
+
+    @Test func `a session of this process that says ever more while it is held is closed, and keeps no memory`() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        for _ in 0..<9000 { stage.say(.ping, on: key) }
+        #expect(stage.closed[key] == .tooManyMessages)
+    }
+
+    @Test(arguments: [true, false])
+    func `a goodbye that waits counts when it is taken, and when the connection is lost`(
+        isLost: Bool
+    ) {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        for _ in 0..<300 { stage.say(.ping, on: key) }
+        stage.say(.goodbye, on: key)
+        #expect(stage.closed.isEmpty)
+        if isLost { stage.drop(key) } else { stage.pass(.seconds(3)) }
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    @Test func `a connection that is lost while it is held leaves nothing, and its device keeps its grace`() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        for _ in 0..<300 { stage.say(.ping, on: key) }
+        stage.drop(key)
+        stage.settle()
+        #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .online)
+        stage.pass(.seconds(10))
+        #expect(stage.leftovers.isEmpty)
+    }
+
+    /// It was shown for three seconds from when it was taken.
+    @Test(arguments: [(waiting: 400, isShown: true), (waiting: 600, isShown: false)])
+    func `typing that waits its turn ends by its expiry, counted from when it was said`(
+        waiting: Int, isShown: Bool
+    ) {
+        var stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
+        stage.pass(.seconds(10))
+        stage.forgetWhatWasSaid()
+        for _ in 0..<waiting { stage.say(.ping, on: alice) }
+        stage.say(.typing("c", true), id: "t", on: alice)
+        stage.pass(.milliseconds(2950))
+        #expect(stage.heard(by: bob).typists == (isShown ? [["alice"]] : []))
+        stage.pass(.milliseconds(50))
+        #expect(stage.heard(by: bob).typists == (isShown ? [[]] : []))
+        stage.pass(.seconds(5))
+        #expect(stage.heard(by: alice).acks == ["t"])
+        #expect(stage.heard(by: bob).typists.isEmpty)
+    }
+
+    // MARK: What waits for Redis
+
+    /// The 101st was refused.
+    @Test func `every watch and join within the limits is kept while Redis is away, and acknowledged when it is back`()
+    {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.redisGoes()
+        stage.forgetWhatWasSaid()
+        for number in 0..<400 {
+            let name = "n\(number)"
+            stage.say(.watch([UserID(stringLiteral: name)]), id: .text("w\(number)"), on: key)
+            stage.say(.join(ConversationID(stringLiteral: name), presence: false), id: .text("j\(number)"), on: key)
+            stage.pass(.milliseconds(40), answering: false)
+        }
+        #expect(stage.heard(by: key).isEmpty)
+        stage.redisReturns()
+        stage.settle()
+        stage.pass(.seconds(2))
+        #expect(Set(stage.heard(by: key).acks).count == 800)
+    }
+
+    @Test func `repeated messages that wait for Redis are bounded, also over many conversations`() {
+        var settings = ShardSettings.uncoalesced
+        settings.limits.watchedUsers = 5
+        settings.limits.joinedConversations = 5
+        settings.limits.messageBurst = 10_000
+        var stage = Stage(settings)
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.redisGoes()
+        stage.forgetWhatWasSaid()
+        for number in 0..<1000 {
+            stage.say(.join(ConversationID(stringLiteral: "c\(number % 5)"), presence: false), id: "j", on: key)
+        }
+        #expect((885...895).contains(stage.heard(by: key).errors.count))
+        for _ in 0..<300 { stage.say(.watch(["bob"]), id: "w", on: key) }
+        #expect(stage.heard(by: key).errors.count == 190)
+    }
+
+    @Test func `states that wait for Redis supersede one another, and none is refused`() {
+        var stage = Stage()
+        let key = stage.enter("alice")
+        stage.settle()
+        stage.redisGoes()
+        stage.forgetWhatWasSaid()
+        for number in 0..<500 {
+            stage.say(.state(number.isMultiple(of: 2) ? .idle : .active), id: .integer(Int64(number)), on: key)
+            stage.pass(.milliseconds(20), answering: false)
+        }
+        let early = stage.heard(by: key)
+        #expect(early.errors.isEmpty && early.acks.count == 400)
+        stage.redisReturns()
+        stage.settle()
+        #expect(stage.heard(by: key).acks == (400..<500).map { .integer(Int64($0)) })
+    }
+}

@@ -1,0 +1,278 @@
+// Redis's clock set back and forward, under a real Redis and under its twin.
+
+import RedisTwin
+import RollcallCore
+import RollcallModel
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: SettableClock.isAvailable)) struct ContractClockStories {
+    private static let hour = Duration.seconds(3600)
+
+    // MARK: Sessions
+
+    @Test("after a step back a new session takes the device over, and keeps it", arguments: Party.allCases)
+    func newSession(party: Party) async throws {
+        let redis = try await party.open()
+        let before = try #require(try await redis.write(Session("aa").says(.active, 1)).began)
+        try await redis.setClock(by: .zero - Self.hour)
+        let taken = try await redis.write(Session("bb", worker: w2).says(.active, 1))
+        #expect(taken.outcome == .written && taken.previous?.incarnation == w1)
+        let began = try #require(taken.began)
+        #expect(began <= taken.time)
+        let again = Session("aa", began: before, age: .seconds(9)).says(.active, 2)
+        #expect(try await redis.write(again).outcome == .replaced, "it began before the step")
+        #expect(try await redis.write(Session("aa", began: before, age: .seconds(9)).says(nil, 3)).outcome == .replaced)
+        #expect(try await redis.write(Session("cc").says(.active, 1)).outcome == .written)
+        let stood = try await redis.write(Session("bb", began: began, age: .seconds(1)).says(.active, 2))
+        #expect(stood.outcome == .replaced)
+    }
+
+    @Test("after a step back the record of a device that is gone refuses nobody", arguments: Party.allCases)
+    func goneDevice(party: Party) async throws {
+        let redis = try await party.open()
+        let session = Session("aa")
+        let began = try await redis.write(session.says(.active, 1)).began
+        #expect(try await redis.write(Session("aa", began: began).says(nil, 2)).outcome == .written)
+        try await redis.setClock(by: .zero - Self.hour)
+        #expect(try await redis.write(Session("bb").says(.active, 1)).outcome == .written)
+    }
+
+    @Test("of two sessions of before a step back the newer one keeps the device", arguments: Party.allCases)
+    func sessionsOfBefore(party: Party) async throws {
+        for step in [Duration.seconds(5), Self.hour] {
+            let redis = try await party.open()
+            let (old, new) = (Session("aa", age: .seconds(60)), Session("bb", worker: w2, age: .seconds(2)))
+            let oldBegan = try await redis.write(old.says(.active, 1)).began
+            let newBegan = try await redis.write(new.says(.active, 1)).began
+            try await redis.setClock(by: .zero - step)
+            // The worker of the older one was cut off, and comes back.
+            let again = Session("aa", began: oldBegan, age: .seconds(61))
+            #expect(try await redis.write(again.says(.active, 2)).outcome == .replaced)
+            #expect(try await redis.write(again.says(nil, 3)).outcome == .replaced)
+            let stands = Session("bb", worker: w2, began: newBegan, age: .seconds(3))
+            #expect(try await redis.write(stands.says(.idle, 2)).outcome == .written)
+            #expect(try await redis.write(again.says(.active, 4)).outcome == .replaced)
+        }
+    }
+
+    @Test(
+        "a session of before a step is older than one of after it when the clock is there again",
+        arguments: Party.allCases)
+    func caughtUp(party: Party) async throws {
+        let redis = try await party.open()
+        let began = try await redis.write(Session("aa").says(.active, 1)).began
+        try await redis.setClock(by: .milliseconds(-800))
+        let new = try await redis.write(Session("bb", worker: w2).says(.active, 1))
+        #expect(new.outcome == .written)
+        try await redis.wait(until: new.time.advanced(by: .milliseconds(900)))
+        let again = Session("aa", began: began, age: .seconds(2))
+        #expect(try await redis.write(again.says(.active, 2)).outcome == .replaced)
+    }
+
+    @Test("what a record says from the future is read as now, and a session is dated anew", arguments: Party.allCases)
+    func datedAnew(party: Party) async throws {
+        let redis = try await party.open()
+        let first = try await redis.write(Session("aa").says(.active, 1))
+        try await redis.setClock(by: .zero - Self.hour)
+        let lost = first.time
+        let session = Session("aa", began: first.began, age: .seconds(3))
+        let second = try await redis.write(session.says(.active, 2, lost: lost))
+        #expect(second.outcome == .written && second.began == second.time.advanced(by: .seconds(-3)))
+        let record = try await redis.presence(of: [alice], known: KnownWorkers()).records[0]
+        let device = try #require(record.devices[phone])
+        #expect(device.since == second.time && device.lost == second.time && device.began == second.began)
+        #expect(record.lastSeen == second.time && record.updatedAt == second.time)
+        #expect(record.version == first.time.milliseconds + 1, "versions go on")
+    }
+
+    @Test("a deadline of before a step back is too late, and one of after it is not", arguments: Party.allCases)
+    func deadlines(party: Party) async throws {
+        let redis = try await party.open(.init(lease: .seconds(5)))
+        let aa = Session("aa").name
+        let before = try await redis.time().advanced(by: .milliseconds(4500))
+        #expect(try await redis.record([aa], of: w1, until: before))
+        #expect(try await redis.write(Session("aa").says(.active, 1, until: before)).outcome == .written)
+        try await redis.setClock(by: .zero - Self.hour)
+        #expect(try await redis.record([aa], of: w2, until: before) == false)
+        #expect(try await redis.write(Session("bb").says(.active, 1, until: before)).outcome == .expired)
+        #expect(try await redis.sweep(aa, of: w1, lastBeat: nil, until: before) == .expired)
+        let after = try await redis.time().advanced(by: .milliseconds(4500))
+        #expect(try await redis.record([aa], of: w2, until: after))
+        #expect(try await redis.write(Session("bb").says(.active, 1, until: after)).outcome == .written)
+    }
+
+    @Test(
+        "a revocation by a host whose clock was ahead refuses nobody until then, and tokens of before all the same",
+        arguments: Party.allCases)
+    func revocation(party: Party) async throws {
+        let redis = try await party.open()
+        let now = try await redis.time()
+        let revoked = try await redis.revokeTokens(of: alice, issuedBefore: now.advanced(by: Self.hour))
+        var write = Session("aa").says(.active, 1)
+        write.issued = now.advanced(by: .seconds(-60))
+        #expect(try await redis.write(write).outcome == .revoked)
+        write.issued = now.advanced(by: .seconds(60))
+        #expect(try await redis.write(write).outcome == .written)
+        let found = try #require(try await redis.audit([write.name], of: w1)[0].revoked)
+        #expect(found < revoked && found <= now.advanced(by: .seconds(10)))
+        let key = try #require(try await redis.keys()["revoked:{alice}"])
+        #expect(key.expires != nil, "it is kept as long as before")
+    }
+
+    /// Lowered to the clock of one host that is behind, it would let tokens count again on all workers.
+    @Test(
+        "a revocation that only one host's clock takes for one of the future stays as it is", arguments: Party.allCases)
+    func revocationBehind(party: Party) async throws {
+        let redis = try await party.open()
+        let host = try await redis.time()
+        try await redis.setClock(by: Self.hour)
+        let revoked = try await redis.revokeTokens(of: alice, issuedBefore: host.advanced(by: .seconds(1800)))
+        var write = Session("aa").says(.active, 1)
+        write.issued = host.advanced(by: .seconds(1700))
+        #expect(try await redis.write(write).outcome == .revoked)
+        #expect(try await redis.audit([write.name], of: w1)[0].revoked == revoked)
+    }
+
+    @Test(
+        "a revocation refuses the tokens issued before it, and no other, however far Redis's clock is from the hosts'",
+        arguments: Party.allCases, [hour, .zero - hour])
+    func revocationByTheHost(party: Party, step: Duration) async throws {
+        let redis = try await party.open()
+        let now = try await redis.time()
+        try await redis.setClock(by: step)
+        _ = try await redis.revokeTokens(of: alice, issuedBefore: nil)
+        var write = Session("aa").says(.active, 1)
+        write.issued = now.advanced(by: .seconds(-600))
+        #expect(try await redis.write(write).outcome == .revoked)
+        write.issued = now.advanced(by: .seconds(600))
+        #expect(try await redis.write(write).outcome == .written)
+    }
+
+    @Test(
+        "where only Redis's clock is set back, a revocation refuses the tokens that it refused",
+        arguments: Party.allCases)
+    func revocationStays(party: Party) async throws {
+        let redis = try await party.open()
+        let revoked = try await redis.revokeTokens(of: alice, issuedBefore: nil)
+        try await redis.setClock(by: .zero - Self.hour)
+        var write = Session("aa").says(.active, 1)
+        write.issued = revoked.advanced(by: .seconds(-60))
+        #expect(try await redis.write(write).outcome == .revoked)
+        write.issued = revoked.advanced(by: .seconds(60))
+        #expect(try await redis.write(write).outcome == .written)
+    }
+
+    // MARK: Typing
+
+    @Test("typing of before a step back is not read, is signalled anew, and stops", arguments: Party.allCases)
+    func typing(party: Party) async throws {
+        let redis = try await party.open(.init(typingExpiry: .seconds(60)))
+        for (user, device) in [(alice, phone), (alice, tablet), (bob, phone)] {
+            #expect(try await redis.signal(user, device) == .typing)
+        }
+        try await redis.setClock(by: .zero - Self.hour)
+        #expect(try await redis.typists().isEmpty)
+        _ = try await redis.published()
+
+        let time = try await redis.time()
+        #expect(try await redis.signal(alice) == .typing)
+        let typists = try await redis.typists()
+        #expect(typists.map(\.user) == [alice])
+        #expect(typists.allSatisfy { $0.expiry >= time && $0.expiry <= time.advanced(by: .seconds(70)) })
+        let keys = try await redis.keys()
+        #expect(keys["typing:{lounge}"]?.content.count == 1 && keys["typing:{lounge}:alice"]?.content == ["phone"])
+        #expect(keys["typing:{lounge}:bob"] == nil)
+        #expect(keys.values.allSatisfy { $0.expires.map { $0 <= time.advanced(by: .seconds(70)) } ?? true })
+        #expect(try await redis.stop(alice, until: time.advanced(by: .seconds(100))) == .stopped)
+        #expect(try await redis.keys().isEmpty)
+        #expect(try await redis.published().typing.map(\.typing) == [true, false])
+    }
+
+    @Test("typing of before a step back stops at the first word, whichever device it is of", arguments: Party.allCases)
+    func stopping(party: Party) async throws {
+        let redis = try await party.open(.init(typingExpiry: .seconds(60)))
+        for device in [phone, tablet] { _ = try await redis.signal(alice, device) }
+        try await redis.setClock(by: .zero - Self.hour)
+        _ = try await redis.published()
+        let soon = try await redis.time().advanced(by: .seconds(60))
+        #expect(try await redis.stop(alice, until: soon) == .stopped)
+        #expect(try await redis.published().typing.map(\.typing) == [false])
+        #expect(try await redis.keys().isEmpty)
+    }
+
+    // MARK: Leases
+
+    @Test(
+        "a step back takes leases back by as much: the dead die in time, and the passed stay so",
+        arguments: Party.allCases)
+    func leases(party: Party) async throws {
+        let redis = try await party.open()
+        for worker in [w1, w2] { #expect(try await redis.heartbeat(.begin(worker), lease: .seconds(60)).held) }
+        _ = try await redis.heartbeat(.begin(w3), lease: .seconds(60))
+        let ended = try await redis.heartbeat(.end(w3, after: .zero), lease: .seconds(60))
+        try await redis.wait(until: ended.time.advanced(by: .milliseconds(5)))
+        let last = try await redis.heartbeat(.renew(w1), lease: .seconds(60))
+        try await redis.setClock(by: .zero - Self.hour)
+
+        let renewed = try await redis.heartbeat(.renew(w1), lease: .seconds(60))
+        #expect(renewed.held && renewed.leases[w1] == renewed.time.advanced(by: .seconds(60)))
+        let dead = try #require(renewed.leases[w2])
+        let left = try #require(last.leases[w2]).since(last.time)
+        #expect(dead.since(renewed.time) <= left && dead.since(renewed.time) > left - .seconds(2))
+        #expect(renewed.living == [w1, w2])
+        let standing = try await redis.standing(of: w2)
+        #expect(standing.leaseEnd == dead && standing.beat.map { $0 <= renewed.time } == true)
+        #expect(try await redis.heartbeat(.renew(w3), lease: .seconds(60)).held == false, "it never comes back")
+        let again = try await redis.heartbeat(.renew(w1), lease: .seconds(60))
+        #expect(again.leases[w2] == dead, "once")
+    }
+
+    @Test("a lease that passed just before a small step back is not good again", arguments: Party.allCases)
+    func smallStep(party: Party) async throws {
+        let redis = try await party.open()
+        let begun = try await redis.heartbeat(.begin(w2), lease: .milliseconds(1200))
+        let end = try #require(begun.leases[w2])
+        try await redis.wait(until: begun.time.advanced(by: .milliseconds(900)))
+        #expect(try await redis.heartbeat(.begin(w1), lease: .seconds(5)).held)
+        try await redis.wait(until: end.advanced(by: .milliseconds(50)))
+        #expect(try await redis.heartbeat(.renew(w1), lease: .seconds(5)).living == [w1])
+        try await redis.setClock(by: .seconds(-1))
+        let after = try await redis.heartbeat(.renew(w1), lease: .seconds(5))
+        #expect(after.living == [w1], "the other died before the step")
+        #expect(try await redis.heartbeat(.renew(w2), lease: .seconds(5)).held == false)
+    }
+
+    @Test("a lease whose worker's hash is gone goes back with the clock, too", arguments: Party.allCases)
+    func newWorker(party: Party) async throws {
+        let redis = try await party.open()
+        _ = try await redis.heartbeat(.begin(w2), lease: .seconds(60))
+        try await redis.setClock(by: .zero - Self.hour)
+        let begun = try await redis.heartbeat(.begin(w1), lease: .seconds(5))
+        #expect(begun.held && begun.leases[w2].map { $0 <= begun.time.advanced(by: .seconds(60)) } == true)
+    }
+
+    @Test("a step forward ends leases, typing and claims, and all begins anew", arguments: Party.allCases)
+    func forward(party: Party) async throws {
+        let redis = try await party.open()
+        _ = try await redis.heartbeat(.begin(w1), lease: .seconds(60))
+        _ = try await redis.signal(alice)
+        let first = try await redis.write(Session("aa").says(.active, 1))
+        try await redis.setClock(by: Self.hour)
+        #expect(try await redis.heartbeat(.renew(w1), lease: .seconds(60)).held == false)
+        #expect(try await redis.heartbeat(.begin(w2), lease: .seconds(60)).living == [w2])
+        #expect(try await redis.typists().isEmpty)
+        let again = Session("aa", worker: w2, began: first.began, age: .seconds(3))
+        #expect(try await redis.write(again.says(.active, 2)).outcome == .written)
+        #expect(try await redis.write(Session("bb").says(.active, 1)).outcome == .written)
+    }
+
+    @Test("a claim to sweep of before a step back holds nobody up", arguments: Party.allCases)
+    func claim(party: Party) async throws {
+        let redis = try await party.open()
+        #expect(try await redis.record([Session("aa").name], of: w1, until: .never))
+        #expect(try await redis.claimSweep(of: w1, by: w2, limit: 10)?.count == 1)
+        try await redis.setClock(by: .zero - Self.hour)
+        #expect(try await redis.claimSweep(of: w1, by: w3, limit: 10)?.count == 1)
+    }
+}

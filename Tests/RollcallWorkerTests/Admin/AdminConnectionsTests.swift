@@ -1,0 +1,90 @@
+// Connections that hold the admin port and ask for nothing.
+
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Connections of the admin port", .timeLimit(.minutes(1)))
+struct AdminConnectionsTests {
+    /// A connection as the port makes it.
+    private func connection() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+            withPipeliningAssistance: false, withErrorHandling: false)
+        _ = try AdminConnection(channel, among: AdminConnections())
+        return channel
+    }
+
+    private let post = "POST /v1/presence HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n"
+
+    private func answer(_ channel: EmbeddedChannel) throws {
+        channel.write(HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok)), promise: nil)
+        try channel.writeAndFlush(HTTPServerResponsePart.end(nil)).wait()
+    }
+
+    @Test("a connection is closed when the head of its request takes more than five seconds, however it drips")
+    func lateHead() throws {
+        let channel = try connection()
+        for byte in post.utf8.prefix(4) {
+            try channel.writeInbound(ByteBuffer(bytes: [byte]))
+            channel.embeddedEventLoop.advanceTime(by: .milliseconds(1240))
+        }
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(40))
+        #expect(!channel.isActive)
+    }
+
+    @Test("a connection is closed when the body takes more than ten seconds, and not while it is answered")
+    func lateBody() throws {
+        let channel = try connection()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(4))
+        try channel.writeInbound(ByteBuffer(string: post + "a"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        #expect(channel.isActive)
+        try channel.writeInbound(ByteBuffer(string: "bcd"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(channel.isActive)
+        try answer(channel)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(channel.isActive)
+        try channel.writeInbound(ByteBuffer(string: post + "a"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(!channel.isActive)
+    }
+
+    @Test("the head of a later request has five seconds from its first byte")
+    func laterHead() throws {
+        let channel = try connection()
+        try channel.writeInbound(ByteBuffer(string: post + "abcd"))
+        try answer(channel)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(20))
+        try channel.writeInbound(ByteBuffer(string: "P"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(4))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    /// 128 of them kept `GET /health` waiting for a minute, and needed no token.
+    @Test("half-sent requests that fill the port make room, the oldest first")
+    func full() async throws {
+        try await withAdmin(connections: AdminConnections(headTime: .hours(1))) { ask in
+            var held: [RawClient] = []
+            for _ in 0..<AdminConnections.most {
+                let client = try RawClient(port: ask.port)
+                try await client.send("GET /health HTTP/1.1\r\nHost: local")
+                held.append(client)
+            }
+            for _ in 0..<5 { #expect(try await ask("GET", "/health").status == 200) }
+            #expect(try await held[0].readToEnd().isEmpty)
+            try await held[127].send("host\r\n\r\n")
+            #expect(try await held[127].readHead().contains("200"))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// Files that change, and files that cannot be used at first.
+
+import Foundation
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("Watched files")
+struct FileWatchTests {
+    private let folder: Folder
+
+    init() throws {
+        folder = try Folder()
+    }
+
+    /// A watch that has taken the file.
+    private func watch(_ file: URL) -> FileWatch {
+        var watch = FileWatch([file.path])
+        let isFirst = watch.hasChanged()
+        #expect(isFirst)
+        watch.take()
+        let isSecond = watch.hasChanged()
+        #expect(!isSecond)
+        return watch
+    }
+
+    @Test("a change is reported at each look until it is taken, since a file may be unreadable for a moment")
+    func untilTaken() throws {
+        let file = try folder.file("secret", "one")
+        var watch = watch(file)
+        try folder.file("secret", "other")
+        let looks = (0..<4).map { _ in watch.hasChanged() }
+        #expect(looks == [false, true, true, true], "the first look waits for the file to come to rest")
+        watch.take()
+        let after = watch.hasChanged()
+        #expect(!after)
+    }
+
+    @Test("a change between the look and the reading is reported at a later look")
+    func whileReading() throws {
+        let file = try folder.file("secret", "one")
+        var watch = watch(file)
+        try folder.file("secret", "other")
+        _ = watch.hasChanged(waiting: false)
+        try folder.file("secret", "a third")
+        watch.take()
+        let later = watch.hasChanged(waiting: false)
+        #expect(later)
+    }
+
+    @Test("a file that becomes readable is a change")
+    func mode() throws {
+        let file = try folder.file("secret", "one")
+        #expect(chmod(file.path, 0o200) == 0)
+        var watch = watch(file)
+        #expect(chmod(file.path, 0o600) == 0)
+        let isReadable = watch.hasChanged(waiting: false)
+        #expect(isReadable)
+    }
+
+    @Test("a problem that stays is logged once a minute, and another one at once")
+    func problems() {
+        let start = ContinuousClock.now
+        var problem = RepeatedProblem()
+        let logged = (0..<180).filter { problem.occurred("unreadable", at: start + .seconds($0)) }
+        #expect(logged == [0, 60, 120])
+        let isOther = problem.occurred("broken", at: start + .seconds(180))
+        #expect(isOther)
+        problem.ended()
+        let isAgain = problem.occurred("broken", at: start + .seconds(181))
+        #expect(isAgain)
+    }
+}

@@ -1,0 +1,69 @@
+// What the doctor thinks of tokens and secrets in a configuration.
+
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The doctor's view of secrets")
+struct ConfigurationChecksTests {
+    private func warnings(_ change: (inout WorkerConfiguration) -> Void) -> [String] {
+        var configuration = WorkerConfiguration()
+        configuration.auth.secret = Secret("7f3a9c1e5b2d8046a1c3e5f7092b4d6f".utf8)
+        change(&configuration)
+        return ConfigurationChecks(configuration: configuration, problems: [], files: []).findings
+            .filter { $0.verdict == .warning && [.authentication, .files].contains($0.check) }.map(\.found)
+    }
+
+    @Test("public keys of others want an audience, whatever the issuer")
+    func audience() {
+        #expect(warnings { _ in } == [])
+        for issuer in [nil, "https://id.example"] {
+            let found = warnings {
+                $0.auth.jwksURL = "https://id.example/keys"
+                $0.auth.issuer = issuer
+            }
+            #expect(found == ["tokens that the same keys sign for other services count here too"])
+        }
+        #expect(
+            warnings {
+                $0.auth.jwksURL = "https://id.example/keys"
+                $0.auth.audience = "chat"
+            } == [])
+    }
+
+    @Test("tokens that outlive revocations are told of")
+    func lifetime() {
+        #expect(warnings { $0.auth.maxLifetime = $0.presence.retention } == [])
+        let found = warnings { $0.auth.maxLifetime = .seconds(31 * 86_400) }
+        #expect(found.count == 1 && found[0].contains("31d") && found[0].contains("30d"), "\(found)")
+    }
+
+    @Test(
+        "secrets that can be guessed are told of, and not shown",
+        arguments: [
+            String(repeating: "s", count: 32), String(repeating: "0123456789abcdef", count: 2),
+            "my-company-Secret-for-chat-2026-x", "changeme-changeme-now-please-all!",
+            "abcabcaabbccabcabcaabbccabcabcaa",
+        ])
+    func weak(secret: String) {
+        for change in [
+            { $0.auth.secret = Secret(secret.utf8) }, { $0.auth.previousSecret = Secret(secret.utf8) },
+            { $0.admin.metricsToken = Secret(secret.utf8) },
+        ] as [(inout WorkerConfiguration) -> Void] {
+            let found = warnings(change)
+            #expect(found.count == 1 && found[0].contains("can be guessed") && !found[0].contains(secret), "\(found)")
+        }
+    }
+
+    @Test("secrets drawn by chance are not told of")
+    func drawn() {
+        for _ in 0..<200 {
+            let hex = (0..<32).map { _ in
+                let byte = UInt8.random(in: 0...255)
+                return (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined()
+            #expect(!Secret(hex.utf8).isGuessable)
+            #expect(!Secret((0..<32).map { _ in UInt8.random(in: 0...255) }).isGuessable)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// What a listener does when it cannot accept, on a loop whose time the test turns by hand.
+
+import Foundation
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("A listener without free descriptors")
+struct AcceptGateTests {
+    private final class Shortages {
+        var count = 0
+    }
+
+    /// Counts reads that get past the gate.
+    private final class ReadCount: ChannelOutboundHandler {
+        typealias OutboundIn = Never
+        private(set) var count = 0
+
+        func read(context: ChannelHandlerContext) {
+            count += 1
+        }
+    }
+
+    /// A listener without a socket.
+    private struct Listener {
+        let loop = EmbeddedEventLoop()
+        let channel: EmbeddedChannel
+        let reads = ReadCount()
+        let shortages = Shortages()
+
+        init() {
+            let shortages = shortages
+            let gate = AcceptGate(onShortage: { _ in shortages.count += 1 })
+            channel = EmbeddedChannel(handlers: [reads, gate], loop: loop)
+        }
+
+        func fail(_ code: Int32) {
+            channel.pipeline.fireErrorCaught(IOError(errnoCode: code, reason: "accept"))
+        }
+
+        /// What the gate last asked of the channel, which keeps every option that is set.
+        var isReading: Bool? {
+            channel.options.last { $0.option is ChannelOptions.Types.AutoReadOption }?.value as? Bool
+        }
+    }
+
+    /// NIO accepts again at once, which used a whole core and said nothing.
+    @Test("accepting pauses for a tenth of a second", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
+    func pauses(code: Int32) {
+        let listener = Listener()
+        listener.fail(code)
+        #expect(listener.isReading == false)
+        listener.channel.read()
+        #expect(listener.reads.count == 0)
+        listener.loop.advanceTime(by: .milliseconds(99))
+        #expect(listener.isReading == false)
+        listener.loop.advanceTime(by: .milliseconds(1))
+        #expect(listener.isReading == true)
+        listener.channel.read()
+        #expect(listener.reads.count == 1)
+        #expect(throws: Never.self) { try listener.channel.throwIfErrorCaught() }
+    }
+
+    @Test("a shortage is reported once, and the next one a minute after the last failure")
+    func reportedOnce() {
+        let listener = Listener()
+        for _ in 0..<50 {
+            listener.fail(EMFILE)
+            listener.loop.advanceTime(by: .milliseconds(100))
+        }
+        #expect(listener.shortages.count == 1)
+        listener.loop.advanceTime(by: .seconds(60))
+        listener.fail(EMFILE)
+        #expect(listener.shortages.count == 2)
+    }
+
+    @Test("a connection that its client has given up is no shortage, and other errors go on")
+    func others() {
+        let listener = Listener()
+        listener.fail(ECONNABORTED)
+        #expect(throws: Never.self) { try listener.channel.throwIfErrorCaught() }
+        listener.fail(EBADF)
+        #expect(throws: IOError.self) { try listener.channel.throwIfErrorCaught() }
+        #expect(listener.shortages.count == 0)
+    }
+}

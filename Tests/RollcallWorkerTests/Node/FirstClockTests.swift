@@ -1,0 +1,32 @@
+// What a worker takes for Redis's time before Redis has told it: sessions are welcomed then, too.
+
+import Logging
+import NIOCore
+import NIOPosix
+import RollcallCore
+import RollcallModel
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The clock before the first heartbeat")
+struct FirstClockTests {
+    @Test("before Redis is reached, Redis's time is the host's")
+    func hostTime() async throws {
+        var configuration = WorkerConfiguration()
+        configuration.auth.mode = .insecure
+        let logger = Logger(label: "clock") { _ in SwiftLogNoOpLogHandler() }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let authenticator = try await Authenticator(configuration.auth, logger: logger)
+        let node = try await Node(
+            NodeSettings(configuration), authenticator: authenticator, group: group, logger: logger)
+        let loop = group.next()
+        let time = try await loop.submit {
+            let driver = node.shard(on: loop)
+            return driver.shard.redisTime(at: driver.now)
+        }.get()
+        try await group.shutdownGracefully()
+        #expect(time > Timestamp.hostTime.advanced(by: .seconds(-60)) && time <= .hostTime)
+    }
+}

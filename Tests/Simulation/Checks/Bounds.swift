@@ -1,0 +1,31 @@
+// The bounds of a worker: a simulation that never meets one says nothing about it.
+
+/// Something of which a worker takes, keeps or does only so much.
+public enum Bound: String, CaseIterable, Sendable {
+    case watchedUsers = "watched users"
+    case joinedConversations = "joined conversations"
+    case messageRate = "messages a second"
+    case names = "users looked up"
+    case lingering = "sessions without a connection"
+    case waitingMessages = "waiting messages"
+    case showBatch = "states in one piece of a snapshot"
+    case tellBatch = "changes told in one tick"
+    case readBatch = "users in one read"
+    case auditBatch = "sessions in one audit"
+    case typingNames = "typists named"
+    case outbound = "messages that wait for a slow reader"
+}
+
+/// Counts how often each bound took effect.
+public struct BoundCounts: Hashable, Sendable {
+    public private(set) var counts: [Bound: Int] = [:]
+
+    public init() {}
+
+    mutating func met(_ bound: Bound) { counts[bound, default: 0] += 1 }
+
+    public mutating func add(_ other: BoundCounts) { counts.merge(other.counts) { $0 + $1 } }
+
+    /// The bounds that never took effect.
+    public var unmet: [Bound] { Bound.allCases.filter { counts[$0] == nil } }
+}

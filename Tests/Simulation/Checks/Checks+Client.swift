@@ -1,0 +1,200 @@
+// What is promised to an app: what the client that ships shows is the truth in time, and the client asks no more of its
+// worker than it may.
+
+internal import RollcallClient
+internal import RollcallCore
+internal import RollcallModel
+
+extension Checks {
+    /// How long after the last hindrance a client is connected: its longest pause, and the way there.
+    private static let reconnecting = ClientOptions().longestPause + .seconds(1)
+    /// How long a connection over which nothing comes may count as one: after a silence, or a doubt just before it is
+    /// one, the client asks, and waits three seconds for the answer.
+    private static func silence(_ ping: Duration) -> Duration { ping * 2 + ClientOptions().silenceSlack + .seconds(4) }
+    /// The longest pause between two attempts at what a worker refused for now.
+    private static let retrying = Duration.seconds(15) + lag
+
+    /// Looks at a client now and then.
+    func checkClient(_ device: ClientDevice) {
+        checkConnection(of: device)
+        checkState(of: device)
+        checkScreen(of: device)
+    }
+
+    /// Everything on the screen.
+    func checkScreen(of device: ClientDevice) {
+        guard let app = device.app, violation == nil else { return }
+        let expectation = Expectation(world, at: device.places)
+        for user in world.users {
+            if let watched = app.screen.users[user] { check(watched, user, on: device, expectation) }
+        }
+        for conversation in world.conversations {
+            if let joined = app.screen.conversations[conversation] {
+                check(joined, conversation, on: device, expectation)
+            }
+        }
+    }
+
+    // MARK: The connection
+
+    private func checkConnection(of device: ClientDevice) {
+        device.noteHindrance()
+        guard let app = device.app else { return }
+        let now = world.agenda.now
+        if app.screen.connection.isConnected {
+            guard let wire = device.wire else { return }
+            if wire.lastHeard < now - Self.silence(world.settings.shard.ping) {
+                fail("silence is no connection", "\(device.name) hears nothing since \(wire.lastHeard.text)")
+            }
+        } else if max(device.hindered, app.screen.connectionSince) < now - Self.reconnecting {
+            fail("connected again", "\(device.name) is \(app.screen.connection) since \(device.hindered.text)")
+        }
+    }
+
+    /// Its worker knows what the person said of the device.
+    private func checkState(of device: ClientDevice) {
+        let settled = world.calm(at: device.places) - Self.lag
+        guard device.isInTouch, device.stateSince < settled, let edge = device.session, edge.isOpen,
+            !isWaiting(device)
+        else { return }
+        let truth = world.truth.device(of: edge)
+        guard truth.connected === edge else { return }
+        let states = truth.states(since: world.agenda.now, until: world.agenda.now)
+        if states.isDisjoint(with: StateSet(device.state)) {
+            fail("the device's word", "\(device.name) is \(device.state), and its worker takes it for \(states.text)")
+        }
+    }
+
+    /// Whether the client may be waiting to ask again for what was refused, or has yet to send something at the worker's rate,
+    /// or its worker has yet to take what it sent.
+    private func isWaiting(_ device: ClientDevice) -> Bool {
+        let isWaiting = hasToWait(device)
+        if isWaiting { device.waited = world.agenda.now }
+        return isWaiting
+    }
+
+    private func hasToWait(_ device: ClientDevice) -> Bool {
+        if device.app?.isBehind(orWasFor: Self.lag) == true { return true }
+        if let edge = device.session {
+            if edge.oldestWaiting != nil { return true }
+            if let waited = edge.lastWaited, waited > world.agenda.now - Self.lag { return true }
+        }
+        return device.wire?.lastRefusal.map { $0 > world.agenda.now - Self.retrying } ?? false
+    }
+
+    // MARK: Presence
+
+    private func check(
+        _ watched: Screen.Watched, _ user: UserID, on device: ClientDevice, _ expectation: Expectation
+    ) {
+        guard let shown = watched.shown else { return checkIsKnown(user, since: watched.since, on: device) }
+        let allowed = expectation.statuses(of: user)
+        guard !allowed.contains(shown.status) else { return }
+        guard !isOfBefore(shown, on: device), !isExcused(shown, expectation, on: device) else { return }
+        fail(
+            "an app shows the truth",
+            "\(device.name) shows \(user) \(shown.status), who is \(allowed.text): "
+                + world.truth.devices(of: user).map { "\($0.name.device) \(expectation.states(of: $0).text)" }
+                .joined(separator: ", "))
+    }
+
+    private func checkIsKnown(_ user: UserID, since: Instant, on device: ClientDevice) {
+        guard device.isInTouch, device.watched.contains(user), !isWaiting(device),
+            max(since, device.waited ?? since) < world.calm(at: device.places) - Self.lag
+        else { return }
+        fail("an app shows the truth", "\(device.name) wants to know of \(user) since \(since.text), and shows nothing")
+    }
+
+    /// Whether it is what an earlier connection brought, and the client waits for the word of this one.
+    private func isOfBefore(_ presence: Presence, on device: ClientDevice) -> Bool {
+        device.lastEdge?.view.watched[presence.user]?.shown == nil && isWaiting(device)
+    }
+
+    private func isExcused(_ presence: Presence, _ expectation: Expectation, on device: ClientDevice) -> Bool {
+        guard let edge = device.lastEdge else { return false }
+        let first = edge.view.watched[presence.user]?.firstShown ?? world.agenda.now
+        return isExcused(presence, expectation, since: first, at: edge.worker)
+    }
+
+    // MARK: Typing
+
+    private func check(
+        _ joined: Screen.Joined, _ conversation: ConversationID, on device: ClientDevice, _ expectation: Expectation
+    ) {
+        guard let shown = joined.shown else { return checkIsKnown(conversation, since: joined.since, on: device) }
+        if shown.typists.contains(where: { $0.user == device.user }) {
+            fail("nobody sees themselves typing", "\(device.name) shows it in \(conversation)")
+        }
+        guard shown.refusal == nil else { return }
+        var unnamed = shown.count - shown.typists.count
+        for user in world.users where user != device.user {
+            let expected = expectation.typing(of: user, in: conversation)
+            if shown.typists.contains(where: { $0.user == user }) {
+                checkTypes(user, expected, in: conversation, on: device)
+            } else if expected.must, device.joined.contains(conversation), device.isInTouch, !isWaiting(device),
+                isMember(user, conversation, device), isMember(device.user, conversation, device),
+                max(joined.since, device.waited ?? joined.since) < world.calm(at: device.places) - Self.lag
+            {
+                unnamed -= 1
+                if unnamed < 0 {
+                    fail("missed typing", "\(device.name) does not show \(user) typing in \(conversation)")
+                }
+            }
+        }
+    }
+
+    private func isMember(_ user: UserID, _ conversation: ConversationID, _ device: ClientDevice) -> Bool {
+        world.truth.isMember(user, of: conversation, asKnownAt: device.places) == true
+    }
+
+    private func checkTypes(
+        _ user: UserID, _ expected: Expectation.Typing, in conversation: ConversationID, on device: ClientDevice
+    ) {
+        if world.truth.isMember(user, of: conversation, asKnownAt: device.places) == false {
+            fail("members only", "\(device.name) shows \(user) typing in \(conversation), who is no member")
+        }
+        let isOfBefore = device.lastEdge?.view.joined[conversation]?.typists == nil && isWaiting(device)
+        if !expected.may, !isOfBefore {
+            fail("typing ends", "\(device.name) shows \(user) typing in \(conversation), who stopped")
+        }
+        // Who is cut off distrusts the last word some time after it would have been said again.
+        let expiry = world.settings.shard.typing.expiry
+        let longest = expiry * 2 + .seconds(2) + Self.lag
+        let isAlive = world.truth.devices(of: user).contains {
+            $0.typing[conversation]?.isAlive(at: world.agenda.now, expiry: longest) ?? false
+        }
+        if !isAlive { fail("typing ends", "\(device.name) still shows \(user) typing in \(conversation)") }
+    }
+
+    private func checkIsKnown(_ conversation: ConversationID, since: Instant, on device: ClientDevice) {
+        guard device.isInTouch, device.joined.contains(conversation), !isWaiting(device),
+            max(since, device.waited ?? since) < world.calm(at: device.places) - Self.lag
+        else { return }
+        fail("an app shows the truth", "\(device.name) waits since \(since.text) to see who types in \(conversation)")
+    }
+
+    // MARK: Rest
+
+    /// Retries end: a client that has all it wants says nothing more but what keeps its token fresh.
+    ///
+    /// - Parameter before: how many messages each had sent when nobody did anything any more.
+    func checkClientsRest(since before: [Int]) {
+        for (device, sent) in zip(world.clients, before) where !world.settings.usesTokens && !isWaiting(device) {
+            guard device.sent > sent else { continue }
+            fail("retries end", "\(device.name) goes on sending though nobody does anything")
+        }
+    }
+
+    // MARK: Limits
+
+    /// A client has sent a message.
+    func said(_ request: ClientRequest, _ bytes: Int, in pace: inout Pace, by device: ClientDevice) {
+        world.trace.note(device.name, "sends \(request.message.text)")
+        if bytes > world.settings.shard.limits.messageBytes {
+            fail("message limits", "\(device.name) sends \(bytes) bytes at once")
+        }
+        if pace.next(at: world.agenda.now) > world.agenda.now {
+            fail("message limits", "\(device.name) sends more messages than its worker allows")
+        }
+    }
+}

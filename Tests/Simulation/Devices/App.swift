@@ -1,0 +1,134 @@
+// An app around the client that ships: what it observes, what its person types into, and what stands on its screen.
+
+internal import RollcallClient
+internal import RollcallCore
+internal import RollcallModel
+
+/// What an app shows, which is what its client last gave it.
+struct Screen {
+    struct Watched {
+        let since: Instant
+        /// `nil` while unknown.
+        var shown: Presence?
+    }
+
+    struct Joined {
+        let since: Instant
+        /// `nil` while unknown.
+        var shown: Typing?
+    }
+
+    fileprivate(set) var connection = ConnectionState.idle
+    /// Since when there has been a connection, or none.
+    fileprivate(set) var connectionSince: Instant
+    fileprivate(set) var users: [UserID: Watched] = [:]
+    fileprivate(set) var conversations: [ConversationID: Joined] = [:]
+}
+
+/// An app, from its start until it is closed or killed.
+final class App {
+    let loop: AgendaLoop
+    private(set) var screen: Screen
+    /// Called when something on the screen has changed.
+    var onChange: () -> Void = {}
+    /// Called when the client has given up.
+    var onFailure: () -> Void = {}
+
+    private let agenda: Agenda
+    private let client: RollcallClient
+    private let connection: Updates<ConnectionState>.Iterator
+    private var presence: [UserID: Updates<Presence>.Iterator] = [:]
+    private var typing: [ConversationID: Updates<Typing>.Iterator] = [:]
+    private var inputs: [ConversationID: TypingInput] = [:]
+    private var wasBehind = false
+    /// When its client last had more to send than its worker's rate let it.
+    private var lastBehind: Instant?
+
+    init(_ client: RollcallClient, on loop: AgendaLoop, _ agenda: Agenda) {
+        self.client = client
+        self.loop = loop
+        self.agenda = agenda
+        screen = Screen(connectionSince: agenda.now)
+        connection = client.connection.makeAsyncIterator()
+        loop.onTurn = { [weak self] in self?.look() }
+    }
+
+    /// Its process is gone, without a word from the client.
+    func kill() {
+        loop.end()
+        onChange = {}
+        onFailure = {}
+    }
+
+    // MARK: What it does
+
+    func connect() { client.connect() }
+
+    func close() { client.close() }
+
+    func networkChanged() { client.networkChanged() }
+
+    func state(_ state: DeviceState) { client.setState(state) }
+
+    func watch(_ user: UserID) {
+        screen.users[user] = Screen.Watched(since: agenda.now)
+        presence[user] = client.presence(of: user).makeAsyncIterator()
+    }
+
+    func unwatch(_ user: UserID) {
+        presence[user] = nil
+        screen.users[user] = nil
+    }
+
+    func join(_ conversation: ConversationID) {
+        screen.conversations[conversation] = Screen.Joined(since: agenda.now)
+        typing[conversation] = client.typing(in: conversation).makeAsyncIterator()
+    }
+
+    func leave(_ conversation: ConversationID) {
+        typing[conversation] = nil
+        inputs[conversation] = nil
+        screen.conversations[conversation] = nil
+    }
+
+    func types(in conversation: ConversationID) {
+        let input = inputs[conversation] ?? client.typingInput(in: conversation)
+        inputs[conversation] = input
+        input.edited("text")
+    }
+
+    func stopsTyping(in conversation: ConversationID) {
+        inputs[conversation]?.send()
+    }
+
+    // MARK: What it shows
+
+    /// Whether its client has more to send than its worker's rate lets it, or had a moment ago.
+    func isBehind(orWasFor pause: Duration) -> Bool {
+        client.isBehind || lastBehind.map { $0 > agenda.now - pause } ?? false
+    }
+
+    private func look() {
+        let isBehind = client.isBehind
+        if isBehind || wasBehind { lastBehind = agenda.now }
+        wasBehind = isBehind
+        var hasChanged = false
+        if let state = connection.pending() {
+            if state.isConnected != screen.connection.isConnected { screen.connectionSince = agenda.now }
+            screen.connection = state
+            hasChanged = true
+            if case .failed = state { onFailure() }
+        }
+        for (user, updates) in presence {
+            guard let shown = updates.pending() else { continue }
+            screen.users[user]?.shown = shown
+            hasChanged = true
+        }
+        for (conversation, updates) in typing {
+            guard let shown = updates.pending() else { continue }
+            screen.conversations[conversation]?.shown = shown
+            hasChanged = true
+        }
+        if hasChanged { onChange() }
+    }
+}

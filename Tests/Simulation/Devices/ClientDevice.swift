@@ -1,0 +1,318 @@
+// A device on which the client that ships runs: all that a model of a good client does by itself is the client's business
+// here, and its app does nothing but what a person does.
+
+internal import RollcallClient
+internal import RollcallCore
+internal import RollcallModel
+
+/// A device with a real client.
+final class ClientDevice: Device, @unchecked Sendable {
+    let index: Int
+    let user: UserID
+    let device: DeviceID
+    let chance: Chance
+    let route: Route
+    /// The app, while it runs.
+    private(set) var app: App?
+    /// The client's newest attempt, or its connection.
+    private(set) var wire: ClientWire?
+    private(set) var state = DeviceState.active
+    private(set) var stateSince: Instant
+    /// Whom and what the person wants to see.
+    private(set) var wantedUsers: Set<UserID>
+    private(set) var wantedConversations: Set<ConversationID>
+    /// The worker's end of the connection over which it was last in touch.
+    private(set) var lastEdge: EdgeSession?
+    /// When something last stood in the way of a connection.
+    private(set) var hindered: Instant
+    /// When something of what its client asks for last had to wait, for a retry or for a budget.
+    var waited: Instant?
+    /// How many messages its clients have sent.
+    var sent = 0
+
+    private unowned let world: World
+    private let jitter: Chance
+    /// How long its tokens are good. By a clock that is set back and forth no client can tell when one expires.
+    private let tokenLife: Duration
+    private var isOffline = false
+    /// How often the person took up or gave up the device: what was put down for a former time does not happen.
+    private var attempt = 0
+    private var dials = 0
+    /// The time in which the client is out of touch with all workers.
+    private var spell: Int?
+    /// The workers' machines that it was in touch with.
+    private var machines: [(from: Instant, place: Weather.Place)] = []
+
+    init(_ world: World, _ index: Int, _ name: DeviceName) {
+        self.world = world
+        self.index = index
+        user = name.user
+        device = name.device
+        chance = world.deviceChance.fork()
+        jitter = chance.fork()
+        let lives =
+            world.settings.stepsClock ? .seconds(120)...Duration.seconds(240) : .seconds(8)...Duration.seconds(25)
+        tokenLife = chance.duration(in: lives)
+        route = Route(agenda: world.agenda, chance: chance)
+        stateSince = world.agenda.now
+        hindered = world.agenda.now
+        wantedUsers = Set(world.users)
+        wantedConversations = Set(world.conversations)
+        for path in route.paths { path.onChange = { [unowned self] in touchChanged() } }
+    }
+
+    var name: String { "\(user)/\(device)" }
+    var isInUse: Bool { app != nil }
+
+    var session: EdgeSession? {
+        guard let wire, wire.isWhole else { return nil }
+        return wire.edge
+    }
+
+    var watched: Set<UserID> {
+        wantedUsers.count <= world.settings.shard.limits.watchedUsers ? wantedUsers : []
+    }
+
+    var joined: Set<ConversationID> {
+        guard wantedConversations.count <= world.settings.shard.limits.joinedConversations else { return [] }
+        return wantedConversations.filter { app?.screen.conversations[$0]?.shown?.refusal == nil }
+    }
+
+    // MARK: Coming
+
+    /// The network is there, or the app is started.
+    func come(after pause: Duration) {
+        attempt += 1
+        let attempt = attempt
+        world.agenda.after(pause) { [self] in
+            guard attempt == self.attempt else { return }
+            let wasOffline = isOffline
+            isOffline = false
+            hinder()
+            if let app, wasOffline, chance.happens(0.5) { app.networkChanged() }
+            if app == nil { start() }
+        }
+    }
+
+    private func start() {
+        let loop = AgendaLoop(world.agenda)
+        let start = Self.epoch
+        let agenda = world.agenda
+        let clock = SteadyClock { [unowned loop] in start + loop.time }
+        let random = JitterSource(jitter.fork())
+        dials = 0
+        let client = RollcallClient(
+            urls: addresses, device: device, options: ClientOptions(),
+            token: TokenSource { [unowned self] in asked(for: $0) }, on: loop, by: clock,
+            jitter: Jitter { random.next() }
+        ) { [unowned self, unowned loop] address, _, owner in dial(address, on: loop, owner) }
+        let app = App(client, on: loop, agenda)
+        self.app = app
+        app.onChange = { [unowned self] in world.checks.checkScreen(of: self) }
+        app.onFailure = { [unowned self, unowned app] in failed(app) }
+        app.state(state)
+        for user in wantedUsers.sorted() { app.watch(user) }
+        for conversation in wantedConversations.sorted() { app.join(conversation) }
+        app.connect()
+        world.trace.note(name, "starts its app")
+        touchChanged()
+    }
+
+    private static let epoch = ContinuousClock.now
+
+    /// A load balancer, or all workers by their names.
+    private var addresses: [String] {
+        index % 2 == 0 ? ["wss://balancer"] : world.places.map { "wss://\($0.id)" }
+    }
+
+    private func dial(_ address: WorkerAddress, on loop: AgendaLoop, _ owner: any WireOwner) -> any Wire {
+        let wire = ClientWire(world, of: self, on: loop, owner: owner, isFirst: dials == 0)
+        dials += 1
+        self.wire = wire
+        touchChanged()
+        world.trace.note(name, isOffline ? "dials without a network" : "dials \(address.host)")
+        if isOffline {
+            wire.fail(after: chance.duration(in: .zero...Duration.milliseconds(20)))
+        } else {
+            let place = world.places.first { $0.id == address.host } ?? chance.pick(world.places)
+            wire.connect(to: place.worker)
+        }
+        return wire
+    }
+
+    private func asked(for answer: @escaping TokenSource.Answer) {
+        world.agenda.after(chance.duration(in: .zero...Duration.milliseconds(30))) { [self] in
+            guard world.isStill || chance.happens(0.95) else {
+                hinder()
+                return answer(.failure(NoToken()))
+            }
+            answer(.success(presentToken()))
+        }
+    }
+
+    private struct NoToken: Error {}
+
+    private func presentToken() -> String {
+        guard world.settings.usesTokens else { return user.text }
+        return world.issueJWT(to: user, for: tokenLife)
+    }
+
+    /// Somebody has to put something right, and then the app tries again.
+    private func failed(_ app: App) {
+        hinder()
+        world.agenda.after(chance.duration(in: .milliseconds(100)...Duration.milliseconds(800))) { [self] in
+            guard app === self.app else { return }
+            hinder()
+            app.connect()
+        }
+    }
+
+    func received(_ message: ServerMessage, over connection: Connection) {
+        guard let wire, wire.has(connection) else { return }
+        wire.received(message)
+    }
+
+    // MARK: What its person does
+
+    /// The client itself keeps to the rate.
+    func change(to state: DeviceState, isPaced: Bool) {
+        self.state = state
+        stateSince = world.agenda.now
+        app?.state(state)
+    }
+
+    func watch(_ user: UserID) {
+        if wantedUsers.insert(user).inserted { app?.watch(user) }
+    }
+
+    func unwatch(_ user: UserID) {
+        if wantedUsers.remove(user) != nil { app?.unwatch(user) }
+    }
+
+    func join(_ conversation: ConversationID) {
+        if wantedConversations.insert(conversation).inserted { app?.join(conversation) }
+    }
+
+    func leave(_ conversation: ConversationID) {
+        if wantedConversations.remove(conversation) != nil { app?.leave(conversation) }
+    }
+
+    func lookUp(_ users: [UserID]) {}
+
+    func types(in conversation: ConversationID) { app?.types(in: conversation) }
+
+    func stopsTyping(in conversation: ConversationID) { app?.stopsTyping(in: conversation) }
+
+    // MARK: Going
+
+    /// The app is closed.
+    func goodbye() {
+        attempt += 1
+        guard let app else { return }
+        app.close()
+        // The client says goodbye in its next turn.
+        world.agenda.soon { [self] in
+            if app === self.app { leave() }
+        }
+    }
+
+    /// The app is killed, or the network is lost until the device comes again.
+    func lose(_ loss: Loss) {
+        attempt += 1
+        switch loss {
+        case .closed:
+            wire?.lose(loss)
+            app?.kill()
+            leave()
+        case .reset, .silent:
+            isOffline = true
+            // Of an attempt that was lost without a word the client learns by its own time limit.
+            if loss == .silent, wire?.isWelcomed == false { hinder(for: ClientOptions().connectTimeout) }
+            wire?.lose(loss)
+        }
+        touchChanged()
+    }
+
+    func end() {
+        app?.kill()
+        leave()
+        for path in route.paths { path.end() }
+    }
+
+    private func leave() {
+        app = nil
+        wire = nil
+        lastEdge = nil
+        isOffline = false
+        touchChanged()
+    }
+
+    // MARK: Touch
+
+    /// Whether what a worker says reaches the screen.
+    var isInTouch: Bool { wire?.isWhole == true && !isHeld }
+
+    private var isHeld: Bool { route.paths.contains(where: \.isHeld) }
+
+    /// The connection has begun or ended, or its way is held or is free again.
+    func touchChanged() {
+        let isLost = app != nil && !isInTouch
+        if isLost, spell == nil {
+            spell = world.outageBegins(at: .client(index))
+            hinder()
+        }
+        if !isLost, let spell {
+            world.outageEnds(spell)
+            self.spell = nil
+        }
+        guard isInTouch, let edge = wire?.edge, edge !== lastEdge else { return }
+        lastEdge = edge
+        machines.append((world.agenda.now, .machine(edge.worker.place)))
+    }
+
+    /// Something stands in the way of a connection, for so long from now.
+    private func hinder(for duration: Duration = .zero) {
+        hindered = max(hindered, world.agenda.now + duration)
+    }
+
+    /// A worker refuses a connection, or ends it.
+    func turnedAway() {
+        hinder()
+        touchChanged()
+    }
+
+    /// Whether a client that tries gets a connection wherever it tries.
+    var isReachable: Bool {
+        app != nil && !isOffline && !isHeld
+            && world.places.allSatisfy { $0.worker.map { $0.accepts && $0.process.isRunning } ?? false }
+    }
+
+    /// Notes that something stands in its way still.
+    func noteHindrance() {
+        if !isReachable { hinder() }
+    }
+
+    /// Where an outage can keep news from the screen: what it shows may be of a worker that it left.
+    var places: [Weather.Place] {
+        let fixed: [Weather.Place] = [.redis, .edge(index), .client(index)]
+        var places = fixed + (machines.last.map { [$0.place] } ?? [])
+        while true {
+            let calm = world.calm(at: places)
+            let first = machines.lastIndex { $0.from <= calm } ?? 0
+            let wider = fixed + Set(machines.suffix(from: min(first, machines.count)).map(\.place))
+            guard wider.count > places.count else { return places }
+            places = wider
+        }
+    }
+}
+
+/// A stream of chance that a client holds.
+private final class JitterSource: @unchecked Sendable {
+    private let chance: Chance
+
+    init(_ chance: Chance) {
+        self.chance = chance
+    }
+
+    func next() -> UInt64 { chance.next() }
+}

@@ -1,0 +1,49 @@
+// Tokens, as an application issues them.
+
+internal import RollcallCore
+internal import RollcallModel
+
+/// A signed token, known to workers by its number.
+struct Token: Hashable {
+    let user: UserID
+    let issued: Instant
+    let expires: Instant
+}
+
+extension World {
+    /// Issues a token.
+    ///
+    /// - Returns: what the device shows for it.
+    func issue(to user: UserID, for lifetime: Duration) -> String {
+        tokens.append(Token(user: user, issued: agenda.now, expires: agenda.now + lifetime))
+        return "\(tokens.count - 1)"
+    }
+
+    /// Issues a token that says when it expires, as a JWT does.
+    func issueJWT(to user: UserID, for lifetime: Duration) -> String {
+        let number = issue(to: user, for: lifetime)
+        let expires = redis.hostTime(at: agenda.now + lifetime).milliseconds / 1000
+        return "e30.\(Self.base64URL("{\"exp\":\(expires)}")).\(number)"
+    }
+
+    private static func base64URL(_ text: String) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var (bits, count) = (0, 0)
+        var written: [UInt8] = []
+        for byte in text.utf8 {
+            (bits, count) = ((bits << 8 | Int(byte)) & 0xFFFF, count + 8)
+            while count >= 6 {
+                count -= 6
+                written.append(digits[bits >> count & 63])
+            }
+        }
+        if count > 0 { written.append(digits[bits << (6 - count) & 63]) }
+        return String(decoding: written, as: UTF8.self)
+    }
+
+    /// - Returns: `nil` if it was never issued.
+    func token(_ text: String) -> Token? {
+        let number = text.utf8.split(separator: UInt8(ascii: ".")).last ?? Substring().utf8
+        return Int(Substring(number)).flatMap { tokens.indices.contains($0) ? tokens[$0] : nil }
+    }
+}

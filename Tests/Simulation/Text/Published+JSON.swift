@@ -1,0 +1,55 @@
+// What Redis publishes, as bytes: as the scripts and cjson spell it, and as a worker reads it.
+
+internal import RedisTwin
+internal import RollcallModel
+
+extension Published {
+    /// The payload, to the byte as the scripts publish it.
+    var payload: [UInt8] {
+        switch self {
+        case .typing(let change, _): Array(text(of: change).utf8)
+        case .presence(let presence, let devices): Array(text(of: presence, devices).utf8)
+        case .members(let change, _): Array(text(of: change).utf8)
+        case .notice(let notice, _): Array(notice.payload.utf8)
+        }
+    }
+
+    private func text(of change: TypingChange) -> String {
+        let user = Self.quoted(change.user.text)
+        guard change.typing, let expiresIn = change.expiresIn else {
+            return "{\"user\":\(user),\"typing\":false,\"at\":\(change.at.milliseconds)}"
+        }
+        let name = change.name.map { ",\"name\":" + Self.quoted($0) } ?? ""
+        return "{\"user\":\(user),\"typing\":true,\"expires_in\":\(expiresIn),\"at\":\(change.at.milliseconds)\(name)}"
+    }
+
+    private func text(of presence: Presence, _ devices: Int) -> String {
+        let lastSeen = presence.lastSeen.map { "\($0.milliseconds)" } ?? "null"
+        let at = presence.updatedAt?.milliseconds ?? 0
+        return "{\"user\":\(Self.quoted(presence.user.text)),\"status\":\"\(presence.status.rawValue)\",\"last_seen\":"
+            + "\(lastSeen),\"updated_at\":\(at),\"version\":\(presence.version),\"devices\":\(devices),\"at\":\(at)}"
+    }
+
+    private func text(of change: MemberChange) -> String {
+        switch change {
+        case .reset: "{\"reset\":true}"
+        case .member(let user, let name, let count):
+            "{\"user\":\(Self.quoted(user.text)),\"member\":true,\"name\":\(Self.quoted(name))\(Self.text(of: count))}"
+        case .removed(let user, let count):
+            "{\"user\":\(Self.quoted(user.text)),\"member\":false\(Self.text(of: count))}"
+        }
+    }
+
+    private static func text(of count: Int?) -> String { count.map { ",\"count\":\($0)" } ?? "" }
+
+    /// A string as cjson writes it. It escapes the slash, too.
+    private static func quoted(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x5C || $0 == 0x2F }) else { return "\"\(text)\"" }
+        var bytes: [UInt8] = [0x22]
+        for byte in text.utf8 {
+            if byte == 0x22 || byte == 0x5C || byte == 0x2F { bytes.append(0x5C) }
+            bytes.append(byte)
+        }
+        return String(decoding: bytes + [0x22], as: UTF8.self)
+    }
+}
