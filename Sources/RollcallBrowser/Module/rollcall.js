@@ -1807,6 +1807,8 @@ class Connector {
     this.#alarm.set(this.#liveness.deadline);
     this.#stage = "connected";
     this.#owner.welcomed(welcome);
+    // A listener that was told the time may have ended the connection.
+    if (this.#stage !== "connected") return;
     this.#scheduleRenewal();
     this.#owner.connectionChanged({ status: "connected", session: { user, device, session, worker } });
   }

@@ -454,6 +454,29 @@ export const stories = {
     }
   }),
 
+  "C3: so is what a listener of presence or members does as a welcome tells the time": () => inWorld(async (world) => {
+    for (const observed of [(client) => client.presence("bob"), (client) => client.members("c42")]) {
+      for (const [call, rest] of [["close", "closed"], ["disconnect", "idle"]]) {
+        const client = await world.connected({ token: jwt(1_784_600_000 + 1_000_000) });
+        let isBack = false;
+        observed(client).subscribe(() => { if (isBack) client[call](); });
+        await world.advance(0);
+        world.socket.tell({ type: "members", conversation: "c42", users: [{ user: "bob" }], count: 1 });
+        world.socket.tellPresence("bob", "online");
+        await world.advance(0);
+        isBack = true;
+        world.clockSet += 3_600_000;
+        world.socket.drop();
+        await world.advance(60_000);
+        const where = `${call} in ${observed}`;
+        equal([client.connection.latest.status, client.states.at(-1).status, world.timers], [rest, rest, 0], where);
+        ok(client.states.filter(({ status }) => status === "connected").length === 1, where);
+        client.close();
+        await world.advance(60_000);
+      }
+    }
+  }),
+
   "C3: whoever watches the wire may end the connection": () => inWorld(async (world) => {
     for (const type of ["hello", "watch", "welcome", "presence", "goodbye"]) {
       for (const [call, rest] of [["close", "closed"], ["disconnect", "idle"]]) {
