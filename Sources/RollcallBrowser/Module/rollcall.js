@@ -1020,6 +1020,8 @@ class Backoff {
 class Reconnecting {
   /** The longest that a worker may make a client wait: beyond it, it is more likely wrong than busy. */
   static LONGEST_WAIT = 5 * MINUTE;
+  /** A token that is refused as expired so soon after the app gave it was no fresh one. */
+  static FRESHNESS = MINUTE;
 
   #itinerary;
   #backoff;
@@ -1061,11 +1063,12 @@ class Reconnecting {
   /**
    * @param {number | null} code the close code; null where the connection was lost
    * @param {number} held how long the connection had stood since its welcome
+   * @param {number} tokenAge how long ago the app gave the token
    */
-  connectionEnded(code, held) {
+  connectionEnded(code, held, tokenAge) {
     const goodbye = this.#goodbye;
     this.#goodbye = null;
-    if (code === TOKEN_EXPIRED) return this.#tokenExpired();
+    if (code === TOKEN_EXPIRED) return this.#tokenExpired(tokenAge);
     if (code >= 4100 && code <= 4199) return { error: closedWith(code) };
     if (goodbye && !goodbye.reconnect) return { error: closedWith(CLOSE_CODES.get(goodbye.reason) ?? code) };
     this.#itinerary.connectionEnded(goodbye?.to);
@@ -1078,9 +1081,9 @@ class Reconnecting {
     return { after: asked ?? pause, freshToken: false, error };
   }
 
-  #tokenExpired() {
+  #tokenExpired(age) {
     const error = closedWith(TOKEN_EXPIRED);
-    if (this.#isRefreshed) return { error };
+    if (this.#isRefreshed && age <= Reconnecting.FRESHNESS) return { error };
     this.#isRefreshed = true;
     this.#itinerary.connectionEnded();
     return { after: 0, freshToken: true, error };
@@ -1153,6 +1156,17 @@ function expiryOf(token) {
   } catch {
     return null;
   }
+}
+
+/**
+ * The moment at which it is made. The steady clock may stand still while the machine sleeps, and the device's clock may
+ * be set back: the one that has gone further tells how long ago it was.
+ */
+class Moment {
+  #steady = performance.now();
+  #device = Date.now();
+
+  get age() { return Math.max(performance.now() - this.#steady, Date.now() - this.#device); }
 }
 
 /** How long before its end a token is replaced, at least; less for a token that does not live as long. */
@@ -1621,7 +1635,9 @@ class Connector {
   #pings = [];
   #connectedAt = 0;
   #token = null;
-  /** Tells the current attempt's token from one that comes too late. */
+  /** When the app gave the token. */
+  #tokenGiven = new Moment();
+  /** Counts attempts and renewals of the token, to tell the token that is awaited from one that comes too late. */
   #attempt = 0;
   #reconnecting = null;
   #alarm = new Alarm(() => this.#deadlinePassed());
@@ -1724,7 +1740,7 @@ class Connector {
       .then((fresh) => ({ token: fresh, error: null }), (reason) => ({ token: null, error: reason }));
     if (attempt !== this.#attempt) return;
     if (token === null) return this.#comeBack(this.#reconnecting.tokenFailed(error));
-    this.#token = token;
+    this.#take(token);
     this.#open();
   }
 
@@ -1735,9 +1751,15 @@ class Connector {
     throw new RollcallError("bad_token", "the token callback gave no string");
   }
 
+  #take(token) {
+    this.#token = token;
+    this.#tokenGiven = new Moment();
+  }
+
+  /** As far as the token itself and the worker's time tell. What expires unseen is refused by the worker (4101). */
   #isTokenOver() {
     const expiry = expiryOf(this.#token);
-    return expiry !== null && expiry <= this.#owner.now;
+    return expiry !== null && this.#owner.serverTime !== null && expiry <= this.#owner.serverTime;
   }
 
   #listen() {
@@ -1851,7 +1873,7 @@ class Connector {
 
   #connectionEnded(code) {
     const held = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
-    this.#ended(true, this.#reconnecting.connectionEnded(code, held));
+    this.#ended(true, this.#reconnecting.connectionEnded(code, held, this.#tokenGiven.age));
   }
 
   #ended(wasOpen, next) {
@@ -1880,12 +1902,15 @@ class Connector {
     this.#renewal.set(expiry === null ? null : renewalTime(expiry - this.#owner.now, performance.now()));
   }
 
+  /** Asks again if the app has not answered in time. */
   async #renewToken() {
+    this.#attempt += 1;
     const attempt = this.#attempt;
+    this.#renewal.set(performance.now() + this.#options.connectTimeout);
     const token = await this.#freshToken().catch(() => this.#token);
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
     if (expiryOf(token) > expiryOf(this.#token)) {
-      this.#token = token;
+      this.#take(token);
       this.#owner.tokenRenewed(token);
     }
     this.#scheduleRenewal();
@@ -1957,6 +1982,8 @@ class Engine {
   }
 
   get now() { return this.#clock.time(performance.now()); }
+  /** The worker's time; null before the first welcome. */
+  get serverTime() { return this.#welcome && this.now; }
   get deviceState() { return this.#attention.state; }
   get #expiry() { return this.#welcome?.expiry ?? 3 * SECOND; }
 

@@ -239,6 +239,69 @@ export const stories = {
     equal([client.connection.latest.status, client.connection.latest.error.code, asked], ["failed", "token_expired", 3]);
   }),
 
+  "C2: a token that expires while no worker is reached, or the machine sleeps, is fetched anew": () => inWorld(async (world) => {
+    for (const sleeps of [false, true]) {
+      let asked = 0;
+      const token = () => {
+        asked += 1;
+        world.listens = () => asked === 2 ? "no" : "yes";
+        return `token ${asked}`;
+      };
+      world.script = (message, socket) => {
+        if (message.type === "hello" && message.token !== "token 3") return socket.end(4101);
+        socket.behave(message);
+      };
+      const client = await world.connected({ token });
+      await world.advance(30_000);
+      equal([client.connection.latest.error.code, asked], ["unreachable", 2]);
+      // A steady clock may stand still meanwhile.
+      const clock = Date.now;
+      if (sleeps) Date.now = () => clock() + 3_600_000;
+      else await world.advance(30_000);
+      world.listens = () => "yes";
+      await world.advance(1_500);
+      equal([client.connection.latest.status, asked], ["connected", 3], sleeps ? "after a sleep" : "");
+      client.close();
+      await world.advance(0);
+    }
+  }),
+
+  "C2: before the first welcome no clock says that a token has expired": () => inWorld(async (world) => {
+    Date.now = () => 1_784_600_000_000 + 86_400_000 + world.now;
+    let asked = 0;
+    const token = () => {
+      asked += 1;
+      return jwt(1_784_600_000 + 3_600);
+    };
+    world.listens = () => "no";
+    const client = await world.connected({ token });
+    await world.advance(10_000);
+    equal(asked, 1);
+    world.listens = () => "yes";
+    await world.advance(2_000);
+    equal([client.connection.latest.status, asked], ["connected", 1]);
+  }),
+
+  "C2: a token callback that never answers for a renewal is asked again": () => inWorld(async (world) => {
+    const fresh = (minutes) => jwt(1_784_600_000 + 60 * minutes);
+    const answers = [];
+    const token = () => new Promise((resolve) => answers.push(resolve) === 1 && resolve(fresh(10)));
+    world.chance = 0;
+    await world.connected({ token });
+    await world.advance(540_000 + 9_999);
+    equal(answers.length, 2);
+    await world.advance(1);
+    equal(answers.length, 3);
+    answers[1](fresh(20));
+    await world.advance(1_000);
+    equal(world.all("token"), [], "that came too late");
+    answers[2](fresh(30));
+    await world.advance(1_000);
+    equal(world.all("token").map((message) => message.token), [fresh(30)]);
+    await world.advance(300_000);
+    equal(answers.length, 3, "nobody is asked before that ends");
+  }),
+
   "C2: a token that says when it ends is renewed before": () => inWorld(async (world) => {
     const start = 1_784_600_000;
     let asked = 0;
