@@ -572,17 +572,45 @@ class Retries {
   static LONGEST = 15 * SECOND;
 
   #backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
+  /** The kinds of messages that were refused since the last success. */
+  #refused = new Set();
+  /** The last message that was sent before the attempt that is under way. */
+  #before = 0;
   /** When to send again what was refused; null when nothing waits. */
   deadline = null;
 
   /** Refusals that come before the next attempt count as one. */
-  refused(now) { this.deadline ??= now + this.#backoff.failed(); }
+  refused(kind, now) {
+    this.#refused.add(kind);
+    this.deadline ??= now + this.#backoff.failed();
+  }
 
-  /** The worker took a message. While something waits, that says nothing about what waits. */
-  succeeded() { if (this.deadline === null) this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST); }
+  /**
+   * The worker took a message. That says nothing of what waits, nor of what is under way again, unless the message was
+   * sent with that and is of a kind that was refused: a worker takes at once what costs it nothing.
+   */
+  succeeded(kind, message) {
+    if (this.deadline !== null || message <= this.#before || !this.#refused.has(kind)) return;
+    this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
+    this.#refused.clear();
+  }
 
-  /** The attempt begins. */
-  begin() { this.deadline = null; }
+  /** The attempt begins, after this message. */
+  begin(message) {
+    this.deadline = null;
+    this.#before = message;
+  }
+}
+
+/** Which kind of message was about this. */
+function kindOf({ fetch, users, conversation, unwatched, left, stop, state }) {
+  if (fetch) return "get";
+  if (users) return "watch";
+  if (conversation !== undefined) return "join";
+  if (unwatched) return "unwatch";
+  if (left !== undefined) return "leave";
+  if (stop) return "typing";
+  return state ? "state" : "token";
 }
 
 /**
@@ -662,8 +690,7 @@ class Agenda {
 
   /** The worker has answered a `get` with presence, and takes more. */
   getAnswered(id) {
-    this.#getting.delete(id);
-    this.#retries.succeeded();
+    if (this.#getting.delete(id)) this.#retries.succeeded("get", id);
   }
 
   /** Which fetch a message still awaiting its answer belongs to. */
@@ -671,7 +698,8 @@ class Agenda {
 
   /** What the acknowledged message was about; each is answered once. */
   acknowledged(id) {
-    this.#retries.succeeded();
+    const subject = this.#unanswered.get(id);
+    if (subject) this.#retries.succeeded(kindOf(subject), id);
     // A fetch is answered by presence, which may come after its acknowledgement.
     return this.fetchOf(id) ? undefined : this.#answered(id);
   }
@@ -693,13 +721,13 @@ class Agenda {
       return { subject, fate: this.#refusedForGood(subject, id) };
     }
     this.#delay(subject, id);
-    this.#retries.refused(now);
+    this.#retries.refused(kindOf(subject), now);
     return { subject, fate: retry || subject.fetch ? "retried" : "final" };
   }
 
   /** What was refused for now may be sent again. */
   retryDue() {
-    this.#retries.begin();
+    this.#retries.begin(this.#lastID);
     for (const wanted of [this.users, this.conversations, this.gatherings]) wanted.retry();
     this.#state ??= this.#delayedState;
     this.#token ??= this.#delayedToken;

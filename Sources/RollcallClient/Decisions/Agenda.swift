@@ -16,6 +16,24 @@ struct Agenda {
         case stop(StopID)
         case state(DeviceState)
         case token(String)
+
+        /// Which kind of message it was.
+        enum Kind {
+            case watch, unwatch, join, leave, get, typing, state, token
+        }
+
+        var kind: Kind {
+            switch self {
+            case .watch: .watch
+            case .unwatch: .unwatch
+            case .join, .endMembers: .join
+            case .leave: .leave
+            case .get: .get
+            case .stop: .typing
+            case .state: .state
+            case .token: .token
+            }
+        }
     }
 
     /// What becomes of a refused message.
@@ -110,14 +128,16 @@ struct Agenda {
 
     /// The worker has answered a `get` with presence, and takes more.
     mutating func getAnswered(_ id: MessageID) {
-        if getting.removeValue(forKey: id) != nil { retries.succeeded() }
+        guard getting.removeValue(forKey: id) != nil, case .integer(let message) = id else { return }
+        retries.succeeded(.get, message: message)
     }
 
     /// What the acknowledged message was about; each is answered once.
     mutating func acknowledged(_ id: MessageID) -> Subject? {
-        retries.succeeded()
+        guard let subject = unanswered[id], case .integer(let message) = id else { return nil }
+        retries.succeeded(subject.kind, message: message)
         // A fetch is answered by presence, which may come after its acknowledgement.
-        if fetch(of: id) != nil { return nil }
+        if case .get = subject { return nil }
         return unanswered.removeValue(forKey: id)
     }
 
@@ -154,7 +174,7 @@ struct Agenda {
         case .watch, .unwatch, .join, .endMembers, .leave, .get, .stop, .state, .token:
             return .final(refusedForGood(subject, by: message))
         }
-        retries.refused(at: now, using: &random)
+        retries.refused(subject.kind, at: now, using: &random)
         if case .get = subject { return .retried }
         return error.retry ? .retried : .final(subject)
     }
@@ -176,7 +196,7 @@ struct Agenda {
 
     /// What was refused for now may be sent again.
     mutating func retryDue() {
-        retries.begin()
+        retries.begin(after: lastID)
         users.retry()
         conversations.retry()
         gatherings.retry()

@@ -71,6 +71,25 @@ export const stories = {
     equal(bob.at(-1).status, "offline");
   }),
 
+  "C2: what the worker takes at once shortens no pauses of what it refuses": () => connected(async (world, client) => {
+    world.script = (message, socket) => {
+      const { id, type } = message;
+      if (type !== "watch") return socket.behave(message);
+      const refusal = { type: "error", id, code: "slow_down", message: "later", retry: true };
+      globalThis.setTimeout(() => socket.tell(refusal), 100);
+    };
+    seen(client.presence("bob"));
+    // A list of conversations with their people is scrolled.
+    for (let step = 0; step < 1_200; step += 1) {
+      const views = [seen(client.presence(`user${step}`)), seen(client.typing(`c${step}`))];
+      await world.advance(50);
+      for (const view of views) view.end();
+    }
+    const asked = world.all("watch").filter(({ users }) => users.includes("bob")).length;
+    ok(asked >= 5 && asked <= 9, `${asked} times in a minute`);
+    ok(world.all("unwatch").length > 500 && world.all("leave").length > 500, "much was taken meanwhile");
+  }),
+
   "C2: a conversation of which the worker takes one join and refuses another is left at the end": () => connected(async (world, client) => {
     world.script = (message, socket) => message.type === "join" && !message.presence || socket.behave(message);
     const typings = seen(client.typing("c42"));

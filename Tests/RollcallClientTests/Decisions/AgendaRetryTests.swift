@@ -134,6 +134,37 @@ import Testing
         #expect(try #require(agenda.retryTime) <= now + .milliseconds(250))
     }
 
+    @Test("what the worker takes at once does not shorten the pauses of what it refuses")
+    mutating func takenMeanwhile() throws {
+        var longest = Duration.zero
+        agenda.users.want("bob")
+        var bob = take()
+        for round in 0..<20 {
+            refuse(bob[0], .slowDown)
+            longest = max(longest, try #require(agenda.retryTime) - now)
+            let (user, conversation) = (try UserID("user\(round)"), try ConversationID("c\(round)"))
+            agenda.users.want(user)
+            agenda.conversations.want(conversation)
+            var others = take()
+            agenda.retryDue()
+            bob = take()
+            agenda.users.unwant(user)
+            agenda.conversations.unwant(conversation)
+            others += take()
+            #expect(
+                (bob + others).map(\.message) == [
+                    .watch(["bob"]), .join(conversation, presence: false), .watch([user]), .leave(conversation),
+                    .unwatch([user]),
+                ])
+            for request in others { _ = agenda.acknowledged(request.id!) }
+        }
+        #expect(longest > .seconds(5))
+        _ = agenda.acknowledged(bob[0].id!)
+        agenda.users.want("carol")
+        refuse(take()[0], .slowDown)
+        #expect(try #require(agenda.retryTime) <= now + .milliseconds(250))
+    }
+
     @Test("a reconnect sends everything anew, and nothing of it twice")
     mutating func reconnect() {
         agenda.users.want("bob")
@@ -368,32 +399,5 @@ import Testing
         #expect(agenda.take(100).isEmpty, "seed \(seed)")
         #expect(watched == wanted, "seed \(seed)")
         #expect(joined == wishes, "seed \(seed)")
-    }
-}
-
-@Suite struct RetriesTests {
-    private let start = ContinuousClock.now
-
-    /// Chance gives everything to its full.
-    private struct Full: RandomNumberGenerator {
-        mutating func next() -> UInt64 { .max }
-    }
-
-    @Test("the pauses double from 250 ms to 15 s, and begin anew after a success")
-    func pauses() throws {
-        var retries = Retries()
-        var random = Full()
-        var pauses: [Duration] = []
-        for _ in 0..<8 {
-            retries.refused(at: start, using: &random)
-            retries.refused(at: start + .seconds(1), using: &random)
-            retries.succeeded()
-            pauses.append(try #require(retries.deadline) - start)
-            retries.begin()
-        }
-        #expect(pauses == [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000].map { .milliseconds($0) })
-        retries.succeeded()
-        retries.refused(at: start, using: &random)
-        #expect(retries.deadline == start + .milliseconds(250))
     }
 }
