@@ -28,7 +28,7 @@ struct MembersPicture {
         list = message
         refusal = nil
         presences = presences.filter { after.contains($0.key) }
-        if !isShown { deadline = now + Self.patience }
+        if !isShown, deadline == nil { deadline = now + Self.patience }
         return (after.subtracting(before).sorted(), before.subtracting(after).sorted())
     }
 
@@ -36,10 +36,13 @@ struct MembersPicture {
         presences[presence.user] = presence
     }
 
+    /// The worker shows nothing of this conversation (any more). What it shows later is a first picture again.
+    ///
     /// - Returns: who was on the list.
     mutating func refused(_ error: RollcallError) -> [UserID] {
         let gone = users
         (list, presences, refusal) = (nil, [:], error)
+        (isShown, deadline) = (false, nil)
         return gone
     }
 

@@ -27,6 +27,32 @@ import Testing
         #expect(picture.members { _ in nil }?.people.count == 3)
     }
 
+    @Test("P9: lists that follow one another do not put the first picture off")
+    func patience() {
+        var picture = MembersPicture(of: "c42")
+        _ = picture.heard(list("a"), at: start)
+        _ = picture.heard(list("a", "b"), at: start + .milliseconds(900))
+        #expect(picture.deadline == start + .seconds(1))
+    }
+
+    @Test("P9: after a refusal the next picture waits until it is whole, as the first does")
+    func refusedMeanwhile() {
+        for isShown in [true, false] {
+            var picture = MembersPicture(of: "c42")
+            _ = picture.heard(list("a"), at: start)
+            if isShown { picture.heard(.of("a", .online)) }
+            _ = picture.members { _ in nil }
+            _ = picture.refused(RollcallError(.notAMember, "no"))
+            #expect(picture.deadline == nil)
+            #expect(picture.members { _ in nil }?.refusal?.code == .notAMember)
+            _ = picture.heard(list("a", "b"), at: start + .seconds(9))
+            #expect(picture.members { _ in nil } == nil)
+            #expect(picture.deadline == start + .seconds(10))
+            for user in ["a", "b"] as [UserID] { picture.heard(.of(user, .online)) }
+            #expect(picture.members { _ in nil }?.people.map(\.presence?.status) == [.online, .online])
+        }
+    }
+
     @Test("P9: who comes and who goes")
     func comeAndGone() {
         var picture = MembersPicture(of: "c42")
