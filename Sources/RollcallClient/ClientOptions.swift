@@ -22,8 +22,9 @@ public struct ClientOptions: Sendable {
     /// Hosts to which a worker may send the client, beside those of its URLs. `*.` before a domain stands for all hosts
     /// within it. The client shows its token there: it goes to no other host, whatever a worker says.
     public var workerHosts: [String] = []
-    /// The app's names for people, asked once for each and remembered while the name is on show, and longer. Where it has none, the name in the
-    /// conversation's members counts, which is also shown until the answer comes.
+    /// The app's names for people. Each is asked for once, and kept at least while it is on show. Where the app has none
+    /// (`nil`), the name in the conversation's members counts, which is also shown until the answer comes. A call that
+    /// takes longer than ``connectTimeout`` is cancelled, and repeated after those for others while its name is on show.
     public var names: (@Sendable (UserID) async -> String?)?
 
     public init() {}

@@ -28,7 +28,8 @@ export interface ClientOptions {
   /**
    * The app's names for people, asked once for each person on show and remembered. Where it has none (null), the name
    * in the conversation's members counts, which is also shown until the answer comes. What it throws is reported as an
-   * error of the page, and it is asked again for that person after a second to five minutes.
+   * error of the page, and it is asked again for that person after a second to five minutes. So is a call that has not
+   * answered within `connectTimeout`.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
   /** How long without a reported input until the device is idle (5 minutes); null: never. */

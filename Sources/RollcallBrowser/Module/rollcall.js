@@ -1340,9 +1340,9 @@ class PresenceGroup {
  * show are never forgotten, so that no number of them makes the book ask for the same names again and again.
  */
 class NameBook {
-  /** When more names are known, those that nobody shows are forgotten, and asked again as they are needed. */
+  /** When there are more names, those that nobody shows are forgotten, and asked again as they are needed. */
   static CAPACITY = 4096;
-  /** How many are asked for at once; the next comes when one is answered. */
+  /** How many are asked for at once; the next comes when one is answered, or takes too long. */
   static CONCURRENCY = 8;
   /** How long names that come one by one are gathered: each telling costs as much as all that is shown. */
   static GATHERING_TIME = 100;
@@ -1351,28 +1351,33 @@ class NameBook {
   static LONGEST_PAUSE = 5 * MINUTE;
 
   #resolve;
+  #patience;
   #learnt;
   #shown;
-  /** The most names that are known before the next clearing. */
+  /** The most names that are known and awaited before the next clearing. */
   #capacity = NameBook.CAPACITY;
   #known = new Map();
-  /** Those for whom the app threw, with the pauses for each, and when to ask again (null: whenever it is shown). */
+  /** Those for whom the app threw or took too long: the pauses for each, when to ask again (null: once it is shown). */
   #failed = new Map();
   #waiting = new Set();
-  #asking = new Set();
+  /** Those whom the app is asked for, the first first, each with the moment from which the answer takes too long. */
+  #asking = new Map();
   /** Whose names came, or may be asked for again, since that was told last. */
   #news = new Set();
   #toldAt = -Infinity;
   #newsAlarm = new Alarm(() => this.#tell());
   #retryAt = Infinity;
   #retryAlarm = new Alarm(() => this.#retry());
+  #lateAlarm = new Alarm(() => this.#endLate());
 
   /**
+   * @param patience how long an answer may take before the next name is asked for in its place
    * @param learnt called with the set of users to show again
    * @param shown returns the set of users who are on show
    */
-  constructor(resolve, learnt, shown) {
+  constructor(resolve, patience, learnt, shown) {
     this.#resolve = resolve;
+    this.#patience = patience;
     this.#learnt = learnt;
     this.#shown = shown;
   }
@@ -1380,8 +1385,7 @@ class NameBook {
   /** The app's name, if it is known by now; if it is not, `learnt` is called once it is. */
   name(user) {
     const isAnswered = this.#known.has(user) || (this.#failed.get(user)?.retryAt ?? null) !== null;
-    const mayAsk = this.#resolve && !isAnswered && !this.#asking.has(user) && this.#waiting.size < NameBook.CAPACITY;
-    if (mayAsk) {
+    if (this.#resolve && !isAnswered && !this.#asking.has(user)) {
       this.#waiting.add(user);
       this.#ask();
     }
@@ -1392,14 +1396,16 @@ class NameBook {
   close() {
     this.#resolve = null;
     this.#waiting.clear();
-    this.#newsAlarm.set(null);
-    this.#retryAlarm.set(null);
+    this.#asking.clear();
+    for (const alarm of [this.#newsAlarm, this.#retryAlarm, this.#lateAlarm]) alarm.set(null);
   }
 
   #ask() {
     while (this.#waiting.size > 0 && this.#asking.size < NameBook.CONCURRENCY) {
       for (const user of taken(this.#waiting, 1)) this.#askFor(user);
     }
+    const [first] = this.#asking.values();
+    this.#lateAlarm.set(first?.until ?? null);
   }
 
   /** A name that the app has at hand is shown at once. */
@@ -1407,11 +1413,23 @@ class NameBook {
     try {
       const answer = this.#resolve(user);
       if (typeof answer?.then !== "function") return this.#answered(user, answer);
-      this.#asking.add(user);
-      answer.then((name) => this.#answered(user, name), (error) => this.#failedFor(user, error)).then(() => this.#ask());
+      const question = { until: performance.now() + this.#patience };
+      this.#asking.set(user, question);
+      // A name is good however late it comes; that a late answer is none was noted when it took too long.
+      const failed = (error) => { if (this.#asking.get(user) === question) this.#failedFor(user, error); };
+      answer.then((name) => this.#answered(user, name), failed).then(() => this.#ask());
     } catch (error) {
       this.#failedFor(user, error);
     }
+  }
+
+  /** What takes too long makes room for the next. */
+  #endLate() {
+    for (const [user, { until }] of this.#asking) {
+      if (until > performance.now()) break;
+      this.#failedFor(user, new Error("the names callback did not answer in time"));
+    }
+    this.#ask();
   }
 
   #answered(user, name) {
@@ -1436,13 +1454,15 @@ class NameBook {
 
   /** The room left doubles with what is on show, so that clearing costs little for each name. */
   #forgetUnshown() {
-    if (this.#known.size + this.#failed.size <= this.#capacity) return;
+    if (this.#count <= this.#capacity) return;
     const shown = this.#shown();
-    for (const names of [this.#known, this.#failed]) {
+    for (const names of [this.#known, this.#failed, this.#waiting]) {
       for (const user of names.keys()) if (!shown.has(user)) names.delete(user);
     }
-    this.#capacity = Math.max(NameBook.CAPACITY, 2 * (this.#known.size + this.#failed.size));
+    this.#capacity = Math.max(NameBook.CAPACITY, 2 * this.#count);
   }
+
+  get #count() { return this.#known.size + this.#failed.size + this.#waiting.size; }
 
   #isNews(user) {
     if (!this.#resolve) return;
@@ -2003,7 +2023,7 @@ class Engine {
     this.#emit = emit;
     this.#attention = new Attention(options.idleAfter);
     this.#names = new NameBook(
-      options.names,
+      options.names, options.connectTimeout,
       (users) => { for (const room of this.#rooms.values()) room.namesLearnt(users); },
       () => new Set([...this.#rooms.values()].flatMap((room) => room.users)));
     this.connector = new Connector(options, this);

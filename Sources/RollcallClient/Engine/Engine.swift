@@ -18,7 +18,9 @@ final class Engine {
     private lazy var budgetAlarm = Alarm(on: loop, by: clock) { [unowned self] in flush() }
     private lazy var retryAlarm = Alarm(on: loop, by: clock) { [unowned self] in retryDue() }
     private lazy var timeAlarm = Alarm(on: loop, by: clock) { [unowned self] in timeDue() }
-    private(set) lazy var names = NameBook(options.names, on: loop, by: clock) { [unowned self] in
+    private(set) lazy var names = NameBook(
+        options.names, patience: options.connectTimeout, on: loop, by: clock
+    ) { [unowned self] in
         Set(rooms.values.flatMap(\.users))
     } learnt: { [unowned self] in
         namesLearnt(of: $0)

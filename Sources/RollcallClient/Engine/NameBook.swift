@@ -6,12 +6,21 @@ import NIOCore
 final class NameBook {
     /// How many names are kept at least. Beyond it those are forgotten that nothing shows.
     static let capacity = 4096
-    /// How many are asked for at once; the next comes when one is answered.
+    /// How many are asked for at once; the next comes when one is answered, or takes too long.
     static let concurrency = 8
     /// While more are asked for, the names that have come are told together, this often.
     static let interval = Duration.milliseconds(100)
 
+    /// What the app is asked for.
+    private struct Question {
+        let number: SerialNumber
+        let task: Task<Void, Never>
+        /// From when on the answer takes too long.
+        let end: ContinuousClock.Instant
+    }
+
     private let resolve: (@Sendable (UserID) async -> String?)?
+    private let patience: Duration
     private let loop: any EventLoop
     private let clock: SteadyClock
     private let shown: () -> Set<UserID>
@@ -21,22 +30,25 @@ final class NameBook {
     private var waiting = CircularBuffer<UserID>()
     /// Those in `waiting` and those whom the app is asked for.
     private var awaited: Set<UserID> = []
-    private var asking: [UserID: Task<Void, Never>] = [:]
+    private var asking: [UserID: Question] = [:]
     /// Not told yet.
     private var news: Set<UserID> = []
     /// How many may be known and awaited before some are forgotten: twice as many as were shown the last time, so that
     /// forgetting costs little for each name.
     private var limit = NameBook.capacity
     private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in tell() }
+    private lazy var lateAlarm = Alarm(on: loop, by: clock) { [unowned self] in endLate() }
 
     /// - Parameters:
+    ///   - patience: how long an answer may take before the next name is asked for in its place.
     ///   - shown: everybody whose name is on show.
     ///   - learnt: told whose names have come.
     init(
-        _ resolve: (@Sendable (UserID) async -> String?)?, on loop: any EventLoop, by clock: SteadyClock,
-        shown: @escaping () -> Set<UserID>, learnt: @escaping (Set<UserID>) -> Void
+        _ resolve: (@Sendable (UserID) async -> String?)?, patience: Duration, on loop: any EventLoop,
+        by clock: SteadyClock, shown: @escaping () -> Set<UserID>, learnt: @escaping (Set<UserID>) -> Void
     ) {
         self.resolve = resolve
+        self.patience = patience
         self.loop = loop
         self.clock = clock
         self.shown = shown
@@ -56,22 +68,43 @@ final class NameBook {
     }
 
     func close() {
-        for task in asking.values { task.cancel() }
+        for question in asking.values { question.task.cancel() }
         (waiting, awaited, asking, news) = ([], [], [:], [])
         alarm.set(nil)
+        lateAlarm.set(nil)
     }
 
     private func ask() {
         guard let resolve, asking.count < Self.concurrency, let user = waiting.popFirst() else { return }
         let book = NIOLoopBound(self, eventLoop: loop)
-        asking[user] = Task {
+        let number = SerialNumber()
+        let task = Task {
             let name = await resolve(user)
-            book.eventLoop.execute { book.value.answered(name, for: user) }
+            book.eventLoop.execute { book.value.answered(name, for: user, number) }
         }
+        asking[user] = Question(number: number, task: task, end: clock.now + patience)
+        awaitAnswers()
     }
 
-    private func answered(_ name: String?, for user: UserID) {
-        guard asking.removeValue(forKey: user) != nil else { return }
+    private func awaitAnswers() { lateAlarm.set(asking.values.map(\.end).min()) }
+
+    /// What takes too long makes room for the next. Those who are on show are asked for again, after all others.
+    private func endLate() {
+        let (now, shown) = (clock.now, shown())
+        let late = asking.filter { $0.value.end <= now }
+        for (user, question) in late.sorted(by: { $0.key < $1.key }) {
+            question.task.cancel()
+            asking[user] = nil
+            if shown.contains(user) { waiting.append(user) } else { awaited.remove(user) }
+        }
+        awaitAnswers()
+        for _ in late { ask() }
+    }
+
+    private func answered(_ name: String?, for user: UserID, _ number: SerialNumber) {
+        guard asking[user]?.number == number else { return }
+        asking[user] = nil
+        awaitAnswers()
         awaited.remove(user)
         known[user] = .some(name)
         if name != nil { news.insert(user) }

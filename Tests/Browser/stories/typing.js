@@ -136,6 +136,67 @@ export const stories = {
     }, { names });
   },
 
+  "X4: everybody on show gets a name, however many wait for theirs": async () => {
+    let asked = 0;
+    const names = (user) => {
+      asked += 1;
+      return new Promise((resolve) => setTimeout(() => resolve(`Name of ${user}`), 50));
+    };
+    await connected(async (world, client) => {
+      const rooms = ["c1", "c2", "c3", "c4"].map((each) => seen(client.members(each)));
+      const gone = seen(client.members("gone"));
+      await world.advance(0);
+      for (const conversation of ["c1", "gone", "c2", "c3", "c4"]) {
+        const users = Array.from({ length: 1_500 }, (_, number) => ({ user: `${conversation}-${number}` }));
+        world.socket.tell({ type: "members", conversation, users, count: 1_500 });
+        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
+      }
+      await world.advance(0);
+      gone.end();
+      await world.advance(45_000);
+      equal([asked, rooms.map((room) => room.at(-1).people.filter(({ name }) => !name).length)], [6_000, [0, 0, 0, 0]]);
+    }, { names });
+  },
+
+  "X4: names that never come keep no others waiting, and are asked for again": async () => {
+    const noted = (event) => { event.preventDefault(); event.stopImmediatePropagation(); };
+    globalThis.addEventListener("error", noted, { capture: true });
+    const asked = [];
+    const late = new Map();
+    const names = (user) => {
+      asked.push(user);
+      return new Promise((resolve) => user === "bob" ? resolve("Bob") : late.set(user, resolve));
+    };
+    try {
+      await connected(async (world, client) => {
+        const members = seen(client.members("c42"));
+        await world.advance(0);
+        const users = [..."abcdefgh", "bob"].map((user) => ({ user }));
+        world.socket.tell({ type: "members", conversation: "c42", users, count: 9 });
+        world.socket.tell({ type: "presence", users: users.map(({ user }) => presence(user, "online")) });
+        await world.advance(9_999);
+        const known = () => members.at(-1).people.flatMap(({ name }) => name ?? []);
+        equal([asked.join(""), known()], ["abcdefgh", []]);
+        await world.advance(200);
+        equal([asked.at(-1), known()], ["bob", ["Bob"]]);
+        late.get("a")("Anna");
+        await world.advance(1_000);
+        equal([asked.slice(9).join(""), known()], ["bcdefgh", ["Anna", "Bob"]], "a name is good however late it comes");
+        members.end();
+        await world.advance(600_000);
+        equal([asked.length, world.timers], [16, 1], "nobody is asked for who is not shown");
+        seen(client.typing("c42"));
+        world.socket.tellTyping("c42", "c");
+        await world.advance(0);
+        client.close();
+        await world.advance(10_000);
+        equal(world.timers, 0);
+      }, { names });
+    } finally {
+      globalThis.removeEventListener("error", noted, { capture: true });
+    }
+  },
+
   "X4: names that come one by one are shown ten times a second, and those at hand at once": async () => {
     const answers = [];
     await connected(async (world, client) => {

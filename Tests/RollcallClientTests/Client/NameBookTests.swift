@@ -52,6 +52,50 @@ import Testing
         #expect(groups.allSatisfy { $0.values.count < 500 }, "a name that comes does not show the whole list again")
     }
 
+    @Test("names that never come keep no others waiting, and are asked for again while they are on show")
+    func late() async throws {
+        let asked = NIOLockedValueBox<[UserID: Int]>([:])
+        let world = TestWorld(isAppAwaited: false)
+        let client = try await world.connected {
+            $0.names = { user in
+                asked.withLockedValue { $0[user, default: 0] += 1 }
+                if user != "bob" { try? await Task.sleep(for: .seconds(3600)) }
+                return user == "bob" ? "Bob" : nil
+            }
+        }
+        let typing = Collected(client.typing(in: "c42"))
+        await world.settle()
+        func show(_ users: [UserID]) async {
+            world.connection.send(
+                .typing(.init(conversation: "c42", users: users.map { Typist(user: $0) }, count: users.count)))
+            await world.settle()
+        }
+        let silent = (0..<8).map { try! UserID("u\($0)") }
+        func expects(_ count: Int) async throws {
+            try await eventually("each is asked for \(count) times") {
+                asked.withLockedValue { asked in silent.allSatisfy { asked[$0] == count } }
+            }
+        }
+        for second in 0..<10 {
+            await show(silent + ["bob"])
+            await world.advance(by: .seconds(1))
+            if second == 0 { try await expects(1) }
+            if second == 8 { #expect(asked.withLockedValue { $0["bob"] } == nil) }
+        }
+        try await eventually("Bob's name is known") {
+            await client.inspect { $0.names.name(of: "bob") } == "Bob"
+        }
+        await show(silent + ["bob"])
+        try await typing.latest("Bob's name") { typing in
+            typing.typists.contains { $0.user == "bob" && $0.name == "Bob" }
+        }
+        try await expects(2)
+        await show(["bob"])
+        await world.advance(by: .seconds(20))
+        try await expects(2)
+        #expect(await client.inspect { !$0.names.isAsking && $0.names.count == 1 })
+    }
+
     @Test("names that nothing shows any more are forgotten, and asked for again when they are shown again")
     func forgotten() async throws {
         let world = TestWorld()
