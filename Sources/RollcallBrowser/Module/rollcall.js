@@ -943,6 +943,9 @@ function address(text) {
   }
 }
 
+/** The host of an address, without the brackets of IPv6. */
+function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
+
 /** Where to connect: to the app's addresses, round after round, but first to where a worker sends this device. */
 class Itinerary {
   /** How long an attempt may take while another address is left to try. */
@@ -964,7 +967,7 @@ class Itinerary {
    * @param others hosts to which a worker may send this device, beside those of `homes`; "*." stands for all of a domain.
    */
   constructor(homes, others = []) {
-    const hosts = [...homes.map(({ hostname }) => hostname), ...others.map((host) => host.toLowerCase())];
+    const hosts = [...homes.map(hostOf), ...others.map((host) => host.toLowerCase())];
     this.#allows = (host) => hosts.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
     this.#homes = shuffled(homes);
     this.#untried = homes.length;
@@ -1001,7 +1004,7 @@ class Itinerary {
     const next = typeof to === "string" ? address(to) : null;
     // Never from an encrypted connection to one that is not: the token goes along.
     const isSafe = next?.protocol === "wss:" || this.address.protocol === "ws:";
-    this.#invitation = next && isSafe && this.#allows(next.hostname) ? next : null;
+    this.#invitation = next && isSafe && this.#allows(hostOf(next)) ? next : null;
     this.#moveOn();
   }
 

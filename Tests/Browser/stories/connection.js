@@ -114,8 +114,9 @@ export const stories = {
   }),
 
   "C2: a token goes to no host that the app did not name, whatever a worker says": () => inWorld(async (world) => {
-    const client = await world.connected({ url: "wss://one.example", workerHosts: ["*.Fleet.example"] });
+    const client = await world.connected({ url: "wss://one.example", workerHosts: ["*.Fleet.example", "2001:DB8::7"] });
     for (const [host, follows] of [
+      ["[2001:db8::8]", false], ["[2001:db8::7]:99", true],
       ["evil.example", false], ["xone.example", false], ["fleet.example", false], ["w.fleet.example.evil", false],
       ["one.example:99", true], ["w1.fleet.example", true],
     ]) {
