@@ -224,12 +224,12 @@ struct Agenda {
     mutating func take(_ count: Int) -> [ClientRequest] {
         var taken: [ClientRequest] = []
         func room() -> Int { count - taken.count }
+        takeSignals(room(), into: &taken)
         if let token, room() > 0 {
             taken.append(ClientRequest(.token(token), id: ask(.token(token))))
             lastToken = lastID
             self.token = nil
         }
-        takeSignals(room(), into: &taken)
         if let state, room() > 0 {
             taken.append(ClientRequest(.state(state), id: ask(.state(state))))
             lastState = lastID

@@ -54,9 +54,10 @@ import Testing
         agenda.users.want("bob")
         #expect(take(2) == [.join("c42", presence: false), .typing("c42", true)])
         agenda.stateChanged(to: .background)
+        agenda.tokenRefreshed("fresh")
         agenda.signalled(true, in: "c42")
         agenda.signalled(false, in: "c42")
-        #expect(take() == [.typing("c42", false), .state(.background), .watch(["bob"])])
+        #expect(take() == [.typing("c42", false), .token("fresh"), .state(.background), .watch(["bob"])])
     }
 
     @Test("typing where the worker lets nobody in is not sent")
