@@ -465,7 +465,10 @@ class Wanted {
   #surplus = new Set();
   /** Refused for now: not asked for before `retry`, however often it is given up and wanted again meanwhile. */
   #delayed = new Set();
-  /** The worker refused for now to give these up. */
+  /**
+   * The worker refused for now to give these up, and was not asked to since. It may serve them although it refuses what
+   * asks for them anew.
+   */
   #lingering = new Set();
 
   get toldCount() { return this.#told.size; }
@@ -480,14 +483,14 @@ class Wanted {
   want(name) {
     this.#wanted.add(name);
     this.#surplus.delete(name);
-    this.#lingering.delete(name);
     if (!this.#told.has(name) && !this.#delayed.has(name)) this.#missing.add(name);
   }
 
   unwant(name) {
     this.#wanted.delete(name);
     this.#missing.delete(name);
-    if (this.#told.has(name)) this.#surplus.add(name);
+    const isLingering = this.#lingering.has(name) && !this.#delayed.has(name);
+    if (this.#told.has(name) || isLingering) this.#surplus.add(name);
   }
 
   /** The worker does not serve it: not asked for again before the next connection or `want`. */
@@ -509,16 +512,13 @@ class Wanted {
   }
 
   /** The worker refused for now to give these up. */
-  keptForNow(names) {
-    for (const name of names) if (!this.#told.has(name) && !this.#wanted.has(name)) this.#lingering.add(name);
-  }
+  keptForNow(names) { for (const name of names) this.#lingering.add(name); }
 
   /** What was refused for now is due again. */
   retry() {
     for (const name of this.#delayed) if (this.#wanted.has(name)) this.#missing.add(name);
-    for (const name of this.#lingering) this.#surplus.add(name);
+    for (const name of this.#lingering) if (!this.#wanted.has(name)) this.#surplus.add(name);
     this.#delayed.clear();
-    this.#lingering.clear();
   }
 
   /** The connection is gone, and with it all that its worker knew. */
@@ -542,7 +542,10 @@ class Wanted {
   /** Up to `limit` names to give up. */
   takeSurplus(limit, isReady) {
     const names = taken(this.#surplus, limit, isReady);
-    for (const name of names) this.#told.delete(name);
+    for (const name of names) {
+      this.#told.delete(name);
+      this.#lingering.delete(name);
+    }
     return names;
   }
 }

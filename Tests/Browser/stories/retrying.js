@@ -221,6 +221,21 @@ export const stories = {
       [["leave", "c42"], ["unwatch", ["bob"]], ["watch", ["carol"]]]);
   }),
 
+  "what was not given up, then refused anew and no longer wanted, is given up later": () => connected(async (world, client) => {
+    const first = seen(client.presence("bob"));
+    await world.advance(0);
+    const refuser = refusing(world);
+    first.end();
+    await world.advance(0);
+    const second = seen(client.presence("bob"));
+    await world.advance(0);
+    second.end();
+    refuser.code = null;
+    await world.advance(60_000);
+    equal(world.kinds().filter((kind) => kind !== "ping"), ["hello", "watch", "unwatch", "watch", "unwatch"],
+      "the worker still serves what it was asked for first");
+  }),
+
   "an answer that comes after a later message about the same thing changes nothing": () => connected(async (world, client) => {
     const late = [];
     world.script = (message, socket) => {
