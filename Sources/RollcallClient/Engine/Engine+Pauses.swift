@@ -43,6 +43,8 @@ extension RollcallClient {
             operation: {
                 await withCheckedContinuation(isolation: actor) { done in
                     engine.run { $0.pause(id, for: duration) { done.resume(returning: $0) } }
+                    // A task that was cancelled before the engine was asked had `onCancel` end what did not exist yet.
+                    if Task.isCancelled { engine.run { $0.endPause(id) } }
                 }
             }, onCancel: { engine.run { $0.endPause(id) } }, isolation: actor)
         return goesOn && !Task.isCancelled

@@ -1,5 +1,7 @@
 // The worker's time while a connection stands: Redis's clock may be set, and what is told in its time must follow.
 
+import Dispatch
+import NIOConcurrencyHelpers
 import RollcallModel
 import TestSupport
 import Testing
@@ -112,6 +114,29 @@ import Testing
         world.setClock(by: .seconds(-3600 * 51))
         await world.advance(by: .seconds(61))
         try await shows("4m ago")
+    }
+
+    @Test("a pause whose task is cancelled just as it begins ends")
+    func cancelledAsItBegins() async throws {
+        let client = try await TestWorld().connected()
+        for _ in 0..<20_000 {
+            let hasBegun = NIOLockedValueBox(false)
+            let task = Task {
+                hasBegun.withLockedValue { $0 = true }
+                return await client.pause(nil)
+            }
+            let spins = Int.random(in: 0..<20)
+            await withCheckedContinuation { cancelled in
+                DispatchQueue.global().async {
+                    while !hasBegun.withLockedValue({ $0 }) {}
+                    for _ in 0..<spins { _ = hasBegun.withLockedValue { $0 } }
+                    task.cancel()
+                    cancelled.resume()
+                }
+            }
+        }
+        try await eventually("none is left") { await client.inspect { $0.pauses.isEmpty } }
+        await client.shutdown()
     }
 
     @Test("a model of a closed client waits for nothing, and asks for nothing again and again")
