@@ -1,6 +1,6 @@
 // Others' typing, as an observer sees it.
 
-import { connected, equal, ok, presence, seen } from "./world.js";
+import { connected, equal, mistakesOf, ok, presence, seen } from "./world.js";
 
 const counts = (typings) => typings.map(({ count }) => count);
 
@@ -159,15 +159,13 @@ export const stories = {
   },
 
   "X4: names that never come keep no others waiting, and are asked for again": async () => {
-    const noted = (event) => { event.preventDefault(); event.stopImmediatePropagation(); };
-    globalThis.addEventListener("error", noted, { capture: true });
     const asked = [];
     const late = new Map();
     const names = (user) => {
       asked.push(user);
       return new Promise((resolve) => user === "bob" ? resolve("Bob") : late.set(user, resolve));
     };
-    try {
+    await mistakesOf(async () => {
       await connected(async (world, client) => {
         const members = seen(client.members("c42"));
         await world.advance(0);
@@ -192,9 +190,7 @@ export const stories = {
         await world.advance(10_000);
         equal(world.timers, 0);
       }, { names });
-    } finally {
-      globalThis.removeEventListener("error", noted, { capture: true });
-    }
+    });
   },
 
   "X4: names that come one by one are shown ten times a second, and those at hand at once": async () => {
@@ -222,9 +218,6 @@ export const stories = {
   },
 
   "X4: a name for which the app throws is asked for again, with pauses that grow": async () => {
-    const mistakes = [];
-    const noted = (event) => { mistakes.push(event.message); event.preventDefault(); event.stopImmediatePropagation(); };
-    globalThis.addEventListener("error", noted, { capture: true });
     const asked = [];
     const failures = { bob: 4, carol: 1, dave: Infinity };
     let world = null;
@@ -235,7 +228,7 @@ export const stories = {
       if (user === "carol") throw new Error("thrown");
       return Promise.reject(new Error("rejected"));
     };
-    try {
+    await mistakesOf(async (mistakes) => {
       await connected(async (its, client) => {
         world = its;
         const typings = seen(client.typing("c42"));
@@ -262,8 +255,6 @@ export const stories = {
         await world.advance(3_600_000);
         equal([asked.length, world.timers], [left, 1], "nobody is asked for who is not shown");
       }, { names });
-    } finally {
-      globalThis.removeEventListener("error", noted, { capture: true });
-    }
+    });
   },
 };

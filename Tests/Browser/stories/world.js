@@ -208,6 +208,19 @@ export function seen(updates, options) {
   return Object.assign(values, { end });
 }
 
+/** Plays what makes mistakes of the app's own, and returns their messages: the page is not told of them. */
+export async function mistakesOf(story) {
+  const mistakes = [];
+  const noted = (event) => { mistakes.push(event.message); event.preventDefault(); event.stopImmediatePropagation(); };
+  globalThis.addEventListener("error", noted, { capture: true });
+  try {
+    await story(mistakes);
+  } finally {
+    globalThis.removeEventListener("error", noted, { capture: true });
+  }
+  return mistakes;
+}
+
 export function equal(actual, expected, because = "") {
   const [left, right] = [actual, expected].map((value) => JSON.stringify(value));
   if (left !== right) throw new Error(`${because}\n   got ${left}\nwanted ${right}`);
