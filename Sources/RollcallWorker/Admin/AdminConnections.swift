@@ -64,6 +64,9 @@ final class AdminConnection {
     private let channel: any Channel
     private let connections: AdminConnections
     private var phase = Phase.between
+    /// How many requests have begun whose answers have not ended. One that is refused is answered before it is whole,
+    /// and a client may send a request before the answer to the one before has come.
+    private var unanswered = 0
 
     /// Watches over a connection that has just been made, and whose handlers for HTTP stand.
     init(_ channel: any Channel, among connections: AdminConnections) throws {
@@ -87,20 +90,24 @@ final class AdminConnection {
 
     private func headCame() {
         stopClock()
+        unanswered += 1
         phase = .body(deadline: deadline(in: AdminConnections.bodyTime))
     }
 
     private func requestCame() {
         stopClock()
-        phase = .answering
-        connections.silent(channel, since: nil)
+        waitForAnswers()
     }
 
     /// An answer may come before its request is whole; then the rest of that is waited for as before.
     private func answered() {
-        guard case .answering = phase else { return }
-        phase = .between
-        connections.silent(channel, since: .now())
+        unanswered = max(0, unanswered - 1)
+        if case .answering = phase { waitForAnswers() }
+    }
+
+    private func waitForAnswers() {
+        phase = unanswered > 0 ? .answering : .between
+        connections.silent(channel, since: unanswered > 0 ? nil : .now())
     }
 
     private func closed() {

@@ -12,12 +12,12 @@ import Testing
 @Suite("Connections of the admin port", .timeLimit(.minutes(1)))
 struct AdminConnectionsTests {
     /// A connection as the port makes it.
-    private func connection() throws -> EmbeddedChannel {
+    private func connection(among connections: AdminConnections = AdminConnections()) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withErrorHandling: false)
-        _ = try AdminConnection(channel, among: AdminConnections())
+        _ = try AdminConnection(channel, among: connections)
         return channel
     }
 
@@ -68,6 +68,43 @@ struct AdminConnectionsTests {
         channel.embeddedEventLoop.advanceTime(by: .seconds(4))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    /// Each of them counted as being answered from then on. 128 filled the port for good, and needed no token.
+    @Test("a connection whose request was refused before it was whole makes room, and its next head has five seconds")
+    func answeredEarly() throws {
+        let connections = AdminConnections()
+        let held = try (0..<AdminConnections.most).map { _ in
+            let channel = try connection(among: connections)
+            try channel.writeInbound(ByteBuffer(string: post))
+            try answer(channel)
+            try channel.writeInbound(ByteBuffer(string: "abcd"))
+            return channel
+        }
+        let new = try connection(among: connections)
+        #expect(new.isActive && !held[0].isActive)
+        let closed = held.count { !$0.isActive }
+        #expect(closed == 1)
+        held[1].embeddedEventLoop.advanceTime(by: .seconds(20))
+        try held[1].writeInbound(ByteBuffer(string: "P"))
+        held[1].embeddedEventLoop.advanceTime(by: .milliseconds(4990))
+        #expect(held[1].isActive)
+        held[1].embeddedEventLoop.advanceTime(by: .milliseconds(20))
+        #expect(!held[1].isActive)
+    }
+
+    @Test("a connection with a second request is answered until both answers have gone out")
+    func pipelined() throws {
+        let channel = try connection()
+        try channel.writeInbound(ByteBuffer(string: post + "abcd" + post + "abcd"))
+        try answer(channel)
+        try channel.writeInbound(ByteBuffer(string: "P"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(channel.isActive)
+        try answer(channel)
+        try channel.writeInbound(ByteBuffer(string: "O"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(6))
         #expect(!channel.isActive)
     }
 
