@@ -56,8 +56,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     public private(set) var lost: Timestamp?
     /// How many decisions were taken: the SEQ of the latest.
     public private(set) var sequence: Int64 = 0
-    /// When the connection was opened, which orders the sessions of a device: a hello that a client has given up may be read
-    /// after that of its next attempt elsewhere.
+    /// When the connection was opened, which orders the sessions of a device: a hello that a client has given up may be
+    /// read after that of its next attempt elsewhere.
     private let opened: Instant
     private var began: Timestamp?
     private var writtenSequence: Int64 = 0
@@ -65,8 +65,8 @@ public struct DeviceRecorder: Hashable, Sendable {
     private var underWay: UnderWay?
     /// A step failed: nothing is tried again before ``retry()``.
     private var isBlocked = false
-    /// How long a first write counts. Each one that arrives too late is followed by one that counts four times as long, so
-    /// that a session is written even where Redis takes seconds to answer.
+    /// How long a first write counts. Each one that arrives too late is followed by one that counts four times as long,
+    /// so that a session is written even where Redis takes seconds to answer.
     private var firstWriteLife = Duration.seconds(1)
     /// What others say of the user comes first: nothing is said before ``released()``, or a decision.
     private var isHeldBack = false
@@ -167,9 +167,17 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Whether nothing is left to write, ever.
     private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || trace == .nothing)) }
 
-    /// Whether Redis may say that the device is there although this session's device is gone: if nobody writes the removal,
-    /// a sweep has to follow.
+    /// Whether Redis may say that the device is there although this session's device is gone: if nobody writes the
+    /// removal, a sweep has to follow.
     var owesRemoval: Bool { !isAbandoned && trace == .written && !(state == nil && isWritten(sequence)) }
+
+    /// Whether Redis may come to say so, although nothing is known to stand there: a write is under way. A removal that
+    /// is under way leaves nothing.
+    var mayLeaveDevice: Bool {
+        if owesRemoval { return true }
+        guard !isAbandoned, case .writing(let written, _) = underWay else { return false }
+        return state != nil || written != sequence
+    }
 
     /// Whether the device is there and no write of this session has taken effect yet.
     var awaitsFirstWrite: Bool { !isAbandoned && state != nil && writtenSequence == 0 }
@@ -241,8 +249,8 @@ public struct DeviceRecorder: Hashable, Sendable {
             // A fresh token came meanwhile: the decision is written again with that.
             return .goOn
         case .revoked:
-            // A session that was never written, or whose removal is refused, has nothing to remove: what is there is another's.
-            // A session that was replaced during the write stays abandoned, or it would write without end.
+            // A session that was never written, or whose removal is refused, has nothing to remove: what is there is
+            // another's. A session that was replaced during the write stays abandoned, or it would write without end.
             if writtenSequence == 0 || (state == nil && sequence == self.sequence) { isAbandoned = true }
             return .revoked
         }

@@ -45,7 +45,7 @@ extension Shard {
             current.append((audited.session, recorder.name.user, agrees, found))
         }
         // What is mended one by one may be a tablet in the background before the phone beside it.
-        if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew] }
+        if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew(.forgotten)] }
         for (session, _, agrees, _) in current where !agrees {
             tally.auditMended += 1
             self.sessions[session]?.recorder?.drifted()

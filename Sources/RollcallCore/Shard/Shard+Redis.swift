@@ -64,7 +64,8 @@ extension Shard {
         blocked = []
         for key in unwritten {
             sessions[key]?.recorder?.retry()
-            // The device may be back at another worker, which can say so only now: a removal waits for the next heartbeat.
+            // The device may be back at another worker, which can say so only now: a removal waits for the next
+            // heartbeat.
             if refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
                 blocked.insert(key)
             } else {
@@ -74,7 +75,7 @@ extension Shard {
         payOwedStops(at: now)
         if leavesDevicesToSweep {
             leavesDevicesToSweep = false
-            actions.append(.assertAnew)
+            actions.append(.assertAnew(.sessionsDropped))
         }
         retryRoomReads()
         continueAudit(at: now)
@@ -88,8 +89,9 @@ extension Shard {
         return take()
     }
 
-    /// Redis answers, and refused heartbeats because it takes no writes: nothing is written until a heartbeat succeeds. What
-    /// Redis holds is still read, by the rules of an outage: no worker can renew its lease, and none is dead for that.
+    /// Redis answers, and refused heartbeats because it takes no writes: nothing is written until a heartbeat succeeds.
+    /// What Redis holds is still read, by the rules of an outage: no worker can renew its lease, and none is dead for
+    /// that.
     public mutating func writesRefused(at now: Instant) -> [ShardAction] {
         let hadBegun = redis.refusesWrites
         if redis.refusedWrites() { readAllAgain(authoritatively: false) }

@@ -59,8 +59,8 @@ extension Shard {
         return take()
     }
 
-    /// Nobody can say at this moment whether the token is good, or it is good only later: who is not yet known comes back later, and who is goes
-    /// on until the end of the token before.
+    /// The token cannot be judged now, or is not valid yet. A session without a welcome is told to come back; an open one
+    /// goes on under its former token.
     ///
     /// - Parameter pause: when it is worth coming back; `nil` for the usual pause.
     public mutating func tokenUnchecked(
@@ -278,8 +278,8 @@ extension Shard {
         sessions[key]?.nextState = next
     }
 
-    /// Acknowledges a `state` when the decision stands in Redis. Where very many wait, those that a later one has superseded
-    /// can have no effect any more, and are acknowledged at once.
+    /// Acknowledges a `state` when the decision stands in Redis. Where very many wait, those that a later one has
+    /// superseded can have no effect any more, and are acknowledged at once.
     private mutating func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
         sessions[key]?.acks.append((sequence, id))
         guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
@@ -374,7 +374,7 @@ extension Shard {
             let oldest = lingering.popFirst(where: { sessions.read($0) { _ in true } ?? false }),
             let recorder = sessions[oldest]?.recorder
         {
-            if recorder.owesRemoval { leavesDevicesToSweep = true }
+            if recorder.mayLeaveDevice { leavesDevicesToSweep = true }
             tally.lingeringDropped += 1
             forget(oldest, recorder.name)
         }

@@ -48,10 +48,19 @@ public enum ShardAction: Hashable, Sendable {
     /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
     /// there is none.
     case audit([AuditedSession], of: Incarnation)
-    /// One of several servers has forgotten what it had: have all that the worker wrote said again, under a new incarnation.
-    case assertAnew
+    /// Have all that the worker holds said again, under a new incarnation.
+    case assertAnew(AssertionReason)
     /// Have these swept, by whoever sweeps for the worker.
     case sweep([DeadDevice])
+}
+
+/// Why a worker goes on under a new incarnation although its lease stands.
+public enum AssertionReason: Hashable, Sendable, CaseIterable {
+    /// One of several servers has forgotten what it had.
+    case forgotten
+    /// Sessions whose devices may stand in Redis were dropped for want of room: a sweep of the former incarnation, whose
+    /// lease then passes, removes them.
+    case sessionsDropped
 }
 
 /// What a session may not exceed.

@@ -29,6 +29,8 @@ final class LeaseDriver {
     private var nextBeat: Scheduled<Void>?
     /// When what may be lost is to be said again, though the lease stands.
     private var nextRenewal: Scheduled<Void>?
+    /// The reasons for that which have been logged.
+    private var renewalReasons: Set<AssertionReason> = []
     private var hearing: Incarnation?
     private var isDraining = false
     /// Why the last heartbeat that failed did.
@@ -128,7 +130,7 @@ final class LeaseDriver {
     /// A shard reaches Redis: what failed without is tried again with a heartbeat, and need not wait for the next.
     func shardConnected(_ index: Int) {
         let isFirst = awaited.remove(index) != nil
-        if commands.isSpread, !isFirst { primaryReturned() }
+        if commands.isSpread, !isFirst { renewLater() }
         beat()
     }
 
@@ -143,19 +145,24 @@ final class LeaseDriver {
         logger.warning("a primary of Redis lost", metadata: ["reason": "\(error)"])
     }
 
-    /// A primary has nothing of what was written to it, though it was never away.
-    func primaryForgot() {
-        if nextRenewal == nil { logger.warning("a primary of Redis has forgotten what it had") }
-        primaryReturned()
+    /// A shard asks for a new incarnation. Several may within moments, for the same reason.
+    func assertAnew(_ reason: AssertionReason) {
+        if renewalReasons.insert(reason).inserted {
+            switch reason {
+            case .forgotten: logger.warning("a primary of Redis has forgotten what it had")
+            case .sessionsDropped: logger.warning("too many sessions without a connection; the oldest were dropped")
+            }
+        }
+        renewLater()
     }
 
     /// A primary that was away is back, or another has its place: it may lack what was written last. All shards find it
     /// within moments of each other, and one new incarnation does for all.
-    private func primaryReturned() {
+    private func renewLater() {
         guard nextRenewal == nil else { return }
         nextRenewal = driver.eventLoop.assumeIsolated().scheduleTask(in: Self.renewalPause) { [weak self] in
             guard let self else { return }
-            nextRenewal = nil
+            (nextRenewal, renewalReasons) = (nil, [])
             // Without one, the next begins anyway.
             guard steward.incarnation != nil else { return }
             carryOut(steward.redisChanged())
@@ -297,7 +304,7 @@ final class LeaseDriver {
         tally.incarnations += 1
         // What it was for has just been done.
         nextRenewal?.cancel()
-        nextRenewal = nil
+        (nextRenewal, renewalReasons) = (nil, [])
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])
         if let hearing { driver.subscriber.unsubscribe(store.names.channel(of: .worker(hearing))) }
         hearing = incarnation

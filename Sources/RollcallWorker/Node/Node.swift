@@ -103,7 +103,7 @@ package final class Node: Sendable {
         try await onEachShard { [self] driver, index in
             driver.onRedisConnected = { [weak self] in self?.redisConnected(index) }
             driver.onRedisLost = { [weak self] in self?.redisLost($0) }
-            driver.onForgotten = { [weak self] in self?.redisForgot() }
+            driver.onAssertAnew = { [weak self] in self?.assertAnew($0) }
             driver.onDeadMet = { [weak self] in self?.met($0) }
             driver.start()
         }
@@ -168,9 +168,9 @@ package final class Node: Sendable {
         lease.eventLoop.execute { lease.value.shardLost(error) }
     }
 
-    private func redisForgot() {
+    private func assertAnew(_ reason: AssertionReason) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
-        lease.eventLoop.execute { lease.value.primaryForgot() }
+        lease.eventLoop.execute { lease.value.assertAnew(reason) }
     }
 
     private func met(_ devices: [DeadDevice]) {

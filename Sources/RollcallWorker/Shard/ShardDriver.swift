@@ -17,8 +17,8 @@ final class ShardDriver {
     /// Told whenever a connection for commands was lost, and stands.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
-    /// Told when one of several primaries has forgotten what was written to it.
-    var onForgotten: (() -> Void)?
+    /// Told when all that the worker holds is to be said again, under a new incarnation.
+    var onAssertAnew: ((AssertionReason) -> Void)?
     /// Told of devices of dead workers that reads have met.
     var onDeadMet: (([DeadDevice]) -> Void)?
     /// Told of messages to this worker.
@@ -113,7 +113,8 @@ final class ShardDriver {
     /// How many sessions one command lists.
     private static let listBatch = 1000
 
-    /// Carries out actions in order. Sessions that are listed one after the other, as after an outage, are listed together.
+    /// Carries out actions in order. Sessions that are listed one after the other, as after an outage, are listed
+    /// together.
     private func carryOut(_ actions: [ShardAction]) {
         var index = actions.startIndex
         while index < actions.endIndex {
@@ -159,7 +160,7 @@ final class ShardDriver {
             }
         case .unsubscribe(let topic):
             subscriber.unsubscribe(store.names.channel(of: topic))
-        case .assertAnew: onForgotten?()
+        case .assertAnew(let reason): onAssertAnew?(reason)
         case .sweep(let devices): onDeadMet?(devices)
         case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
             .getPresence, .audit:

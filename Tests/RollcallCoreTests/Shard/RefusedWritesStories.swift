@@ -213,9 +213,33 @@ import Testing
         #expect(stage.shard.sessionCount == 20 && stage.shard.tally.lingeringDropped == 100)
         #expect(stage.shard.unwrittenCount == 20)
         stage.heartbeat()
-        #expect(stage.assertionsAsked == 1, "so that the lease passes under which they were written")
+        #expect(stage.assertionsAsked == [.sessionsDropped], "so that the lease passes under which they were written")
         stage.heartbeat()
-        #expect(stage.assertionsAsked == 1)
+        #expect(stage.assertionsAsked == [.sessionsDropped])
+    }
+
+    /// Nobody was left to know of the device, and it stayed online while its worker lived.
+    @Test("a session that is dropped while its first write is under way is left to a sweep, and a removal is not")
+    func droppedInFlight() {
+        for leaves in [false, true] {
+            var settings = ShardSettings.uncoalesced
+            (settings.bounds.lingeringSessions, settings.bounds.lingeringPerOpen) = (1, 0)
+            var stage = Stage(settings)
+            let alice = stage.enter("alice")
+            if leaves { stage.say(.goodbye, on: alice) }
+            stage.answer()
+            let write = stage.asked.removeFirst()
+            if !leaves { stage.drop(alice) }
+            let bob = stage.enter("bob")
+            stage.settle()
+            stage.drop(bob)
+            stage.settle()
+            #expect(stage.shard.tally.lingeringDropped == 1)
+            stage.answer(write)
+            #expect(stage.redis.record(of: "alice").devices["phone"]?.state == (leaves ? nil : .active))
+            stage.heartbeat()
+            #expect(stage.assertionsAsked == (leaves ? [] : [.sessionsDropped]))
+        }
     }
 
     @Test(

@@ -31,8 +31,8 @@ struct Stage {
     private(set) var held: Set<SessionKey> = []
     /// Limits that have held.
     private(set) var limitsHit: [SessionKey: [SessionLimit]] = [:]
-    /// How often everything was to be said under a new incarnation.
-    private(set) var assertionsAsked = 0
+    /// Why everything was to be said under a new incarnation, each time.
+    private(set) var assertionsAsked: [AssertionReason] = []
     /// Devices of dead workers that reads met.
     private(set) var swept: [DeadDevice] = []
     /// What the shard has asked of Redis so far.
@@ -280,7 +280,7 @@ struct Stage {
                 .audit:
                 count(action)
                 asked.append(action)
-            case .assertAnew: assertionsAsked += 1
+            case .assertAnew(let reason): assertionsAsked.append(reason)
             case .sweep(let devices): swept += devices
             case .signalTyping(let signal, _, _):
                 signals.append(signal)
