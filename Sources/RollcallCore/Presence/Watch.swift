@@ -32,6 +32,8 @@ public struct Watch: Sendable {
     /// Whether a change came while a read was under way, which may be older.
     private(set) var heardMeanwhile = false
     private var readsUnderWay: Int32 = 0
+    /// Whether an authoritative read begins when no other is under way.
+    private var awaitsReads = false
     /// Whether the version known may be greater than those to come.
     private(set) var hasOutrunVersion = false
     /// From when on a change is shown at once.
@@ -94,8 +96,8 @@ public struct Watch: Sendable {
         hasOutrunVersion = false
     }
 
-    /// Redis's clock was set back. Versions are moments at least: that of a record which is made only now may be less than
-    /// the one known, and is newer all the same.
+    /// Redis's clock was set back. Versions are moments at least: that of a record which is made only now may be less
+    /// than the one known, and is newer all the same.
     mutating func clockSetBack() {
         hasOutrunVersion = presence != nil
     }
@@ -105,11 +107,17 @@ public struct Watch: Sendable {
         heardMeanwhile = heardMeanwhile || readsUnderWay > 0
     }
 
-    /// The record is to be read, unless its channel is not confirmed: its confirmation asks again.
+    /// The record is to be read, unless its channel is not confirmed: its confirmation asks again. An authoritative read
+    /// begins when all others have ended. Otherwise what was heard during one of them would count against the next, and
+    /// two that overlap would keep each other from counting without end.
     ///
     /// - Returns: whom to read, and whether that counts whatever its version; `nil` if nobody.
     mutating func readBegan() -> (user: UserID, isAuthoritative: Bool)? {
         guard phase != .subscribing else { return nil }
+        guard !nextReadIsAuthoritative || readsUnderWay == 0 else {
+            awaitsReads = true
+            return nil
+        }
         defer { nextReadIsAuthoritative = false }
         readsUnderWay += 1
         return (user, nextReadIsAuthoritative)
@@ -125,9 +133,14 @@ public struct Watch: Sendable {
     }
 
     /// A read was answered, or failed. It may be of a former watch of the same user.
-    mutating func readEnded() {
+    ///
+    /// - Returns: whether a read that waited for this may begin.
+    mutating func readEnded() -> Bool {
         readsUnderWay = max(0, readsUnderWay - 1)
-        if readsUnderWay == 0 { heardMeanwhile = false }
+        guard readsUnderWay == 0 else { return false }
+        heardMeanwhile = false
+        defer { awaitsReads = false }
+        return awaitsReads
     }
 
     /// The record was read, and this is what it means.
@@ -170,8 +183,8 @@ public struct Watch: Sendable {
 }
 
 extension Presence {
-    /// Whether a published change is newer. A user who was erased may come back within the millisecond of the erasure, and
-    /// then has its version; only the user who is back was ever seen.
+    /// Whether a published change is newer. A user who was erased may come back within the millisecond of the erasure,
+    /// and then has its version; only the user who is back was ever seen.
     fileprivate func isNewer(than known: Presence) -> Bool {
         version > known.version || version == known.version && lastSeen != nil && known.lastSeen == nil
     }

@@ -15,8 +15,8 @@ extension Shard {
         changedWatches.insert(key)
     }
 
-    /// Whether a version is not newer than the one known, which lies ahead of Redis's clock: that was set back, and a record
-    /// that was removed since begins again with a version of now.
+    /// Whether a version is not newer than the one known, which lies ahead of Redis's clock: that was set back, and a
+    /// record that was removed since begins again with a version of now.
     private func isOutrun(_ version: Int64, of key: WatchKey) -> Bool {
         guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.presence?.version }) ?? nil,
             version < known, let latestVersion
@@ -51,14 +51,16 @@ extension Shard {
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
             guard let key = watchKeys[record.user] else { continue }
-            defer { watches[key]?.readEnded() }
+            defer { readEnded(of: key) }
             guard watches[key]?.mayTake(isAuthoritative: isAuthoritative) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
             if !counts, record.updatedAt != nil, isOutrun(record.version, of: key) {
                 if outage == nil {
-                    readAuthoritatively(key)
+                    // An authoritative read that does not count has asked for the next one.
+                    if !isAuthoritative { readAuthoritatively(key) }
                 } else if let latestVersion, record.version <= latestVersion {
-                    // Redis lost the record that is known, and this one was made since. One from before would be ahead, too.
+                    // Redis lost the record that is known, and this one was made since. One from before would be ahead,
+                    // too.
                     watches[key]?.clockSetBack()
                 }
             }
@@ -73,10 +75,14 @@ extension Shard {
     public mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
             guard let key = watchKeys[user] else { continue }
-            watches[key]?.readEnded()
+            readEnded(of: key)
             failedReads.insert(key)
             if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
         }
+    }
+
+    private mutating func readEnded(of key: WatchKey) {
+        if watches.change(key, { $0.readEnded() }) == true { watchesToRead.insert(key) }
     }
 
     /// A `get` was read; `nil` if Redis could not be asked, which some users that are unread come to as well.

@@ -59,6 +59,28 @@ import Testing
         #expect(watch.news() == nil, "what was read since counts by its version")
     }
 
+    @Test("an authoritative read begins when no other read is under way, and those asked for meanwhile wait with it")
+    func authoritativeReads() {
+        var watch = shown(.online, version: 10)
+        #expect(watch.readBegan()?.isAuthoritative == false)
+        watch.nextReadIsAuthoritative = true
+        #expect(watch.readBegan() == nil)
+        watch.heard()
+        var mayBegin = watch.readEnded()
+        #expect(mayBegin)
+        #expect(watch.readBegan()?.isAuthoritative == true && !watch.heardMeanwhile)
+        #expect(watch.readBegan()?.isAuthoritative == false)
+        watch.nextReadIsAuthoritative = true
+        #expect(watch.readBegan() == nil)
+        mayBegin = watch.readEnded()
+        #expect(!mayBegin, "another is under way")
+        mayBegin = watch.readEnded()
+        #expect(mayBegin)
+        #expect(watch.readBegan()?.isAuthoritative == true)
+        mayBegin = watch.readEnded()
+        #expect(!mayBegin, "nothing waits")
+    }
+
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
         var watch = Watch(user: "alice")
         watch.read(Watch.Reading(presence: presence(status, version: version)))
