@@ -19,7 +19,8 @@ public struct RedisError: Error, Sendable {
         case server(kind: String)
         /// Redis sent what the protocol does not allow, or more than we take.
         case protocolError
-        /// The reply was larger than ``ConnectionSettings/maximumReplyBytes``: it was read past, and the connection stands.
+        /// The reply was larger than ``ConnectionSettings/maximumReplyBytes``: it was read past, and the connection
+        /// stands.
         case replyTooLarge
         /// Redis refused the user or the password.
         case authentication
@@ -53,9 +54,12 @@ public struct RedisError: Error, Sendable {
         }
     }
 
-    /// Whether the command certainly had no effect: it was never sent, or Redis refused it before anything was done. Every
-    /// script begins with a write, so Redis refuses a whole script or none of it.
-    public var hadNoEffect: Bool {
+    /// Whether the command certainly had no effect: it was never sent, or Redis refused it before anything was done.
+    ///
+    /// This holds for commands outside scripts, and for the scripts that begin with a write to the key that they change
+    /// (`device_write`, `sessions_record`, `sweep_device`): Redis refuses all of such a script or none of it. It does
+    /// not hold for `typing_signal`, which may find a key of another type after its first write.
+    package var hadNoEffect: Bool {
         switch code {
         case .notConnected, .tooManyWaiting: true
         case .server(let kind): Self.refusals.contains(kind)
@@ -66,16 +70,15 @@ public struct RedisError: Error, Sendable {
         }
     }
 
-    /// Whether Redis answered that it takes no writes at all at this moment.
+    /// Whether Redis answered that it takes no writes at all at this moment, and reads all the same. A cluster that is
+    /// down (`CLUSTERDOWN`) and a replica without its primary (`MASTERDOWN`) refuse both.
     public var refusesWrites: Bool {
         if case .server(let kind) = code { Self.refusalsOfWrites.contains(kind) } else { false }
     }
 
-    private static let refusalsOfWrites: Set<String> = [
-        "CLUSTERDOWN", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY",
-    ]
+    private static let refusalsOfWrites: Set<String> = ["MISCONF", "NOREPLICAS", "OOM", "READONLY"]
     private static let refusals = refusalsOfWrites.union([
-        "ASK", "BUSY", "LOADING", "MOVED", "NOAUTH", "NOSCRIPT", "TRYAGAIN", "WRONGTYPE",
+        "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOAUTH", "NOSCRIPT", "TRYAGAIN", "WRONGTYPE",
     ])
 
     /// Whether something else has one of Rollcall's names: a key of another type, which is nobody's to touch and stays as

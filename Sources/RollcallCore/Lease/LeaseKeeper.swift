@@ -83,8 +83,8 @@ public struct LeaseKeeper: Sendable {
         return now - steadySince >= Patience.beforeJudging(lease: lease)
     }
 
-    /// How long after a heartbeat the next one follows. Where Redis refuses writes, sooner: from the first heartbeat that it
-    /// takes again, it is more than a second until all is said.
+    /// How long after a heartbeat the next one follows. Where Redis refuses writes, sooner: from the first heartbeat
+    /// that it takes again, it is more than a second until all is said.
     public var pause: Duration { refusals > 0 ? min(heartbeat, .milliseconds(500)) : heartbeat }
 
     /// The heartbeat that is due; `nil` while one is under way or after the end.
@@ -136,8 +136,8 @@ public struct LeaseKeeper: Sendable {
     /// Redis answered a heartbeat with an error. The next heartbeat asks again.
     ///
     /// - Parameter isOfWrites: whether the error says that Redis takes no writes at all.
-    /// - Returns: whether Redis counts as one that answers and takes no writes: after two such errors in a row, or, whatever
-    ///   the error, once the lease must have passed.
+    /// - Returns: whether Redis counts as one that answers and takes no writes: after two such errors in a row. Under a
+    ///   lease, any error counts once the lease must have passed since it was last renewed.
     public mutating func heartbeatRefused(_ beat: Beat, isOfWrites: Bool, at now: Instant) -> Bool {
         guard awaiting?.beat == beat else { return false }
         awaiting = nil
@@ -172,8 +172,8 @@ public struct LeaseKeeper: Sendable {
         return .end(incarnation, after: after)
     }
 
-    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, by this clock or by that of
-    ///   Redis. Where Redis's clock is set forward, leases pass that their workers had no time to renew.
+    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, by this clock or by that
+    ///   of Redis. Where Redis's clock is set forward, leases pass that their workers had no time to renew.
     private mutating func renewed(time: Timestamp, sent: Instant, at now: Instant) -> Bool {
         until = time.advanced(by: lease - Self.clockTolerance)
         let isSetForward = lastHeard.map { time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false

@@ -47,7 +47,8 @@ extension Metric {
         case .sweptIncarnations: "Leases that ended (a death, a stop, an outage) and whose remains are settled."
         case .sweptDevices: "Devices taken offline since their worker's lease had ended and they were not back."
         case .redisUp: "Whether the connection for heartbeats stands."
-        case .redisRefusesWrites: "Whether Redis answers and refuses writes (MISCONF, NOREPLICAS and the like)."
+        case .redisRefusesWrites:
+            "Whether Redis answers and refuses writes (such as MISCONF), or refused heartbeats for a whole lease."
         case .redisConnections: "Connections to Redis that stand, by purpose."
         case .redisConnects: "How often a connection to Redis came to stand, by purpose."
         case .redisCommands: "Commands sent to Redis."
