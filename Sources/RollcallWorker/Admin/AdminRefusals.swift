@@ -1,5 +1,5 @@
-// Requests without a token, with a wrong one, or with one that is not enough: counted, and logged once a minute, so that
-// whoever tries tokens leaves a trace and cannot fill the log.
+// Requests without a token, with a wrong one, or with one that is not enough: counted, and each reason logged once a
+// minute, so that whoever tries tokens leaves a trace and cannot fill the log.
 
 import Metrics
 import Logging
@@ -10,12 +10,13 @@ import NIOCore
 final class AdminRefusals: Sendable {
     private static let silence = TimeAmount.seconds(60)
 
+    /// What the log has of one reason.
     private struct State {
         var unlogged = 0
         var logged: NIODeadline?
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let states = NIOLockedValueBox<[AdminProblem.Code: State]>([:])
     private let counters: [AdminProblem.Code: any CounterHandler]
     private let logger: Logger
 
@@ -31,9 +32,11 @@ final class AdminRefusals: Sendable {
     }
 
     /// A request was refused.
-    func occurred(_ code: AdminProblem.Code, from context: AdminContext, now: NIODeadline = .now()) {
+    func occurred(_ code: AdminProblem.Code, from remote: SocketAddress?, now: NIODeadline = .now()) {
         counters[code]?.increment(by: 1)
-        let count: Int? = state.withLockedValue { state in
+        let count: Int? = states.withLockedValue { states in
+            var state = states[code, default: State()]
+            defer { states[code] = state }
             state.unlogged += 1
             if let logged = state.logged, now - logged < Self.silence { return nil }
             defer { (state.unlogged, state.logged) = (0, now) }
@@ -44,7 +47,7 @@ final class AdminRefusals: Sendable {
             "admin requests refused",
             metadata: [
                 "count": "\(count)", "reason": "\(code.rawValue)",
-                "remote": "\(context.remoteAddress?.ipAddress ?? "unknown")",
+                "remote": "\(remote?.ipAddress ?? "unknown")",
             ])
     }
 }

@@ -30,7 +30,7 @@ struct AdminResponder: HTTPResponder {
             do throws(AdminProblem) {
                 try authorize(request, for: place)
             } catch {
-                refusals.occurred(error.code, from: context)
+                refusals.occurred(error.code, from: context.remoteAddress)
                 return request.method == .head ? error.response.createHeadResponse() : error.response
             }
         }

@@ -4,6 +4,7 @@ import Metrics
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
+import NIOCore
 import RollcallModel
 import TestSupport
 import Testing
@@ -110,7 +111,28 @@ struct AdminRoleTests {
         }
         #expect(
             lines.withLockedValue { $0 }.filter { $0.contains("refused") }
-                == ["warning admin requests refused count=1 reason=unauthorized remote=127.0.0.1"])
+                == [
+                    "warning admin requests refused count=1 reason=unauthorized remote=127.0.0.1",
+                    "warning admin requests refused count=1 reason=forbidden remote=127.0.0.1",
+                ])
+    }
+
+    /// A line with one reason counted the requests of the other.
+    @Test("each reason for which requests are refused is counted by itself")
+    func reasons() {
+        let lines = NIOLockedValueBox<[String]>([])
+        let refusals = AdminRefusals(
+            NOOPMetricsHandler.instance, logger: Logger(label: "test") { _ in AdminLogRecorder(lines: lines) })
+        let start = NIODeadline.now()
+        for second in 0..<60 { refusals.occurred(.unauthorized, from: nil, now: start + .seconds(Int64(second))) }
+        refusals.occurred(.forbidden, from: nil, now: start + .seconds(60))
+        refusals.occurred(.unauthorized, from: nil, now: start + .seconds(60))
+        #expect(
+            lines.withLockedValue { $0 } == [
+                "warning admin requests refused count=1 reason=unauthorized remote=unknown",
+                "warning admin requests refused count=1 reason=forbidden remote=unknown",
+                "warning admin requests refused count=60 reason=unauthorized remote=unknown",
+            ])
     }
 
     /// The token itself was the key: whoever had the one to read the audit had the one to erase users.
