@@ -18,32 +18,14 @@ struct TokenBucket: Hashable, Sendable {
         if lacking > 0 { take(Int64(UInt32(clamping: lacking)), at: now) }
     }
 
-    /// Takes one token.
-    ///
-    /// - Returns: whether there was one.
-    mutating func take(at now: Instant) -> Bool {
-        let isThere = has(1, at: now)
-        if isThere { take(1, at: now) }
-        return isThere
-    }
-
-    /// Takes as many as are asked for, be it more than there are: so a request is taken whole or not at all, however
-    /// large, and who has taken more than there was waits the longer.
-    ///
-    /// - Returns: whether there was any; nothing is taken otherwise.
-    mutating func takeOnCredit(_ count: Int, at now: Instant) -> Bool {
-        let isThere = hasCredit(at: now)
-        if isThere { take(Int64(count), at: now) }
-        return isThere
-    }
-
-    /// Takes as many as are asked for, whatever there is: for work that has been done already.
+    /// Takes so many tokens, even if there are fewer. The bucket then owes the rest, and it takes the longer until it has
+    /// any.
     mutating func charge(_ count: Int, at now: Instant) { take(Int64(count), at: now) }
 
     /// Whether there are so many tokens.
     func has(_ count: Int64, at now: Instant) -> Bool { lacking(at: now) + count * pause <= Int64(burst) * pause }
 
-    /// Whether ``takeOnCredit(_:at:)`` would take anything.
+    /// Whether there is any part of a token. A request may then be charged whole, however large it is.
     func hasCredit(at now: Instant) -> Bool { lacking(at: now) < Int64(burst) * pause }
 
     func isFull(at now: Instant) -> Bool { lacking(at: now) == 0 }
@@ -51,7 +33,7 @@ struct TokenBucket: Hashable, Sendable {
     /// When there is a whole token, unless more are taken before.
     var nextToken: Instant { Instant(nanoseconds: full.nanoseconds - (Int64(burst) - 1) * pause) }
 
-    /// When ``takeOnCredit(_:at:)`` takes something again, unless more are taken before.
+    /// When ``hasCredit(at:)`` is true again, unless more are taken before.
     var nextCredit: Instant { Instant(nanoseconds: full.nanoseconds - Int64(burst) * pause + 1) }
 
     /// The nanoseconds in which one token comes.

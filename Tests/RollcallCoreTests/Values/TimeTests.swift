@@ -50,9 +50,25 @@ import Testing
     @Test("a bucket gives its burst at once and its rate in the long run")
     func bucket() {
         var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
-        #expect((0..<4).map { _ in bucket.take(at: at(.zero)) } == [true, true, true, false])
-        #expect((0..<2).map { _ in bucket.take(at: at(.milliseconds(500))) } == [true, false])
-        #expect((0..<4).map { _ in bucket.take(at: at(.seconds(60))) } == [true, true, true, false])
+        func take(_ tries: Int, at now: Instant) -> [Bool] {
+            (0..<tries).map { _ in
+                guard bucket.has(1, at: now) else { return false }
+                bucket.charge(1, at: now)
+                return true
+            }
+        }
+        #expect(take(4, at: at(.zero)) == [true, true, true, false])
+        #expect(bucket.nextToken == at(.milliseconds(500)))
+        #expect(take(2, at: at(.milliseconds(500))) == [true, false])
+        #expect(take(4, at: at(.seconds(60))) == [true, true, true, false])
+    }
+
+    @Test("a bucket that is charged more than it has gives credit again when all of that has come back")
+    func credit() {
+        var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
+        bucket.charge(5, at: at(.zero))
+        #expect(!bucket.hasCredit(at: at(.seconds(1))))
+        #expect(bucket.nextCredit == Instant(nanoseconds: 1_000_000_001) && bucket.hasCredit(at: bucket.nextCredit))
     }
 
     @Test("Redis time runs from when it was asked, both ways")
