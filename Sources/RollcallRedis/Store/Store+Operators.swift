@@ -31,14 +31,14 @@ extension Store {
         commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
-    /// No token counts any more that was issued for the user before `moment`, which is of this host's clock, as tokens are
-    /// judged by it (by default now). This is known as long as a record is.
+    /// No token counts any more that was issued for the user before `moment`, which is of this host's clock, as tokens
+    /// are judged by it (by default now). This is known as long as a record is.
     ///
     /// - Parameter reply: the moment.
     public func revokeTokens(
         of user: UserID, issuedBefore moment: Timestamp? = nil, reply: @escaping Reply<Timestamp>
     ) {
-        let moment = moment ?? Self.hostTime()
+        let moment = moment ?? .hostTime
         call(.userRevoke, keys: [names.revoked(user)], .milliseconds(settings.retention), .time(moment), reply: reply) {
             $0.time.map { _ in moment }
         }

@@ -2,14 +2,6 @@
 
 public import RollcallModel
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 extension Store {
     /// Writes one decision of a session; Redis decides whether it counts. Where a foreign key has the user's name the
     /// device cannot be written, and to remove it nothing is left to do.
@@ -22,15 +14,8 @@ extension Store {
             write.began.map { .time($0) } ?? "", .milliseconds(write.age), .integer(write.sequence),
             .time(orZero: write.lost), .time(write.until), .milliseconds(settings.retention), .time(write.opened),
             write.issued.map { .time($0) } ?? "", longestDeadline,
-            write.issued == nil ? "" : .time(Self.hostTime()),
+            write.issued == nil ? "" : .time(.hostTime),
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
-    }
-
-    /// The clock of this host, by which tokens are judged.
-    static func hostTime() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// Reads these users' records, and then the standing of each incarnation that they name and that is not `known`.

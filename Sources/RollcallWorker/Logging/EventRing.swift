@@ -4,12 +4,6 @@ import Logging
 import NIOConcurrencyHelpers
 import RollcallModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// An event of the log.
 struct LoggedEvent: Hashable, Sendable {
     /// By this host's clock, as in the log.
@@ -95,9 +89,4 @@ struct RingLog: LogHandler {
         let facts = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
         ring.note(LoggedEvent(at: .hostTime, level: event.level, message: "\(event.message)", facts: facts))
     }
-}
-
-extension Timestamp {
-    /// Now, by the clock of this host.
-    static var hostTime: Timestamp { Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) }
 }
