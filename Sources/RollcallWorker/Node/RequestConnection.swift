@@ -1,6 +1,6 @@
-// The way to Redis of what servers and operators ask of a worker. Their answers can be large, and one that is too large
-// ends its connection: so none of them goes over a connection that carries heartbeats or a shard's commands, and none is
-// read on an event loop that has sessions.
+// The way to Redis of what servers and operators ask of a worker. Their answers can be large and take long to read: so
+// none of them goes over a connection that carries heartbeats or a shard's commands, and none is read on an event loop
+// that has sessions.
 
 internal import Logging
 internal import Metrics
@@ -95,7 +95,8 @@ private final class RequestLane {
     private var nextReport: Scheduled<Void>?
     private var hasBegun = false
     private var isClosed = false
-    /// Requests that wait for the connection, by their turn. The admin port takes 128 connections, so they are few.
+    /// Requests that wait for the connection, by their turn: those of the admin port, which takes 128 connections, and
+    /// those of a server that embeds the node, which nothing else limits.
     private var waiting: [Int: (Store?) -> Void] = [:]
     private var turn = 0
 
@@ -109,7 +110,7 @@ private final class RequestLane {
     ) {
         self.eventLoop = eventLoop
         commands = RedisCommands(
-            along: route, name: "rollcall-\(settings.worker)-reads", on: eventLoop, logger: logger,
+            along: route, name: "rollcall-\(settings.worker)-requests", on: eventLoop, logger: logger,
             scripts: Script.all)
         store = Store(on: commands, settings: settings.store)
         tapes = ConnectionTapes(.requests, metrics)
