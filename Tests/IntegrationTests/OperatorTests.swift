@@ -306,6 +306,19 @@ struct OperatorTests {
         #expect(try await rollcall("watch", "alice").errors.contains("--token-file or ROLLCALL_TOKEN"))
     }
 
+    @Test("says which token is missing where a token file or standard input is empty")
+    func emptyTokens() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("\n \n".utf8).write(to: file)
+        let empty = try await rollcall("workers", "--token-file", file.path)
+        #expect(empty.code == 64 && empty.errors.contains("the token file \(file.path) is empty"))
+        let line = #"exec "$0" workers --token-file - </dev/null"#
+        let shell = try ChildProcess(["sh", "-c", line, RollcallProgram.path])
+        #expect(try await shell.exitCode() == 64)
+        #expect(shell.errors.contains("no token came on standard input"))
+    }
+
     @Test("is told what to do where nobody answers, or a token is wanted")
     func unreachable() async throws {
         let port = try freePort()

@@ -42,7 +42,8 @@ struct AdminOptions: ParsableArguments {
         do {
             return try NIOSSLContext(configuration: tls)
         } catch {
-            throw ValidationError("--authority \(authority ?? "") has no certificate (PEM)")
+            guard let authority else { throw ValidationError("TLS cannot be set up: \(error)") }
+            throw ValidationError("--authority \(authority) has no certificate (PEM)")
         }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Where a command has a token from: a file, standard input or the environment. Never its arguments, which every program on
-/// the machine may read.
+/// Where a command has a token from: a file, standard input or the environment. Never its arguments, which every
+/// program on the machine may read.
 enum TokenInput {
     /// Reads a token.
     ///
@@ -15,16 +15,22 @@ enum TokenInput {
             let token = ProcessInfo.processInfo.environment[variable]?.trimmingCharacters(in: .whitespacesAndNewlines)
             return token?.isEmpty == true ? nil : token
         }
-        let text: String?
         if file == "-" {
-            text = readLine()
-        } else {
-            text = try? String(contentsOfFile: file, encoding: .utf8)
+            guard let token = firstLine(of: readLine() ?? "") else {
+                throw ValidationError("no token came on standard input")
+            }
+            return token
         }
-        guard let text else {
-            throw ValidationError("the token file \(file == "-" ? "on standard input" : file) cannot be read")
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw ValidationError("the token file \(file) cannot be read")
         }
-        // A worker's own file may have the token before on a second line.
-        return text.split(whereSeparator: \.isNewline).first?.trimmingCharacters(in: .whitespaces) ?? ""
+        guard let token = firstLine(of: text) else { throw ValidationError("the token file \(file) is empty") }
+        return token
+    }
+
+    /// A worker's own file may have the token before on a second line.
+    private static func firstLine(of text: String) -> String? {
+        let line = text.split(whereSeparator: \.isNewline).first?.trimmingCharacters(in: .whitespaces)
+        return line?.isEmpty == false ? line : nil
     }
 }
