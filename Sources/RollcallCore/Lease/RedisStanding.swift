@@ -7,7 +7,8 @@ internal import RollcallModel
 enum RedisStanding: Hashable, Sendable {
     /// Redis cannot be reached, or the lease was lost: nothing is read or written before the next lease begins.
     case away
-    /// Redis answers reads and refuses writes. The lease of this incarnation may still be renewed; `nil` if there is none.
+    /// Redis answers reads and refuses writes. The lease of this incarnation may still be renewed; `nil` if there is
+    /// none.
     case refusesWrites(Incarnation?)
     /// The worker holds a lease and writes under this incarnation until this moment, by Redis time.
     case takesWrites(Incarnation, until: Timestamp)

@@ -1,5 +1,5 @@
-// Sessions without a connection, oldest first: those in grace, and those whose device is gone and whose record is still to
-// be written. Usually each is over within seconds; how many there can be is bounded all the same.
+// Sessions without a connection, oldest first: those in grace, and those whose device is gone and whose record is still
+// to be written. Usually each is over within seconds; how many there can be is bounded all the same.
 
 /// The order in which sessions lost their connections.
 struct Lingering: Sendable {

@@ -1,5 +1,5 @@
-// How many users the sessions of one user may have looked up: the budget belongs to the user, so that a second session, or
-// a reconnect, does not double it.
+// How many users the sessions of one user may have looked up: the budget belongs to the user, so that a second session,
+// or a reconnect, does not double it.
 
 internal import RollcallModel
 

@@ -6,8 +6,8 @@ internal import RollcallModel
 /// A session's budget of messages: `message_rate` a second in the long run, `message_burst` at once.
 ///
 /// A connected session earns messages while nothing arrives, for up to five minutes (``ShardSettings/longestStall``).
-/// After a stall it may therefore catch up, at twice its rate. A client that keeps to the rate and the burst never uses up
-/// what it has earned, however a stall of that length bunches its messages.
+/// After a stall it may therefore catch up, at twice its rate. A client that keeps to the rate and the burst never uses
+/// up what it has earned, however a stall of that length bunches its messages.
 struct MessageBudget: Hashable, Sendable {
     enum Verdict: Hashable, Sendable {
         case taken

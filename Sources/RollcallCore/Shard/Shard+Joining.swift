@@ -26,9 +26,9 @@ extension Shard {
         wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
     }
 
-    /// Whether a session has just asked for the members of so many conversations that its next `join` waits: what they cost
-    /// is charged when Redis answers. One that it does not answer soon keeps nobody waiting: it may be long away, or one of
-    /// several, and all that the session says next waits as well.
+    /// Whether a session has just asked for the members of so many conversations that its next `join` waits: what they
+    /// cost is charged when Redis answers. One that it does not answer soon keeps nobody waiting: it may be long away,
+    /// or one of several, and all that the session says next waits as well.
     func awaitsManyMembers(_ key: SessionKey, at now: Instant) -> Bool {
         let most = settings.bounds.membersAtOnce
         guard answersReads,

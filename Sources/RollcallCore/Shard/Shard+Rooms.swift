@@ -61,8 +61,8 @@ extension Shard {
         roomChanged(key)
     }
 
-    /// Charges a read to the user who joins, also if the room was left meanwhile: a session that joins and leaves all the time
-    /// has it read all the same. A read that the worker needs for itself is not charged.
+    /// Charges a read to the user who joins, also if the room was left meanwhile: a session that joins and leaves all
+    /// the time has it read all the same. A read that the worker needs for itself is not charged.
     private mutating func chargeJoin(of read: RoomRead, _ snapshot: RoomSnapshot, at now: Instant) {
         guard read.isForJoin else { return }
         let names = snapshot.typists.count + (snapshot.members?.count ?? 0)

@@ -58,8 +58,8 @@ public struct ShardSettings: Hashable, Sendable {
         package var devicesInGrace = 16
         /// The most sessions without a connection, unless more than half as many were open at once.
         package var lingeringSessions = 10_000
-        /// How many times as many sessions may linger as were ever open at once: all devices of a worker may leave together,
-        /// come back, and leave again.
+        /// How many times as many sessions may linger as were ever open at once: all devices of a worker may leave
+        /// together, come back, and leave again.
         package var lingeringPerOpen = 2
 
         package init() {}

@@ -1,5 +1,6 @@
-// Stops that Redis has not taken yet: those on their way, and those that failed and are sent again. Typing ends by itself at
-// its expiry, so a failed stop is owed no longer than that, and only the latest of each device in a conversation matters.
+// Stops that Redis has not taken yet: those on their way, and those that failed and are sent again. Typing ends by
+// itself at its expiry, so a failed stop is owed no longer than that, and only the latest of each device in a
+// conversation matters.
 
 internal import RollcallModel
 

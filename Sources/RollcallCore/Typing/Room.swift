@@ -28,7 +28,8 @@ public struct Room: Sendable {
     /// What the joined were last told, and when.
     var told: [Typist] = []
     var lastTold: Instant?
-    /// When all for whom that is not empty were last told it. A change looks the same as before to the one whom it is about.
+    /// When all for whom that is not empty were last told it. A change looks the same as before to the one whom it is
+    /// about.
     var lastToldAll: Instant?
     /// The moment of the oldest change that was published and not told yet, by Redis time.
     private var changedAt: Timestamp?

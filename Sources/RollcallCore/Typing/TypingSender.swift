@@ -4,9 +4,9 @@ public import RollcallModel
 
 /// Throttles a device's typing signals and ends the typing when they cease.
 ///
-/// At most one start or renewal goes on per throttle; what comes sooner is deferred, not lost. A signal that has waited for
-/// its turn ends sooner, and so its renewal may come sooner, four per throttle at most. A stop goes at once, cancels what is
-/// deferred, and is not sent for a start that never went on.
+/// At most one start or renewal goes on per throttle; what comes sooner is deferred, not lost. A signal that has waited
+/// for its turn ends sooner, and so its renewal may come sooner, four per throttle at most. A stop goes at once,
+/// cancels what is deferred, and is not sent for a start that never went on.
 public struct TypingSender: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
         /// Goes on to Redis now, with this expiry.

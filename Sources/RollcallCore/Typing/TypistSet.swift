@@ -71,8 +71,8 @@ public struct TypistSet: Hashable, Sendable {
         }
     }
 
-    /// The latest moment at which something can be true by now. What is known from later was published before Redis's clock
-    /// was set back, and is older than anything that comes.
+    /// The latest moment at which something can be true by now. What is known from later was published before Redis's
+    /// clock was set back, and is older than anything that comes.
     private static func latest(by clock: RedisClock, at now: Instant) -> Timestamp {
         clock.time(at: now).advanced(by: LeaseKeeper.clockTolerance * 2)
     }

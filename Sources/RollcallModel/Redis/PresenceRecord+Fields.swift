@@ -1,8 +1,8 @@
 // A record as Redis holds it: the fields of a hash, some of which may be another version's.
 
 extension PresenceRecord {
-    /// A record without fields: that of a hash which does not exist. It reads as offline, older than any write from `time`
-    /// on.
+    /// A record without fields: that of a hash which does not exist. It reads as offline, older than any write from
+    /// `time` on.
     package init(user: UserID, readAfter time: Timestamp) {
         self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
     }

@@ -33,8 +33,8 @@ public struct DeviceWrite: Hashable, Sendable {
     public var began: Timestamp?
     /// How long ago the session's connection was opened; counts only where ``began`` is `nil`.
     public var age: Duration
-    /// When it was opened, as its worker reckons Redis time, which is not behind. The earlier of both counts: a write that was
-    /// long on its way is no younger for it.
+    /// When it was opened, as its worker reckons Redis time, which is not behind. The earlier of both counts: a write
+    /// that was long on its way is no younger for it.
     public var opened: Timestamp
     public var sequence: Int64
     /// When the connection was lost, if the device is in grace; of a removal, when somebody was last there.

@@ -10,8 +10,8 @@ public struct ConnectionSettings: Hashable, Sendable {
     public var deadAfter: Duration
     /// How many commands may wait for their replies at once; more are refused.
     public var maximumWaiting: Int
-    /// What one reply may hold, in bytes, each value counted with 32 more. A larger one is read past and fails its command
-    /// alone; one of sixteen times the size, or with one value larger than this, ends the connection.
+    /// What one reply may hold, in bytes, each value counted with 32 more. A larger one is read past and fails its
+    /// command alone; one of sixteen times the size, or with one value larger than this, ends the connection.
     public var maximumReplyBytes: Int
     public var backoff: Backoff
 

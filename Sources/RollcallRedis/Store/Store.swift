@@ -19,8 +19,8 @@ public final class Store {
         public var typingExpiry: Duration
         /// `conversations.default`: whether everybody is a member where no members are set.
         public var openByDefault: Bool
-        /// `worker.lease`: how far ahead a write deadline can lie. `nil` is any, for a store that is given deadlines which
-        /// belong to no lease.
+        /// `worker.lease`: how far ahead a write deadline can lie. `nil` is any, for a store that is given deadlines
+        /// which belong to no lease.
         public var lease: Duration?
 
         public init(
@@ -45,8 +45,9 @@ public final class Store {
 
     public var names: KeyNames { settings.names }
 
-    /// How far ahead scripts accept a write deadline; empty is any. In a cluster that is not judged: deadlines come from the
-    /// clock of the primary that has the leases, and a record's primary whose clock is behind would refuse every write.
+    /// How far ahead scripts accept a write deadline; empty is any. In a cluster that is not judged: deadlines come
+    /// from the clock of the primary that has the leases, and a record's primary whose clock is behind would refuse
+    /// every write.
     var longestDeadline: RedisCommand.Argument {
         guard let lease = settings.lease, !commands.isSpread else { return "" }
         return .milliseconds(lease)

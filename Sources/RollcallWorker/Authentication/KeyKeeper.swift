@@ -107,8 +107,8 @@ extension KeyKeeper {
         }
     }
 
-    /// Reads a file, and marks it as taken if its keys are in use. Otherwise it is read again at the next look, since what
-    /// is wrong with it may pass without a change of the file.
+    /// Reads a file, and marks it as taken if its keys are in use. Otherwise it is read again at the next look, since
+    /// what is wrong with it may pass without a change of the file.
     private func read(_ file: inout WatchedKeys) async {
         do throws(Unusable) {
             let contents = try contents(of: file.path)

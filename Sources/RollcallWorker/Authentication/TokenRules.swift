@@ -20,8 +20,8 @@ struct TokenRules: Sendable {
     /// The most that may lie between a token's `iat` and its `exp`. A revocation is forgotten after
     /// `presence.retention`, so that a token which lives longer would count again. `nil` for any time.
     var maxLifetime: Duration?
-    /// The longest that a device is asked to wait for its token to become good. Short: it may be this host's clock that is
-    /// wrong, and another worker takes the token at once.
+    /// The longest that a device is asked to wait for its token to become good. Short: it may be this host's clock that
+    /// is wrong, and another worker takes the token at once.
     static let longestWait = Duration.seconds(2)
 
     /// The end of the year 9999: what is later is treated as this, so that no clock arithmetic overflows.

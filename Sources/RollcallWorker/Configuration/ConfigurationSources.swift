@@ -75,7 +75,8 @@ struct ConfigurationSources {
 extension ConfigurationSources {
     /// Kubernetes puts these into every container beside a service named `rollcall`; none of them can be a key.
     private static let kubernetes = ["ROLLCALL_SERVICE_", "ROLLCALL_PORT_"]
-    /// `ROLLCALL_PORT` is Kubernetes' as well, two are tokens for commands, and the others are for builds of this package.
+    /// `ROLLCALL_PORT` is Kubernetes' as well, two are tokens for commands, and the others are for builds of this
+    /// package.
     private static let foreign: Set = [
         "ROLLCALL_PORT", "ROLLCALL_TOKEN", "ROLLCALL_OPERATOR_TOKEN", "ROLLCALL_STRICT", "ROLLCALL_FUZZ",
     ]

@@ -13,7 +13,8 @@ struct FileWatch {
     static let interval = Duration.seconds(1)
 
     private let paths: [String]
-    /// Empty at first: the files may have changed since they were read at the start, and are read again at the first look.
+    /// Empty at first: the files may have changed since they were read at the start, and are read again at the first
+    /// look.
     private var taken: [Print?] = []
     private var seen: [Print?]
 
@@ -26,8 +27,8 @@ struct FileWatch {
     ///
     /// - Parameter waiting: whether a change counts only when nothing has changed since the previous look. Certificate
     ///   and key are two files that do not match between the two steps of a renewal.
-    /// - Returns: whether the files differ from those last taken. A file that cannot be used yet is reported at each look,
-    ///   until ``take()``.
+    /// - Returns: whether the files differ from those last taken. A file that cannot be used yet is reported at each
+    ///   look, until ``take()``.
     mutating func hasChanged(waiting: Bool = true) -> Bool {
         let now = paths.map(Print.init)
         defer { seen = now }

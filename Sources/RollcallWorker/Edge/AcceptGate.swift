@@ -83,8 +83,8 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 }
 
-/// When the next connection may be accepted, of all or of one user. A socket that gives more than it was asked for is paid
-/// for afterwards.
+/// When the next connection may be accepted, of all or of one user. A socket that gives more than it was asked for is
+/// paid for afterwards.
 struct AcceptPace {
     private let interval: Int64
     private let slack: Int64

@@ -17,7 +17,8 @@ extension EdgeConnection {
     }
 
     /// The shard takes nothing for now. What has been read goes on to it nevertheless, and a little more: in most cases
-    /// it listens again before anything comes. Behind a hello may so come the start of any message, and no more than that.
+    /// it listens again before anything comes. Behind a hello may so come the start of any message, and no more than
+    /// that.
     func hold() {
         isHeld = true
         decoder.limit = loop.settings.messageBytes

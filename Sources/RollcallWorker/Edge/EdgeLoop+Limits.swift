@@ -55,7 +55,8 @@ extension EdgeLoop {
 }
 
 extension EdgeLoop {
-    /// A connection could not be accepted for want of a descriptor: counts it, and logs it as the administrator's concern.
+    /// A connection could not be accepted for want of a descriptor: counts it, and logs it as the administrator's
+    /// concern.
     func ranOutOfFiles(_ error: IOError) {
         _ = limitCounts.hit(.openFiles, at: clock.awake)
         logger.outOfFiles(error, port: "edge")

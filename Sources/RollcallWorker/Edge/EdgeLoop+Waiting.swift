@@ -1,6 +1,6 @@
-// Connections that are no session: in their handshake, before the answer to their hello, or closing. Anybody can open them,
-// so they take no session's place, and there is a limit to them of its own: beyond it, whoever has most of them loses
-// the oldest.
+// Connections that are no session: in their handshake, before the answer to their hello, or closing. Anybody can open
+// them, so they take no session's place, and there is a limit to them of its own: beyond it, whoever has most of them
+// loses the oldest.
 
 /// A connection that is no session.
 struct Waiting {

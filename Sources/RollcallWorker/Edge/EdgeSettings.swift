@@ -28,7 +28,8 @@ struct EdgeSettings: Sendable {
     var slowFor = Duration.seconds(10)
     /// How long an HTTP handshake may take.
     var handshake = Duration.seconds(5)
-    /// How many connections of a loop may be no session: in their handshake, before the answer to their hello, or closing.
+    /// How many connections of a loop may be no session: in their handshake, before the answer to their hello, or
+    /// closing.
     var handshakes = mostHandshakes
     /// How long a peer has to answer a close frame with its own, or with the end of its stream, and how long without
     /// reading anything of what was sent before it.

@@ -22,8 +22,8 @@ struct FrameAllowance: Hashable {
     }
 
     /// - Parameter awake: the loop's time.
-    /// - Returns: whether this ping is answered. Pings that come faster are not; RFC 6455 lets a pong answer for the pings
-    ///   before it.
+    /// - Returns: whether this ping is answered. Pings that come faster are not; RFC 6455 lets a pong answer for the
+    ///   pings before it.
     mutating func takePong(at awake: Duration) -> Bool {
         turn(to: awake)
         guard sentPongs < Self.pongs else { return false }

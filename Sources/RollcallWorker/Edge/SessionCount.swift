@@ -1,5 +1,5 @@
-// How many sessions the worker holds, over all its loops: the one thing that they must agree on. A connection takes a seat
-// when its token is found good, and gives it back when it begins to close, so that strangers take nobody's place.
+// How many sessions the worker holds, over all its loops: the one thing that they must agree on. A connection takes a
+// seat when its token is found good, and gives it back when it begins to close, so that strangers take nobody's place.
 
 import Synchronization
 

@@ -1,6 +1,6 @@
-// Standard error as a log needs it: each line written with one call, so that the lines of several threads, and of
-// several processes on one terminal, do not run into each other; and never waited for, or a reader that has stopped would stop
-// the worker.
+// Standard error as a log needs it. A line is written in pieces that a pipe takes whole, so that the lines of several
+// threads, and of several processes on one terminal, do not run into each other. The log waits 50 ms for a reader that
+// has stopped, and then loses lines, or the reader would stop the worker.
 
 #if canImport(Darwin)
     import Darwin
@@ -13,12 +13,12 @@ import Synchronization
 
 /// A stream of lines to a file descriptor that nobody may be reading.
 ///
-/// Where the reader has stopped and the pipe is full, lines are lost after a short wait. Once lines can be written again, one
-/// tells how many were lost.
+/// Where the reader has stopped and the pipe is full, lines are lost after a short wait. Once lines can be written again,
+/// one tells how many were lost.
 final class LogStream: Sendable {
     static let standardError = LogStream(STDERR_FILENO)
 
-    /// How long the first line that finds no room is waited for, in milliseconds; those after it are not waited for at all.
+    /// How long the first line that finds no room is waited for, in milliseconds. The lines after it are not waited for.
     private static let patience: Int32 = 50
     /// What a pipe takes whole wherever it takes anything.
     private static let piece = 4096

@@ -10,8 +10,8 @@ public import Logging
 
 /// Writes each event as one line, whatever stands in its message and metadata.
 public struct WorkerLog: LogHandler {
-    /// Takes a finished line, its newline included, and writes it whole. Where lines were lost before, the other makes the
-    /// line that tells how many.
+    /// Takes a finished line, its newline included, and writes it whole. Where lines were lost before, the other makes
+    /// the line that tells how many.
     typealias Output = @Sendable (_ line: String, _ notice: (_ lost: Int) -> String) -> Void
 
     public var logLevel: Logger.Level

@@ -1,6 +1,6 @@
-// What one user may take of a worker, over all its event loops: `limits.sessions_per_user`, and how often the user's devices
-// may connect. Asked at a hello and told of an end, never in between; users are spread over several locks, so that loops
-// seldom meet at one.
+// What one user may take of a worker, over all its event loops: `limits.sessions_per_user`, and how often the user's
+// devices may connect. Asked at a hello and told of an end, never in between; users are spread over several locks, so
+// that loops seldom meet at one.
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
