@@ -6,8 +6,8 @@ import Testing
 
 /// Reads that count whatever the version of the record.
 @Suite struct AuthoritativeReadStories {
-    /// Two such reads overlapped and kept each other from counting: the user was read twice a round trip for ever, and what
-    /// observers saw stayed old.
+    /// Two such reads overlapped and kept each other from counting: the user was read twice a round trip for ever, and
+    /// what observers saw stayed old.
     @Test("changes during an authoritative read lead to one more, and then the record is shown")
     func overlapping() {
         var stage = Stage()
