@@ -116,7 +116,7 @@ class Redis(Process):
 class Worker(Process):
     """A ready worker."""
 
-    def __init__(self, name, redis, origin, **settings):
+    def __init__(self, name, redis, origin, log=None, **settings):
         usual = {
             "worker.id": name, "redis.url": redis.url, "edge.port": 0, "admin.port": 0,
             "auth.mode": "insecure", "edge.origins": origin, "presence.grace": "2s", "worker.lease": "2s",
@@ -126,7 +126,7 @@ class Worker(Process):
             part for key, value in (usual | {key.replace("__", "."): value for key, value in settings.items()}).items()
             if value is not None for part in ("--set", f"{key}={value}")
         ]
-        super().__init__([PROGRAM, "worker", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        super().__init__([PROGRAM, "worker", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
         ready = re.match(r"ready worker=(\S+) edge=(\S+) admin=(\S+)", self.child.stdout.readline())
         assert ready, f"worker {name} did not become ready"
         self.incarnation, self.edge, self.admin = ready.groups()

@@ -42,6 +42,9 @@ extension WorkerConfiguration {
         .optional(
             "edge.public_url", \.edge.publicURL, "a WebSocket address such as wss://chat.example.org/v1/connect",
             where: { isURL($0, schemes: ["ws", "wss"]) }),
+        .list(
+            "edge.peers", \.edge.peers, "hosts separated by commas, such as w2.example.org, *.example.org or 10.0.0.5",
+            where: PeerPolicy.isPattern),
         .duration("edge.ping", \.edge.ping, in: .milliseconds(100)...(.seconds(600))),
         .optional("edge.certificate", \.edge.certificate, aFile),
         .optional("edge.private_key", \.edge.privateKey, aFile),
@@ -106,6 +109,8 @@ extension WorkerConfiguration {
         .duration("limits.slow_for", \.limits.slowFor, in: .milliseconds(100)...(.seconds(600))),
         .duration("limits.hello", \.limits.hello, in: .milliseconds(100)...(.seconds(300))),
         .number("limits.connection_rate", \.limits.connectionRate, in: 0...1_000_000),
+        .number("limits.connections_per_address", \.limits.connectionsPerAddress, in: 0...1_000_000),
+        .number("limits.connection_rate_per_address", \.limits.connectionRatePerAddress, in: 0...1_000_000),
     ]
 
     private static let log: [Setting] = [

@@ -63,6 +63,8 @@ public struct WorkerConfiguration: Sendable {
         public var port = 8080
         /// The address that others are told for this worker, if it is not the one it listens on.
         public var publicURL: String?
+        /// Hosts of other workers to which devices may be sent; if empty, those near the own one (``PeerPolicy``).
+        public var peers: [String] = []
         /// How often a connection is pinged; it is dead after two that were missed.
         public var ping = Duration.seconds(10)
         /// The certificate chain (PEM) with which the edge speaks TLS, together with ``privateKey``.
@@ -185,6 +187,9 @@ public struct WorkerConfiguration: Sendable {
         public var hello = Duration.seconds(5)
         /// Connections accepted a second; 0 for any number.
         public var connectionRate = 0
+        /// Connections of one address at once, and new ones a second; 0 for any number.
+        public var connectionsPerAddress = 0
+        public var connectionRatePerAddress = 0
     }
 
     public struct Log: Sendable {

@@ -107,6 +107,7 @@ final class EdgeConnection: RotaMember {
         leaveSeat()
         guard isIntroduced else { return }
         isIntroduced = false
+        loop.addresses?.release(address)
         note(.lost)
         loop.tally.ended(ending ?? .lost)
         loop.shard.disconnected(self)

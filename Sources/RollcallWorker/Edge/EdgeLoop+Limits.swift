@@ -12,6 +12,8 @@ enum Limit: String, CaseIterable {
     case sessionsPerUser = "sessions_per_user"
     case hellosPerUser = "hellos_per_user"
     case connectionRate = "connection_rate"
+    case connectionsPerAddress = "connections_per_address"
+    case connectionRatePerAddress = "connection_rate_per_address"
     case handshakes
     /// Descriptors that the system gives this process.
     case openFiles = "open_files"

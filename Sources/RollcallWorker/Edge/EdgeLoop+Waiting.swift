@@ -13,10 +13,16 @@ struct Waiting {
         case closing(EdgeConnection, ClosingPatience)
     }
 
-    var stage: Stage
+    /// How long a connection of an honest client takes at most to become a session.
+    static let patience = Duration.seconds(1)
 
-    init(_ stage: Stage) {
+    var stage: Stage
+    /// When the connection came to be one of these, in the loop's time.
+    let since: Duration
+
+    init(_ stage: Stage, since: Duration) {
         self.stage = stage
+        self.since = since
     }
 
     var address: ClientAddress {
@@ -44,11 +50,20 @@ struct Waiting {
         }
     }
 
-    /// Whom to drop where there are too many: again and again the oldest of the address that has most.
+    /// Whom to drop where there are too many: again and again the oldest of the address that has most. Those who have
+    /// waited for longer than honest clients do come first, lest a stranger with very many addresses outlast an office
+    /// that has one.
     ///
-    /// - Parameter addresses: of all, the oldest first.
+    /// - Parameters:
+    ///   - addresses: of all, the oldest first.
+    ///   - late: how many of them, from the first on, have waited for so long.
     /// - Returns: their indices.
-    static func surplus(_ count: Int, of addresses: [ClientAddress]) -> Set<Int> {
+    static func surplus(_ count: Int, of addresses: [ClientAddress], late: Int = 0) -> Set<Int> {
+        if late > 0, late < addresses.count {
+            let first = surplus(count, of: Array(addresses.prefix(late)))
+            guard count > late else { return first }
+            return first.union(surplus(count - late, of: Array(addresses.dropFirst(late))).map { $0 + late })
+        }
         var held: [ClientAddress: Int] = [:]
         var ranked: [(rank: Int, index: Int)] = []
         for (index, address) in addresses.enumerated().reversed() {
@@ -71,7 +86,8 @@ extension EdgeLoop {
         limitHit(.handshakes)
         // Some more than one, so that a flood does not have all of them looked at for each connection.
         let count = waiting.count - settings.handshakes + max(1, settings.handshakes / 64)
-        let surplus = Waiting.surplus(count, of: waiting.map(\.address))
+        let late = waiting.prefix { $0.since + Waiting.patience <= clock.awake }.count
+        let surplus = Waiting.surplus(count, of: waiting.map(\.address), late: late)
         let dropped = surplus.map { waiting[$0] }
         waiting = waiting.indices.filter { !surplus.contains($0) }.map { waiting[$0] }
         dropped.forEach { $0.giveWay() }

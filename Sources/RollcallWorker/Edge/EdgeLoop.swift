@@ -15,6 +15,8 @@ final class EdgeLoop {
     /// Whether what connections say is encrypted here.
     let isEncrypted: Bool
     let sessions: SessionCount
+    /// nil where no address is limited.
+    let addresses: AddressLimits?
     let shard: any EdgeShard
     let logger: Logger
 
@@ -38,12 +40,13 @@ final class EdgeLoop {
 
     /// To be made on `eventLoop`; the sweep runs until ``stop()``.
     init(
-        on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, shard: any EdgeShard,
-        logger: Logger
+        on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, addresses: AddressLimits? = nil,
+        shard: any EdgeShard, logger: Logger
     ) {
         self.eventLoop = eventLoop
         self.settings = settings
         self.sessions = sessions
+        self.addresses = addresses
         self.shard = shard
         self.logger = logger
         handshake = Handshake(
@@ -68,7 +71,8 @@ final class EdgeLoop {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
         }
         let handler = try HandshakeHandler.begin(on: channel, of: self)
-        waiting.append(Waiting(.handshake(handler, until: clock.awake + settings.handshake)))
+        let now = clock.awake
+        waiting.append(Waiting(.handshake(handler, until: now + settings.handshake), since: now))
     }
 
     /// The largest buffer for messages that a loop keeps: larger messages than most clients ever send get a new one.

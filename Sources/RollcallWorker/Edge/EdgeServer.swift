@@ -12,6 +12,7 @@ final class EdgeServer: Sendable {
     private let logger: Logger
     private let makeShard: @Sendable (any EventLoop) -> any EdgeShard
     private let sessions: SessionCount
+    private let addresses: AddressLimits?
     private let running = NIOLockedValueBox<Running?>(nil)
 
     private struct Running {
@@ -31,6 +32,8 @@ final class EdgeServer: Sendable {
         self.logger = logger
         makeShard = shard
         sessions = SessionCount(limit: settings.sessions)
+        addresses = AddressLimits(
+            connections: settings.connectionsPerAddress, rate: settings.connectionRatePerAddress)
     }
 
     /// How many sessions there are.
@@ -41,8 +44,10 @@ final class EdgeServer: Sendable {
     /// - Returns: where it listens, with the port that was picked if the configuration names none.
     /// - Throws: ``ListenError`` if it cannot listen there.
     func start() async throws -> SocketAddress {
-        let loops = try await EdgeLoops(group) { [settings, sessions, makeShard, logger] loop in
-            EdgeLoop(on: loop, settings: settings, sessions: sessions, shard: makeShard(loop), logger: logger)
+        let loops = try await EdgeLoops(group) { [settings, sessions, addresses, makeShard, logger] loop in
+            EdgeLoop(
+                on: loop, settings: settings, sessions: sessions, addresses: addresses, shard: makeShard(loop),
+                logger: logger)
         }
         do {
             let listener = try await bootstrap(loops).bind(host: settings.host, port: settings.port).get()

@@ -19,6 +19,9 @@ struct EdgeSettings: Sendable {
     var ping = Duration.seconds(10)
     /// How many connections are accepted a second; nil for as many as come.
     var connectionRate: Int?
+    /// How many WebSockets one address may have at once, and how many new ones a second; 0 for any number.
+    var connectionsPerAddress = 0
+    var connectionRatePerAddress = 0
     /// How many sessions there may be at once.
     var sessions = Int.max
     /// The longest message from a client.
@@ -47,6 +50,8 @@ struct EdgeSettings: Sendable {
         trustedProxies = configuration.edge.trustedProxies
         ping = configuration.edge.ping
         connectionRate = configuration.limits.connectionRate == 0 ? nil : configuration.limits.connectionRate
+        connectionsPerAddress = configuration.limits.connectionsPerAddress
+        connectionRatePerAddress = configuration.limits.connectionRatePerAddress
         sessions = configuration.limits.sessions
         messageBytes = configuration.limits.messageBytes
         outboundBytes = configuration.limits.outboundBytes

@@ -32,6 +32,8 @@ enum RefusalReason: String, CaseIterable {
     case tooLong = "too_long"
     /// The worker holds as many sessions as it may, or has as many handshakes in hand.
     case busy
+    /// The address has as many connections as it may, or opens them too fast.
+    case address
     /// The request was not there in time.
     case late
     case other
@@ -46,6 +48,7 @@ enum RefusalReason: String, CaseIterable {
             case .forbidden: .origin
             case .requestHeaderFieldsTooLarge: .tooLong
             case .serviceUnavailable: .busy
+            case .tooManyRequests: .address
             default: .other
             }
     }

@@ -22,24 +22,21 @@ enum Handover {
     /// The addresses to which a worker at `own` may send devices.
     ///
     /// Workers behind one load balancer share an address: a device finds its way there without being told.
-    static func destinations(_ others: [WorkerCard], from own: String) -> [String] {
+    ///
+    /// - Parameter peers: `edge.peers`. What others say of themselves is in Redis, and devices show their tokens to whom
+    ///   they are sent.
+    static func destinations(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [String] {
+        let policy = PeerPolicy(peers, own: own)
         let staying = Set(others.filter { !$0.isDraining }.map(\.edge))
-        return staying.subtracting([own]).filter { isReachable($0, from: own) }.sorted()
+        return staying.subtracting([own]).filter { policy.allows($0) && isReachable($0, from: own) }.sorted()
     }
 
     /// Whether `url` says where somebody can be reached. A worker that listens on every address of its host names
     /// none, and one on loopback is for those alone who are there too.
     private static func isReachable(_ url: String, from own: String) -> Bool {
-        guard let host = host(of: url) else { return false }
+        guard let host = EdgeURL(url)?.host else { return false }
         let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress
         if address == "0.0.0.0" || address == "::" { return false }
-        return !Loopback.contains(host) || Self.host(of: own).map { Loopback.contains($0) } == true
-    }
-
-    private static func host(of url: String) -> String? {
-        guard let parts = URLComponents(string: url), parts.scheme == "ws" || parts.scheme == "wss",
-            let host = parts.host
-        else { return nil }
-        return Loopback.host(of: host)
+        return !Loopback.contains(host) || EdgeURL(own).map { Loopback.contains($0.host) } == true
     }
 }

@@ -195,8 +195,8 @@ final class LeaseDriver {
         let news = heartbeat(.renew(incarnation))
         store.heartbeat(news) { [self] result in
             let others = (try? result.get()).map { Handover.candidates(in: $0, besides: incarnation) } ?? []
-            store.cards(of: others) { cards in
-                found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge))
+            store.cards(of: others) { [peers = settings.peers] cards in
+                found.succeed(Handover.destinations((try? cards.get()) ?? [], from: news.edge, peers: peers))
             }
         }
         let late = driver.eventLoop.scheduleTask(in: Self.handoverTime) { found.succeed([]) }

@@ -17,6 +17,8 @@ package struct NodeSettings: Sendable {
     var lease: Duration
     var heartbeat: Duration
     var drain: Duration
+    /// Hosts to which devices may be sent when the worker stops.
+    var peers: [String]
     /// How long Redis may take to be there at the start.
     var connectTimeout: Duration
 
@@ -50,6 +52,7 @@ package struct NodeSettings: Sendable {
         lease = configuration.worker.lease
         heartbeat = configuration.worker.heartbeat
         drain = configuration.worker.drain
+        peers = configuration.edge.peers
         connectTimeout = configuration.redis.connectTimeout
     }
 }

@@ -150,6 +150,89 @@ struct WaitingTests {
         #expect(surplus(2, "10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2") == [0, 1])
         #expect(surplus(5, "10.0.0.1") == [0])
     }
+
+    // A stranger with very many IPv6 networks has one connection in each.
+    @Test("give way where they have waited for longer than honest clients do, before those of a whole office")
+    func late() {
+        let stranger = (0..<4).map { ClientAddress("fd00:0:0:\($0)::1") }
+        let addresses = stranger + (0..<6).map { _ in ClientAddress("10.0.0.1") }
+        #expect(Waiting.surplus(2, of: addresses, late: 4) == [0, 1])
+        #expect(Waiting.surplus(5, of: addresses, late: 4) == [0, 1, 2, 3, 4])
+        #expect(Waiting.surplus(2, of: addresses, late: 10) == [4, 5])
+    }
+}
+
+@Suite("What one address may have", .timeLimit(.minutes(1)))
+struct AddressLimitTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+    @Test("is so many WebSockets at once, of an IPv6 network as of one address")
+    func connections() throws {
+        let limits = try #require(AddressLimits(connections: 2, rate: 0))
+        let (office, other) = (ClientAddress("fd00::1"), ClientAddress("fd00:0:0:1::1"))
+        #expect(limits.take(office, at: start) == nil)
+        #expect(limits.take(ClientAddress("fd00::2"), at: start) == nil)
+        #expect(limits.take(office, at: start) == .connectionsPerAddress)
+        #expect(limits.take(other, at: start) == nil)
+        limits.release(office)
+        #expect(limits.take(office, at: start) == nil)
+    }
+
+    @Test("is so many new ones a second, and ten times as many at once")
+    func rate() throws {
+        let limits = try #require(AddressLimits(connections: 0, rate: 5))
+        let address = ClientAddress("10.0.0.1")
+        var atOnce = 0
+        while atOnce < 1000, limits.take(address, at: start) == nil { atOnce += 1 }
+        #expect(atOnce == 50)
+        #expect(limits.take(ClientAddress("10.0.0.2"), at: start) == nil)
+        #expect(limits.take(address, at: start + .milliseconds(199)) == .connectionRatePerAddress)
+        #expect(limits.take(address, at: start + .milliseconds(200)) == nil)
+        #expect(limits.take(address, at: start + .milliseconds(201)) == .connectionRatePerAddress)
+    }
+
+    @Test(
+        "is not limited for this machine itself, nor where nothing is set",
+        arguments: ["127.0.0.1", "127.9.9.9", "::1"])
+    func loopback(address: String) throws {
+        let limits = try #require(AddressLimits(connections: 1, rate: 1))
+        for _ in 0..<20 { #expect(limits.take(ClientAddress(address), at: start) == nil) }
+        #expect(limits.remembered == 0)
+        #expect(AddressLimits(connections: 0, rate: 0) == nil)
+    }
+
+    @Test("is forgotten when it has nothing, so that those who come once cost nothing later")
+    func forgotten() throws {
+        let limits = try #require(AddressLimits(connections: 0, rate: 5))
+        for number in 0..<100_000 {
+            let address = ClientAddress("10.\(number >> 16).\(number >> 8 & 255).\(number & 255)")
+            #expect(limits.take(address, at: start + .milliseconds(Int64(number))) == nil)
+            limits.release(address)
+        }
+        #expect(limits.remembered <= 1024)
+    }
+
+    @Test("holds on the edge, for the address that a trusted proxy names, and is given back in the end")
+    func edge() async throws {
+        try await TestEdge.with {
+            $0.connectionsPerAddress = 2
+            $0.trustedProxies = ["127.0.0.1"]
+        } body: { edge in
+            var clients: [RawClient] = []
+            func connect(from address: String) async throws -> Int? {
+                let client = try RawClient(port: edge.port)
+                clients.append(client)
+                try await client.send(TestEdge.request(extra: "X-Forwarded-For: \(address)\r\n"))
+                return try await client.readStatus()
+            }
+            #expect(try await connect(from: "10.0.0.1") == 101)
+            #expect(try await connect(from: "10.0.0.1") == 101)
+            #expect(try await connect(from: "10.0.0.1") == 429)
+            #expect(try await connect(from: "10.0.0.2") == 101)
+            clients[0].close()
+            try await eventually("there is room again") { try await connect(from: "10.0.0.1") == 101 }
+        }
+    }
 }
 
 @Suite("The seats of users")

@@ -15,8 +15,10 @@ import Testing
             held: true, time: Timestamp(milliseconds: 100), leases: Dictionary(uniqueKeysWithValues: leases))
     }
 
-    private func destinations(_ edges: [String], from own: String = "wss://w1.example/v1/connect") -> [String] {
-        Handover.destinations(edges.map { WorkerCard(edge: $0, isDraining: false) }, from: own)
+    private func destinations(
+        _ edges: [String], from own: String = "wss://w1.chat.example/v1/connect", peers: [String] = []
+    ) -> [String] {
+        Handover.destinations(edges.map { WorkerCard(edge: $0, isDraining: false) }, from: own, peers: peers)
     }
 
     @Test("only others are asked, and only those whose lease stands")
@@ -36,10 +38,10 @@ import Testing
     @Test("a worker that leaves itself is nowhere to go")
     func leaving() {
         let cards = [
-            WorkerCard(edge: "wss://w2.example", isDraining: true),
-            WorkerCard(edge: "wss://w3.example", isDraining: false),
+            WorkerCard(edge: "wss://w2.chat.example", isDraining: true),
+            WorkerCard(edge: "wss://w3.chat.example", isDraining: false),
         ]
-        #expect(Handover.destinations(cards, from: "wss://w1.example") == ["wss://w3.example"])
+        #expect(Handover.destinations(cards, from: "wss://w1.chat.example") == ["wss://w3.chat.example"])
     }
 
     @Test("workers behind one address are found there without being named")
@@ -50,14 +52,15 @@ import Testing
 
     @Test("each address counts once, whoever else says it")
     func once() {
-        #expect(destinations(["wss://w2.example", "wss://w2.example"]) == ["wss://w2.example"])
+        #expect(destinations(["wss://w2.chat.example", "wss://w2.chat.example"]) == ["wss://w2.chat.example"])
     }
 
     @Test(
         "an address at which nobody is found is none",
         arguments: [
             "ws://0.0.0.0:8080/v1/connect", "ws://[::]:8080/v1/connect", "ws://[0:0:0:0:0:0:0:0]:1/v1/connect",
-            "ws://127.0.0.1:8080/v1/connect", "ws://localhost:8080", "ws://[::1]:8080", "http://w2.example", "w2", "",
+            "ws://127.0.0.1:8080/v1/connect", "ws://localhost:8080", "ws://[::1]:8080", "http://w2.chat.example", "w2",
+            "",
         ])
     func nowhere(edge: String) {
         #expect(destinations([edge]).isEmpty)
@@ -65,7 +68,45 @@ import Testing
 
     @Test("workers on loopback are for those who are there too")
     func loopback() {
-        let edges = ["ws://127.0.0.1:8090/v1/connect", "ws://[::1]:8091/v1/connect", "ws://10.0.0.5:8080/v1/connect"]
-        #expect(destinations(edges, from: "ws://127.0.0.1:8080/v1/connect") == edges.sorted())
+        let edges = ["ws://127.0.0.1:8090/v1/connect", "ws://[::1]:8091/v1/connect"]
+        let elsewhere = "ws://10.0.0.5:8080/v1/connect"
+        #expect(destinations(edges + [elsewhere], from: "ws://127.0.0.1:8080/v1/connect") == edges)
+        let peers = ["10.0.0.5", "127.0.0.1"]
+        #expect(destinations([edges[0], elsewhere], from: "ws://127.0.0.1:1", peers: peers) == [elsewhere, edges[0]])
+    }
+
+    // Whoever can write to Redis can say that a worker is anywhere.
+    @Test(
+        "devices are not sent to hosts far from the worker's own",
+        arguments: [
+            ("wss://w1.chat.example.org", "wss://w2.chat.example.org", true),
+            ("wss://w1.chat.example.org", "wss://evil.example.org", false),
+            ("wss://w1.chat.example.org", "wss://w2.chat.example.org.evil.net", false),
+            ("wss://w1.chat.example.org", "wss://w2.evil.net/chat.example.org", false),
+            ("wss://w1.chat.example.org", "wss://w2@evil.net", false),
+            ("wss://w1.chat.example.org", "ws://w2.chat.example.org", false),
+            ("wss://w1.chat.example.org", "wss://10.0.0.5", false),
+            ("wss://W1.Chat.Example.org", "wss://w2.chat.example.org", true),
+            ("wss://example.org", "wss://w2.example.org", true), ("wss://example.org", "wss://evil.org", false),
+            ("ws://worker-1:8080", "ws://worker-2:8080", true), ("ws://worker-1", "ws://evil.net", false),
+            ("ws://10.0.0.5", "ws://10.0.0.77:9", true), ("ws://10.0.0.5", "ws://10.0.1.5", false),
+            ("ws://[fd00::1]", "ws://[fd00::2:1]:8080", true), ("ws://[fd00::1]", "ws://[fd00:1::1]", false),
+            ("ws://127.0.0.1:1", "ws://evil.net", false),
+        ])
+    func near(own: String, other: String, isNear: Bool) {
+        #expect(destinations([other], from: own) == (isNear ? [other] : []), "\(other) from \(own)")
+    }
+
+    @Test("edge.peers says to which hosts instead, never from wss:// to ws://")
+    func peers() {
+        let edges = [
+            "wss://w2.example.net", "wss://example.net", "wss://xexample.net", "wss://10.0.0.9", "ws://w2.example.net",
+        ]
+        #expect(
+            destinations(edges, peers: ["*.Example.net", "10.0.0.9"]) == ["wss://10.0.0.9", "wss://w2.example.net"])
+        #expect(destinations(["wss://w2.chat.example"], peers: ["w3.chat.example"]).isEmpty)
+        for wrong in ["", "*", "*.", "https://example.org", "a b", "exa*mple.org", "\u{301}.org"] {
+            #expect(!PeerPolicy.isPattern(wrong), "\(wrong)")
+        }
     }
 }

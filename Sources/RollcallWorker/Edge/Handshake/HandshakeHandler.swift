@@ -130,6 +130,7 @@ extension HandshakeHandler {
     /// them on as it leaves, in a later tick; so the WebSocket's handler must stand behind it by then.
     private func upgrade(_ answer: String, context: ChannelHandlerContext) {
         guard loop.sessions.hasRoom else { return refuse(.full) }
+        if let limit = loop.addresses?.take(address, at: loop.eventLoop.now) { return refuse(.address(limit)) }
         state = .over
         let connection = EdgeConnection(on: loop, from: address)
         let pipeline = context.pipeline.syncOperations
@@ -137,6 +138,7 @@ extension HandshakeHandler {
             try pipeline.addHandler(connection)
         } catch {
             // The channel closed in this very tick.
+            loop.addresses?.release(address)
             return
         }
         loop.logger.debug("connected", metadata: ["client": "\(client ?? "?")"])

@@ -40,6 +40,15 @@ struct Refusal: Error, Hashable, Sendable {
         status: .serviceUnavailable, sentence: "This worker holds as many sessions as it may.",
         headers: ["Retry-After": "5"], limit: .sessions)
 
+    /// - Parameter limit: the one of the limits of an address that holds.
+    static func address(_ limit: Limit) -> Refusal {
+        let sentence =
+            limit == .connectionsPerAddress
+            ? "Your address has as many connections to this worker as it may."
+            : "Your address opens connections faster than it may."
+        return Refusal(status: .tooManyRequests, sentence: sentence, headers: ["Retry-After": "5"], limit: limit)
+    }
+
     static func bad(_ sentence: String) -> Refusal {
         Refusal(status: .badRequest, sentence: sentence)
     }

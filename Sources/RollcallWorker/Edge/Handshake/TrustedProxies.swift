@@ -72,7 +72,7 @@ private struct Network {
 extension SocketAddress {
     /// The IP address in the order of the network; nil if it has none. IPv4 in IPv6 (`::ffff:1.2.3.4`), which is how it
     /// comes to a listener on `::`, is taken for what it is.
-    fileprivate var networkBytes: [UInt8]? {
+    var networkBytes: [UInt8]? {
         // Behind family and port, and in IPv6 behind the flow.
         let place: Range<Int>
         switch self {
@@ -94,6 +94,9 @@ struct ClientAddress: Hashable {
     init(_ address: SocketAddress?) {
         network = (address?.networkBytes ?? []).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
+
+    /// Whether it is of this machine itself: 127.0.0.0/8 or ::1, or none, as that of a closed socket.
+    var isLocal: Bool { network == 0 || network >> 24 == 127 }
 
     init(_ text: String?) {
         self.init(text.flatMap { try? SocketAddress(ipAddress: $0, port: 0) })

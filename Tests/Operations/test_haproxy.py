@@ -1,0 +1,98 @@
+"""HAProxy with the configuration that operators are given, before two workers."""
+
+import contextlib
+import re
+import socket
+import subprocess
+from urllib.parse import urlsplit
+
+import pytest
+
+from deployment import ROOT, Process, Worker, eventually, free_port, stopping
+
+HANDSHAKE = (
+    "GET {path} HTTP/1.1\r\nHost: rollcall\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{more}\r\n")
+
+
+class Proxy(Process):
+    """The configuration, but for the container's ports and names."""
+
+    def __init__(self, folder, workers):
+        self.port = free_port()
+        text = (ROOT / "Config/haproxy.cfg").read_text(encoding="utf-8")
+        servers = "".join(
+            f"    server w{worker.port} 127.0.0.1:{worker.port} port {urlsplit(worker.admin).port}\n" for worker in workers)
+        for pattern, new in [
+            (r"bind :8080", f"bind 127.0.0.1:{self.port}"),
+            (r"resolvers containers\n(    .*\n)*", ""),
+            (r" resolvers containers init-addr none", ""),
+            (r" port 8081", ""),
+            (r"    server-template .*\n", servers),
+        ]:
+            text, count = re.subn(pattern, new, text)
+            assert count == 1, pattern
+        file = folder / "haproxy.cfg"
+        file.write_text(text, encoding="utf-8")
+        # As many connections as docker-compose.yml gives it, or more than there are here.
+        command = ["sh", "-c", 'ulimit -n 4096; exec haproxy -f "$1"', "haproxy", file]
+        super().__init__(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def connect(self, address, path="/v1/connect", more=""):
+        """A connection from an address of this machine, and the status of the answer to its handshake."""
+        connection = socket.create_connection(("127.0.0.1", self.port), 10, (address, 0))
+        connection.sendall(HANDSHAKE.format(path=path, more=more).encode())
+        answer = b""
+        while b"\r\n" not in answer:
+            some = connection.recv(4096)
+            assert some, answer
+            answer += some
+        return connection, int(answer.split()[1])
+
+    def status(self, *arguments, **more):
+        connection, status = self.connect(*arguments, **more)
+        connection.close()
+        return status
+
+
+@pytest.fixture(name="proxy", scope="module")
+def running_proxy(redis, tmp_path_factory):
+    with contextlib.ExitStack() as stack:
+        folder = tmp_path_factory.mktemp("haproxy")
+        log = stack.enter_context((folder / "log").open("wb"))
+        workers = [
+            stack.enter_context(stopping(Worker(
+                f"behind{number}", redis, "*", log, edge__trusted_proxies="127.0.0.1", log__level="debug")))
+            for number in (1, 2)]
+        proxy = stack.enter_context(stopping(Proxy(folder, workers)))
+        proxy.told = (folder / "log").read_text
+
+        def is_up():
+            with contextlib.suppress(OSError):
+                return proxy.status("127.0.0.2") == 101
+
+        eventually("HAProxy has found a worker", is_up, 20)
+        yield proxy
+
+
+def test_devices_reach_a_worker_and_nothing_else_does(proxy):
+    assert proxy.status("127.0.0.2") == 101
+    for path in ("/", "/metrics", "/v1/presence/alice"):
+        assert proxy.status("127.0.0.2", path=path) == 404
+
+
+def test_workers_hear_from_the_proxy_alone_where_devices_come_from(proxy):
+    assert proxy.status("127.0.0.3", more="X-Forwarded-For: 10.9.9.9\r\n") == 101
+    eventually("the log has the address", lambda: "client=127.0.0.3" in proxy.told())
+    assert "10.9.9.9" not in proxy.told()
+
+
+def test_one_address_has_so_many_connections_and_others_notice_nothing(proxy):
+    with contextlib.ExitStack() as stack:
+        statuses = []
+        for _ in range(520):
+            connection, status = proxy.connect("127.0.0.4")
+            stack.enter_context(connection)
+            statuses.append(status)
+        assert statuses == [101] * 500 + [429] * 20
+        assert proxy.status("127.0.0.5") == 101
