@@ -24,6 +24,14 @@ struct AdminResponder: HTTPResponder {
     ///
     /// - Throws: `HTTPParserError` alone, which the server answers by itself.
     func respond(to request: Request, context: Context) async throws -> Response {
+        var response = try await judge(request, context: context)
+        // A browser is to take an answer for nothing else, and to show it to no page of another place.
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.init("Cross-Origin-Resource-Policy")!] = "same-origin"
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func judge(_ request: Request, context: Context) async throws -> Response {
         let route = Result { () throws(AdminProblem) in try AdminRoute(path: request.uri.path) }
         let place = try? route.get().place
         if place.map(AdminPlace.open.contains) != true {
@@ -31,14 +39,14 @@ struct AdminResponder: HTTPResponder {
                 try authorize(request, for: place)
             } catch {
                 refusals.occurred(error.code, from: context.remoteAddress)
-                return request.method == .head ? error.response.createHeadResponse() : error.response
+                return error.response
             }
         }
         let response = try await answer(to: request, for: route)
         if request.method.changes(place), response.status != .methodNotAllowed, let route = try? route.get() {
             audit.note(request.method, route, from: context, response.status.code)
         }
-        return request.method == .head ? response.createHeadResponse() : response
+        return response
     }
 
     private func answer(to request: Request, for route: Result<AdminRoute, AdminProblem>) async throws -> Response {

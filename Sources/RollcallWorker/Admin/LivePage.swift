@@ -55,7 +55,6 @@ struct LivePage: Hashable {
             status: .ok,
             headers: [
                 .contentType: "\(type); charset=utf-8", .contentSecurityPolicy: Self.policy, .cacheControl: "no-store",
-                .xContentTypeOptions: "nosniff",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }

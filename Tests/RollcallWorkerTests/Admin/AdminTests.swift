@@ -55,6 +55,11 @@ struct AdminTests {
             #expect(asked.body == expected)
             #expect(asked.headers["content-type"] == "application/json")
             #expect(asked.headers["cache-control"] == "no-store")
+            for (method, path) in [("GET", "/v1/presence?user=alice"), ("GET", "/nowhere"), ("HEAD", "/health")] {
+                let headers = try await ask(method, path).headers
+                #expect(headers["x-content-type-options"] == "nosniff", "\(method) \(path)")
+                #expect(headers["cross-origin-resource-policy"] == "same-origin", "\(method) \(path)")
+            }
             #expect(try await ask("POST", "/v1/presence", #"{"users":["alice","bob"],"more":1}"#).body == expected)
             #expect(try await ask("POST", "/v1/presence", #"{"users":[]}"#).body == #"{"users":[]}"#)
         }
