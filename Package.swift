@@ -228,7 +228,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["Simulation"],
+            dependencies: ["Harness", "Simulation"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -17,7 +17,8 @@ public struct Nuisance: Sendable, CustomStringConvertible {
     struct Bound: Sendable {
         /// Commands to Redis, those within scripts included.
         var commands: Double
-        /// Bytes to each of those who look on.
+        /// Bytes to each of those who look on, where messages come as fast as they may: what is told once in a while
+        /// counts for more of them when they come more slowly.
         var bytes: Double
         /// Bytes to the one who sends.
         var answer: Double
@@ -32,6 +33,8 @@ public struct Amplification: Sendable {
     public var commands = 0.0
     public var bytes = 0.0
     public var answer = 0.0
+    /// How long it took to send them, in seconds.
+    public var seconds = 0.0
     /// Microseconds.
     public var workerTime = 0.0
     public var redisTime = 0.0
@@ -45,7 +48,8 @@ public struct Amplification: Sendable {
         let bound = nuisance.bound
         let pings = judgesTime ? pings : nil
         return [
-            ("commands to Redis", commands, bound.commands), ("bytes to each of the others", bytes, bound.bytes),
+            ("commands to Redis", commands, bound.commands),
+            ("bytes to each of the others", bytes, bound.bytes * max(1, seconds / Gallery.usual)),
             ("bytes to the sender", answer, bound.answer),
             ("pings' worth of the worker's time", pings ?? 0, bound.pings),
         ].compactMap { what, cost, most in
@@ -60,6 +64,8 @@ public final class Gallery: Sendable {
     private let worker: WorkerProcess
     private let onlookers = 100
     private let messages = 100
+    /// How long it takes to send the messages on a machine with time, in seconds.
+    static let usual = 2.0
 
     public init(settings: [String: String] = [:]) async throws {
         redis = try await RedisServer()
@@ -106,8 +112,9 @@ public final class Gallery: Sendable {
         try await Task.sleep(for: .seconds(1))
         let before = try await usage(of: cast.value.others)
         let heard = cast.value.talker.received
-        try await blocking {
+        let seconds = try await blocking {
             let talker = cast.value.talker
+            let start = ContinuousClock.now
             for number in 0..<messages {
                 talker.say(nuisance.message(number).dropLast() + #","id":\#(number)}"#)
                 usleep(20_000)
@@ -117,12 +124,13 @@ public final class Gallery: Sendable {
             guard talker.text(within: .seconds(60), where: { $0.contains(#""id":"end""#) }) != nil else {
                 throw Stranger.Unreachable()
             }
+            return (ContinuousClock.now - start) / .seconds(1)
         }
         try await Task.sleep(for: .seconds(1))
         let after = try await usage(of: cast.value.others)
         for stranger in cast.value.others + [cast.value.talker] { stranger.say(#"{"type":"goodbye"}"#) }
         return Amplification(
-            nuisance, of: messages, answer: cast.value.talker.received - heard, others: onlookers,
+            nuisance, of: messages, in: seconds, answer: cast.value.talker.received - heard, others: onlookers,
             after - before - (before - quiet) * ((after.at - before.at) / (before.at - quiet.at)))
     }
 
@@ -135,15 +143,21 @@ public final class Gallery: Sendable {
 
     private func usage(of others: [Stranger]) async throws -> Usage {
         let info = try await redis.cli("INFO", "all")
-        func field(_ name: String) -> Double {
+        func field(_ name: String) throws -> Double {
             let line = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name):") }
-            return line.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0
+            guard let value = line.flatMap({ Double($0.dropFirst(name.count + 1)) }) else { throw Untold(field: name) }
+            return value
         }
         return Usage(
-            at: .now, commands: field("total_commands_processed"),
-            redisTime: 1_000_000 * (field("used_cpu_sys") + field("used_cpu_user")),
+            at: .now, commands: try field("total_commands_processed"),
+            redisTime: 1_000_000 * (try field("used_cpu_sys") + field("used_cpu_user")),
             workerTime: worker.processorTime, bytes: Double(others.reduce(0) { $0 + $1.waiting }))
     }
+}
+
+/// Redis does not say what it always says.
+private struct Untold: Error {
+    let field: String
 }
 
 /// What was used up until a moment.
@@ -168,8 +182,11 @@ private struct Usage {
 }
 
 extension Amplification {
-    fileprivate init(_ nuisance: Nuisance, of messages: Int, answer: Int, others: Int, _ used: Usage) {
+    fileprivate init(
+        _ nuisance: Nuisance, of messages: Int, in seconds: Double, answer: Int, others: Int, _ used: Usage
+    ) {
         self.nuisance = nuisance
+        self.seconds = seconds
         commands = used.commands / Double(messages)
         bytes = used.bytes / Double(messages * others)
         self.answer = Double(answer) / Double(messages)

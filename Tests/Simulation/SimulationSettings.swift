@@ -32,6 +32,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case closesTalkative = "closes-talkative"
     /// A connection that was held is never read again.
     case neverListens = "never-listens"
+    case neverUnlists = "never-unlists"
     /// Sessions without a connection pile up.
     case lingersForever = "lingers-forever"
     /// The order of sessions goes by the clock alone, whatever was stored before it was set back.

@@ -1,4 +1,5 @@
 import Foundation
+import Harness
 import Simulation
 import Testing
 
@@ -41,6 +42,23 @@ import Testing
             let planted = Simulation(planted: .stopIgnoresOtherDevices)
             #expect(planted.run(seed: 1, isTraced: true).violation == planted.run(seed: 1).violation)
         }
+    }
+
+    /// Each process has another order of a set's members.
+    @Test("a seed plays the same in every process", arguments: [3, 16, 55])
+    func sameInEachProcess(seed: Int) async {
+        @Sendable func trace() throws -> Data {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: RollcallProgram.path(of: "simulate"))
+            process.arguments = ["--seed", "\(seed)", "--trace"]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            defer { process.waitUntilExit() }
+            return output.fileHandleForReading.readDataToEndOfFile()
+        }
+        let traces = await onThread { (0..<2).compactMap { _ in try? trace() } }
+        #expect(traces.count == 2 && traces.allSatisfy { $0.count > 10_000 } && traces.first == traces.last)
     }
 
     private func outcomes(of simulation: Simulation, seeds: ClosedRange<UInt64>) async -> [Outcome] {

@@ -39,10 +39,15 @@ final class SideBySide {
 
     /// Sets the clock of both.
     func setClock(by step: Duration) async throws {
-        _ = try await clearMoment(await twin.expiries.map { $0.advanced(by: .zero - step) })
+        let expiries = await twin.expiries
+        let deadlines = expiries + expiries.map { $0.advanced(by: .zero - step) }
+        let before = try await clearMoment(deadlines)
         try await redis.setClock(by: step)
-        await twin.set(time: try await redis.time().advanced(by: .zero - step))
+        let after = try await redis.time().advanced(by: .zero - step)
+        await twin.set(time: after)
         await twin.setClock(by: step)
+        // What expired meanwhile, by either clock, did so at one of the two before it was set, and at the other after.
+        guard isClear(from: before, to: after, of: deadlines) else { return try await beginAgain() }
         note("the clock is set by \(step)")
     }
 

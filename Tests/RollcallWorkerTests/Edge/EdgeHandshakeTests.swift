@@ -140,7 +140,7 @@ struct EdgeHandshakeTests {
     @Test("counts a request that does not come once, and one whose client has gone not at all")
     func countedOnce() async throws {
         try await TestEdge.with {
-            $0.handshake = .milliseconds(300)
+            $0.handshake = .seconds(3)
         } answer: { _, connection in
             let refused = connection.loop.tally.refused.occurred.map { "\($0.key.rawValue) \($0.value)" }.sorted()
             connection.send(ServerFrame(text: Array("refused: \(refused)".utf8)))

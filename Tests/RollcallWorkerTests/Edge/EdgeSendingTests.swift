@@ -85,7 +85,7 @@ struct EdgeSendingTests {
         try await TestEdge.with {
             $0.outboundBytes = 1 << 20
             $0.slowFor = .milliseconds(300)
-            $0.closing = .seconds(1)
+            $0.closing = .seconds(2)
         } answer: { text, connection in
             RecordingShard.flood(text, connection)
         } body: { edge in
@@ -95,10 +95,10 @@ struct EdgeSendingTests {
             let closed = edge.journal.awake
             for number in 0..<40 {
                 #expect(try await client.readFrame().payload == RecordingShard.large(number))
-                let next = closed + .milliseconds(75) * (number + 1)
+                let next = closed + .milliseconds(100) * (number + 1)
                 try await eventually("some time has passed, as the loop counts") { edge.journal.awake >= next }
             }
-            #expect(edge.journal.awake - closed >= .seconds(3))
+            #expect(edge.journal.awake - closed >= .seconds(4))
             #expect(try await client.readFrame() == .text(#"{"reason":"slow","reconnect":true,"type":"goodbye"}"#))
             #expect(try await client.readFrame().closeCode == 4001)
         }

@@ -25,6 +25,8 @@ final class Truth {
     private(set) var clockSet: Instant?
     /// Whether sessions may be listed under a lease that Redis forgot and whose worker does not remember it.
     private(set) var mayLeaveLists = false
+    /// Sessions that may be listed, since the answer was lost.
+    private(set) var untold: [Incarnation: Set<SessionName>] = [:]
     /// When each user's tokens were revoked last, and which sessions operators sent away.
     private(set) var revocations: [UserID: Instant] = [:]
     private var sentAway: Set<SessionName> = []
@@ -187,6 +189,11 @@ final class Truth {
                 device.typing[conversation]?.workerGone(worker, unwritten: unwritten)
             }
         }
+    }
+
+    /// Whether a session is listed is not known, since the answer was lost.
+    func listingUntold(_ name: SessionName, of incarnation: Incarnation) {
+        untold[incarnation, default: []].insert(name)
     }
 
     /// - Parameter moment: from when the data are that Redis has now.

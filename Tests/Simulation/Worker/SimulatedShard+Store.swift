@@ -8,6 +8,10 @@ extension SimulatedShard {
         switch action {
         case .list(let name, let incarnation, let until, let key):
             list(name, under: incarnation, until: until, for: key)
+        case .unlist(let name, let incarnation, let key) where world.settings.planted == .neverUnlists:
+            step(.unlist(name, under: incarnation), of: key, .success(())) { shard, _, now in
+                shard.unlisted(key, under: incarnation, at: now)
+            }
         case .unlist(let name, let incarnation, let key):
             store.unrecord([name], of: incarnation) { [self] result in
                 step(.unlist(name, under: incarnation), of: key, result) { shard, _, now in
@@ -46,6 +50,9 @@ extension SimulatedShard {
     private func list(_ name: SessionName, under incarnation: Incarnation, until: Timestamp, for key: SessionKey) {
         store.record(name, of: incarnation, until: until) { [self] result in
             let list = DeviceRecorder.Step.list(name, under: incarnation)
+            if case .failure(let failure) = result, failure.effect == .unknown {
+                world.truth.listingUntold(name, of: incarnation)
+            }
             step(list, of: key, result) { shard, isInTime, now in
                 if isInTime { return shard.listed(key, under: incarnation, at: now) }
                 return shard.stepFailed(list, .withoutEffect, for: key, at: now)
