@@ -42,6 +42,9 @@ extension Crowd {
             }
             start = end
             devices[number].stage = .open
+            let later = devices[number].later
+            devices[number].later = []
+            if !later.isEmpty { send(later, from: number) }
             tell(&self, number, .opened)
         }
         while devices[number].stage == .open, let frame = ServerFrameHead(bytes, at: start) {

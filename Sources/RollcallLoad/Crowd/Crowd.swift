@@ -44,6 +44,9 @@ package struct Crowd: ~Copyable {
         var partial: [UInt8] = []
         /// What the kernel has not taken yet.
         var unsent: [UInt8] = []
+        /// What is said once the WebSocket stands. A worker that stood still would hear what was said before when the
+        /// device has long given up and connected elsewhere, and would take that connection for the newer one.
+        var later: [UInt8] = []
     }
 
     private let poller: Int32
@@ -89,11 +92,12 @@ package struct Crowd: ~Copyable {
 
     /// Says something, whole or in what order the kernel takes it.
     package mutating func send(_ bytes: [UInt8], from number: Int) {
-        guard devices[number].stage != .closed else { return }
-        // The handshake goes first.
-        guard devices[number].stage != .connecting, devices[number].unsent.isEmpty else {
-            return devices[number].unsent += bytes
+        switch devices[number].stage {
+        case .connecting, .upgrading: return devices[number].later += bytes
+        case .open: break
+        case .closed: return
         }
+        guard devices[number].unsent.isEmpty else { return devices[number].unsent += bytes }
         let sent = max(0, Self.send(bytes, to: devices[number].socket))
         guard sent < bytes.count else { return }
         devices[number].unsent = Array(bytes[sent...])
@@ -105,7 +109,7 @@ package struct Crowd: ~Copyable {
         guard devices[number].stage != .closed else { return }
         devices[number].stage = .closed
         close(devices[number].socket)
-        (devices[number].partial, devices[number].unsent) = ([], [])
+        (devices[number].partial, devices[number].unsent, devices[number].later) = ([], [], [])
     }
 
     /// Waits until something happens, at most so long, and tells of all that has.
@@ -128,7 +132,7 @@ package struct Crowd: ~Copyable {
             let error = Self.error(of: devices[number].socket, to: devices[number].address)
             guard error == 0 else { return end(number, .unreachable(error), tell) }
             devices[number].stage = .upgrading
-            devices[number].unsent = Handshake.request(to: devices[number].address) + devices[number].unsent
+            devices[number].unsent = Handshake.request(to: devices[number].address)
         }
         let sent = max(0, Self.send(devices[number].unsent, to: devices[number].socket))
         devices[number].unsent.removeFirst(sent)
