@@ -5,28 +5,6 @@ internal import Harness
 internal import Foundation
 internal import TestSupport
 
-/// One kind of message, sent by one session as fast as it may in the long run.
-public struct Nuisance: Sendable, CustomStringConvertible {
-    public let description: String
-    /// What the most is that a message costs, on average.
-    let bound: Bound
-    /// The message of this number, without the `id`.
-    let message: @Sendable (Int) -> String
-
-    /// The most that one message may cost.
-    struct Bound: Sendable {
-        /// Commands to Redis, those within scripts included.
-        var commands: Double
-        /// Bytes to each of those who look on, where messages come as fast as they may: what is told once in a while
-        /// counts for more of them when they come more slowly.
-        var bytes: Double
-        /// Bytes to the one who sends.
-        var answer: Double
-        /// How many times the worker's time for a `ping`.
-        var pings: Double
-    }
-}
-
 /// What one message of a kind cost, on average.
 public struct Amplification: Sendable {
     public let nuisance: Nuisance
@@ -49,7 +27,7 @@ public struct Amplification: Sendable {
         let pings = judgesTime ? pings : nil
         return [
             ("commands to Redis", commands, bound.commands),
-            ("bytes to each of the others", bytes, bound.bytes * max(1, seconds / Gallery.usual)),
+            ("bytes to each of the others", bytes, bound.bytes * max(1, seconds / nuisance.usualSeconds)),
             ("bytes to the sender", answer, bound.answer),
             ("pings' worth of the worker's time", pings ?? 0, bound.pings),
         ].compactMap { what, cost, most in
@@ -63,9 +41,6 @@ public final class Gallery: Sendable {
     private let redis: RedisServer
     private let worker: WorkerProcess
     private let onlookers = 100
-    private let messages = 100
-    /// How long it takes to send the messages on a machine with time, in seconds.
-    static let usual = 2.0
 
     public init(settings: [String: String] = [:]) async throws {
         redis = try await RedisServer()
@@ -89,7 +64,7 @@ public final class Gallery: Sendable {
 
     private func cost(of nuisance: Nuisance) async throws -> Amplification {
         let user = "member\(Int.random(in: onlookers..<200))"
-        let (port, onlookers, messages) = (worker.port, onlookers, messages)
+        let (port, onlookers, messages) = (worker.port, onlookers, nuisance.count)
         let cast = try await blocking {
             let talker = try Stranger(port: port)
             try talker.enter(token: user, device: "talker")
@@ -116,7 +91,14 @@ public final class Gallery: Sendable {
             let talker = cast.value.talker
             let start = ContinuousClock.now
             for number in 0..<messages {
-                talker.say(nuisance.message(number).dropLast() + #","id":\#(number)}"#)
+                switch nuisance.way {
+                case .message(let message):
+                    talker.say(message(number).replacing("USER", with: user).dropLast() + #","id":\#(number)}"#)
+                case .session:
+                    let visitor = try Stranger(port: port)
+                    try visitor.enter(token: user, device: "visitor")
+                    visitor.say(#"{"type":"goodbye"}"#)
+                }
                 usleep(20_000)
                 talker.catchUp()
             }
@@ -205,42 +187,4 @@ extension WorkerProcess {
             return time + (statistics?.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1000
         }
     }
-}
-
-extension Nuisance {
-    static let ping = Nuisance(
-        description: "`ping`", bound: Bound(commands: 1, bytes: 1, answer: 60, pings: 1.01)
-    ) { _ in #"{"type":"ping"}"# }
-
-    public static let toggledState = Nuisance(
-        description: "`state`, toggled", bound: Bound(commands: 2, bytes: 12, answer: 50, pings: 3)
-    ) { #"{"type":"state","state":"\#($0.isMultiple(of: 2) ? "idle" : "active")"}"# }
-
-    public static let all = [
-        toggledState,
-        Nuisance(description: "`typing`, toggled", bound: Bound(commands: 2, bytes: 12, answer: 50, pings: 4)) {
-            #"{"type":"typing","conversation":"members","typing":\#($0.isMultiple(of: 2))}"#
-        },
-        Nuisance(
-            description: "`watch` and `unwatch` of 100",
-            bound: Bound(commands: 80, bytes: 1, answer: 9000, pings: 8)
-        ) {
-            #"{"type":"\#($0.isMultiple(of: 2) ? "watch" : "unwatch")","users":[\#(hundred)]}"#
-        },
-        Nuisance(description: "`get` of 100", bound: Bound(commands: 110, bytes: 1, answer: 14000, pings: 6)) {
-            _ in
-            #"{"type":"get","users":[\#(hundred)]}"#
-        },
-        Nuisance(description: "`join` and `leave`", bound: Bound(commands: 6, bytes: 1, answer: 120, pings: 5)) {
-            #"{"type":"\#($0.isMultiple(of: 2) ? "join" : "leave")","conversation":"another"}"#
-        },
-        Nuisance(
-            description: "`join` of 200 members, with presence and without",
-            bound: Bound(commands: 150, bytes: 1, answer: 20000, pings: 12)
-        ) {
-            #"{"type":"join","conversation":"members","presence":\#($0.isMultiple(of: 2))}"#
-        },
-    ]
-
-    private static let hundred = (0..<100).map { #""member\#($0)""# }.joined(separator: ",")
 }
