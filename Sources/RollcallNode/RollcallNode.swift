@@ -1,13 +1,12 @@
 // A worker's node inside a server: who is here and who is typing, straight from Redis in the server's own process, with
 // the very same streams that apps have, and without a WebSocket in between.
 
-@_exported public import RollcallClient
-@_exported public import RollcallWorker
-
 internal import Logging
 internal import NIOConcurrencyHelpers
 public import NIOCore
 public import NIOPosix
+@_exported public import RollcallClient
+@_exported public import RollcallWorker
 public import ServiceLifecycle
 
 #if canImport(FoundationEssentials)

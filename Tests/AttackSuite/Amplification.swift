@@ -1,8 +1,8 @@
 // What one cheap message costs others, measured from outside on a real worker: commands and time of Redis, time of the
 // worker, bytes to those who look on. `docs/hostile-input.md` has the bounds, and the tests hold workers to them.
 
-internal import Harness
 internal import Foundation
+internal import Harness
 internal import TestSupport
 
 /// What one message of a kind cost, on average.

@@ -1,7 +1,7 @@
 // A worker, a witness on it, and attacks one after the other.
 
-public import Harness
 internal import Foundation
+public import Harness
 internal import TestSupport
 
 /// A worker under attack.

@@ -12,8 +12,11 @@ struct RandomJSON {
     }
 
     private enum Kind: Sendable {
-        case word([String]), name, text, truth, number, id, names
-        indirect case nullable(Kind), object([(String, Kind)]), list(Kind)
+        case word([String])
+        case name, text, truth, number, id, names
+        indirect case nullable(Kind)
+        indirect case object([(String, Kind)])
+        indirect case list(Kind)
     }
 
     private static let presence: [(String, Kind)] = [

@@ -1,7 +1,8 @@
 import Foundation
-@testable import RollcallClient
 import RollcallTerminal
 import Testing
+
+@testable import RollcallClient
 
 @Suite("News")
 struct NewsTests {

@@ -1,6 +1,7 @@
-@testable import RollcallClient
 import RollcallTerminal
 import Testing
+
+@testable import RollcallClient
 
 @Suite("The live view")
 struct WatchScreenTests {

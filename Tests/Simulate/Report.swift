@@ -1,9 +1,10 @@
+internal import Simulation
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import Simulation
 
 /// How far the seeds have come, for somebody who waits.
 struct Report {

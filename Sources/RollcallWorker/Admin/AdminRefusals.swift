@@ -1,8 +1,8 @@
 // Requests without a token, with a wrong one, or with one that is not enough: counted, and each reason logged once a
 // minute, so that whoever tries tokens leaves a trace and cannot fill the log.
 
-import Metrics
 import Logging
+import Metrics
 import NIOConcurrencyHelpers
 import NIOCore
 

@@ -1,6 +1,8 @@
 // Each connection is an open file, and how many a process may have is decided outside of it. A worker takes what it
 // may have, and says no to a session rather than run into the wall.
 
+import NIOCore
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -8,8 +10,6 @@
 #else
     import Glibc
 #endif
-
-import NIOCore
 
 /// How many files, and so connections, this process may have open.
 public enum OpenFileLimit {

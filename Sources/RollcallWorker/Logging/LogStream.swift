@@ -2,6 +2,8 @@
 // threads, and of several processes on one terminal, do not run into each other. The log waits 50 ms for a reader that
 // has stopped, and then loses lines, or the reader would stop the worker.
 
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -9,7 +11,6 @@
 #else
     import Glibc
 #endif
-import Synchronization
 
 /// A stream of lines to a file descriptor that nobody may be reading.
 ///

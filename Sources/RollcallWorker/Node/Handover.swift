@@ -1,13 +1,14 @@
 // Where a worker that leaves sends its devices: to others that stand, stay, and can be reached from where devices are.
 
+internal import NIOCore
+internal import RollcallModel
+internal import RollcallRedis
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import NIOCore
-internal import RollcallModel
-internal import RollcallRedis
 
 enum Handover {
     /// Enough others to spread over: of more, some are picked.

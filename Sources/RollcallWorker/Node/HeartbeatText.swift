@@ -1,13 +1,14 @@
 // What a worker says of itself with each heartbeat, for those who look at `{workers}:INCARNATION`.
 
+internal import RollcallCore
+internal import RollcallModel
+internal import RollcallRedis
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import RollcallCore
-internal import RollcallModel
-internal import RollcallRedis
 
 /// The unchanging part of a worker's heartbeats.
 struct HeartbeatText: Sendable {

@@ -1,12 +1,13 @@
 // Which hosts count as workers of ours. Whoever can write to Redis can say that a worker stands anywhere.
 
+internal import NIOCore
+internal import RollcallModel
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import NIOCore
-internal import RollcallModel
 
 /// The parts of an edge's address by which it is judged.
 struct EdgeURL {

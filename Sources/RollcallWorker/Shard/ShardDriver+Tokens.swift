@@ -1,15 +1,16 @@
 // Tokens: what a shard makes of one, be it after a while. A key that is not known yet is looked for elsewhere, and the
 // loop goes on meanwhile; what bounds the wait is the hello's time, or the end of the token before.
 
+internal import Logging
+internal import NIOCore
+internal import RollcallCore
+internal import RollcallModel
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import Logging
-internal import NIOCore
-internal import RollcallCore
-internal import RollcallModel
 
 extension ShardDriver {
     func authenticate(_ key: SessionKey, token: String, device: DeviceID?, id: MessageID?) {

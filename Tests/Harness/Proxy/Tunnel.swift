@@ -1,11 +1,12 @@
 // One proxied connection: two sockets and a lane for each direction between them.
 
+internal import NIOCore
+
 #if canImport(Glibc)
     internal import Glibc
 #else
     internal import Darwin
 #endif
-internal import NIOCore
 
 /// A connection through a proxy. Used on one event loop only.
 final class Tunnel {

@@ -167,7 +167,8 @@ import Testing
             worker.url,
             token: {
                 if asked.withLockedValue({
-                    $0 += 1; return $0
+                    $0 += 1
+                    return $0
                 }) < 3 {
                     throw NoNetwork()
                 }

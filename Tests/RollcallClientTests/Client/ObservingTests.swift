@@ -261,7 +261,8 @@ import Testing
         let world = TestWorld { request, connection in
             guard case .get = request.message else { return connection.behave(request) }
             switch asked.withLockedValue({
-                $0 += 1; return $0
+                $0 += 1
+                return $0
             }) {
             case 1: connection.send(.error(MessageError(code: .unavailable, id: request.id, message: "later")))
             case 2: connection.drop()

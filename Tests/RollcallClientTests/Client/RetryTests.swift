@@ -75,7 +75,8 @@ import Testing
             guard case .watch(let users) = request.message,
                 users.contains("bob"),
                 asked.withLockedValue({
-                    $0 += 1; return $0
+                    $0 += 1
+                    return $0
                 }) < 5
             else { return connection.behave(request) }
             connection.send(.error(MessageError(code: .slowDown, id: request.id, message: "later")))

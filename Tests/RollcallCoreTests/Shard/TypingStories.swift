@@ -1,5 +1,5 @@
-import RollcallCore
 import RedisTwin
+import RollcallCore
 import RollcallModel
 import Testing
 

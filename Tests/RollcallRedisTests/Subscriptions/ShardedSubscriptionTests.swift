@@ -1,10 +1,10 @@
 // Channels that lie in slots: a node may refuse one, and end it by itself.
 
 import NIOCore
+import RollcallModel
 import TestSupport
 import Testing
 
-import RollcallModel
 @testable import RollcallRedis
 
 @Suite struct ShardedSubscriptionTests {

@@ -1,8 +1,8 @@
 // Tokens of several roles, and what they may do.
 
-import Metrics
 import Foundation
 import Logging
+import Metrics
 import NIOConcurrencyHelpers
 import NIOCore
 import RollcallModel

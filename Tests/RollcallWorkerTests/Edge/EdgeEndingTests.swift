@@ -95,13 +95,16 @@ struct EdgeEndingTests {
         let ways: [@Sendable (RawClient) async throws -> Void] = [
             { $0.close() }, { $0.endSending() }, { $0.reset() },
             {
-                try await $0.send(Array(ClientFrame.text("half").bytes.dropLast(2))); $0.close()
+                try await $0.send(Array(ClientFrame.text("half").bytes.dropLast(2)))
+                $0.close()
             },
             {
-                try await $0.send(.text("half", isFinal: false)); $0.endSending()
+                try await $0.send(.text("half", isFinal: false))
+                $0.endSending()
             },
             {
-                try await $0.send(Array(ClientFrame.text("half").bytes.prefix(1))); $0.reset()
+                try await $0.send(Array(ClientFrame.text("half").bytes.prefix(1)))
+                $0.reset()
             },
         ]
         for way in ways {
