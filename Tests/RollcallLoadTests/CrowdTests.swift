@@ -44,7 +44,7 @@ private struct Listener {
     let port: Int
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -56,7 +56,7 @@ private struct Listener {
             }
         }
         try #require(isBound)
-        port = Int(UInt16(bigEndian: address.sin_port))
+        (self.descriptor, port) = (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
     func accept() -> Int32 { Foundation.accept(descriptor, nil, nil) }

@@ -77,13 +77,12 @@ struct SettingTests {
         #expect(NearestName.of("colour", among: keys) == nil)
     }
 
-    @Test("a worker that nobody named is named after its host")
+    @Test("a worker that nobody named has a name of its own, which says nothing of the machine")
     func generatedID() {
-        let id = WorkerConfiguration.Worker.generatedID(host: "Chat 1ü.example.org")
-        #expect(id.hasPrefix("Chat1-"))
-        #expect(id != WorkerConfiguration.Worker.generatedID(host: "Chat 1ü.example.org"))
-        for host in ["", "ü", ".", String(repeating: "a", count: 200)] {
-            let id = WorkerConfiguration.Worker.generatedID(host: host)
+        let ids = (0..<1000).map { _ in WorkerConfiguration.Worker.generatedID() }
+        #expect(Set(ids).count > 990)
+        for id in ids {
+            #expect(id.wholeMatch(of: #/worker-[0-9a-f]{8}/#) != nil, "\(id)")
             #expect((1...WorkerConfiguration.Worker.longestID).contains(id.count))
             #expect(id.allSatisfy(WorkerConfiguration.Worker.isAllowedInID))
         }
