@@ -4,6 +4,7 @@ import contextlib
 import re
 import socket
 import subprocess
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -62,7 +63,8 @@ def running_proxy(redis, tmp_path_factory):
         log = stack.enter_context((folder / "log").open("wb"))
         workers = [
             stack.enter_context(stopping(Worker(
-                f"behind{number}", redis, "*", log, edge__trusted_proxies="127.0.0.1", log__level="debug")))
+                f"behind{number}", redis, "*", log, edge__trusted_proxies="127.0.0.1", log__level="debug",
+                limits__hello="2m", edge__ping="2m")))
             for number in (1, 2)]
         proxy = stack.enter_context(stopping(Proxy(folder, workers)))
         proxy.told = (folder / "log").read_text
@@ -88,11 +90,30 @@ def test_workers_hear_from_the_proxy_alone_where_devices_come_from(proxy):
 
 
 def test_one_address_has_so_many_connections_and_others_notice_nothing(proxy):
+    """Opened more slowly than the other limit allows."""
     with contextlib.ExitStack() as stack:
         statuses = []
-        for _ in range(520):
+        for number in range(520):
             connection, status = proxy.connect("127.0.0.4")
             stack.enter_context(connection)
             statuses.append(status)
+            if number in (200, 400):
+                time.sleep(11)
         assert statuses == [101] * 500 + [429] * 20
         assert proxy.status("127.0.0.5") == 101
+    eventually("the address may connect again", lambda: proxy.status("127.0.0.4") == 101)
+
+
+def test_one_address_opens_so_many_in_a_while_and_refused_ones_do_not_count(proxy):
+    """Else the attempts of an office during an outage would keep it out when the workers are back."""
+    def attempts(count, path="/v1/connect", more=""):
+        statuses = [proxy.status("127.0.0.6", path, more) for _ in range(count)]
+        return {status: statuses.count(status) for status in set(statuses)}
+
+    # A worker refuses this one.
+    assert attempts(600, more="Content-Length: 1\r\n").keys() == {426}
+    begun = time.monotonic()
+    found = attempts(560)
+    assert found.get(429, 0) > 0 or time.monotonic() - begun > 9, found
+    assert found[101] >= 500
+    assert proxy.status("127.0.0.5") == 101

@@ -13,6 +13,8 @@ final class AdminConnections: Sendable {
     let headTime: TimeAmount
     /// How long the rest of a request may take.
     static let bodyTime = TimeAmount.seconds(10)
+    /// How long a client may read nothing of an answer.
+    static let readTime = TimeAmount.seconds(10)
 
     private struct Standing {
         let channel: any Channel
@@ -67,6 +69,8 @@ final class AdminConnection {
     /// How many requests have begun whose answers have not ended. One that is refused is answered before it is whole,
     /// and a client may send a request before the answer to the one before has come.
     private var unanswered = 0
+    /// Runs while more of the answers waits than the kernel takes.
+    private var stall: Scheduled<Void>?
 
     /// Watches over a connection that has just been made, and whose handlers for HTTP stand.
     init(_ channel: any Channel, among connections: AdminConnections) throws {
@@ -107,11 +111,19 @@ final class AdminConnection {
 
     private func waitForAnswers() {
         phase = unanswered > 0 ? .answering : .between
-        connections.silent(channel, since: unanswered > 0 ? nil : .now())
+        connections.silent(channel, since: unanswered > 0 && channel.isWritable ? nil : .now())
+    }
+
+    /// The client has begun or ceased to read: an answer that nobody reads gives its place up.
+    private func writabilityChanged() {
+        stall?.cancel()
+        stall = channel.isWritable ? nil : deadline(in: AdminConnections.readTime)
+        if case .answering = phase { waitForAnswers() }
     }
 
     private func closed() {
         stopClock()
+        stall?.cancel()
         connections.closed(channel)
     }
 
@@ -167,6 +179,11 @@ final class AdminConnection {
             case .end: connection.requestCame()
             }
             context.fireChannelRead(data)
+        }
+
+        func channelWritabilityChanged(context: ChannelHandlerContext) {
+            connection.writabilityChanged()
+            context.fireChannelWritabilityChanged()
         }
 
         func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -50,16 +50,17 @@ struct Waiting {
         }
     }
 
-    /// Whom to drop where there are too many: again and again the oldest of the address that has most. Those who have
-    /// waited for longer than honest clients do come first, lest a stranger with very many addresses outlast an office
-    /// that has one.
+    /// Whom to drop where there are too many: again and again the oldest of the address that has most. Where no address
+    /// has an eighth of all, those who have waited for longer than honest clients do come first, lest a stranger with very
+    /// many addresses outlast an office that has one.
     ///
     /// - Parameters:
     ///   - addresses: of all, the oldest first.
     ///   - late: how many of them, from the first on, have waited for so long.
     /// - Returns: their indices.
     static func surplus(_ count: Int, of addresses: [ClientAddress], late: Int = 0) -> Set<Int> {
-        if late > 0, late < addresses.count {
+        let most = addresses.reduce(into: [:]) { $0[$1, default: 0] += 1 }.values.max() ?? 0
+        if late > 0, late < addresses.count, most <= addresses.count / 8 {
             let first = surplus(count, of: Array(addresses.prefix(late)))
             guard count > late else { return first }
             return first.union(surplus(count - late, of: Array(addresses.dropFirst(late))).map { $0 + late })

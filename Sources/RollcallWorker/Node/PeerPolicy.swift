@@ -3,24 +3,23 @@
 internal import NIOCore
 internal import RollcallModel
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The parts of an edge's address by which it is judged.
 struct EdgeURL {
     let isEncrypted: Bool
     /// In small letters, and without the brackets of an IPv6 address.
     let host: String
 
+    /// - Returns: nil for anything that a client might read otherwise: with user names, escapes, other letters than those
+    ///   of hosts, a dot at the end, or numbers that some take for an address.
     init?(_ url: String) {
-        guard let parts = URLComponents(string: url), parts.scheme == "ws" || parts.scheme == "wss",
-            let host = parts.host, !host.isEmpty
-        else { return nil }
-        isEncrypted = parts.scheme == "wss"
-        self.host = Loopback.host(of: host.lowercased())
+        isEncrypted = url.begins(with: "wss://")
+        guard isEncrypted || url.begins(with: "ws://") else { return nil }
+        let rest = url.utf8.dropFirst(isEncrypted ? 6 : 5)
+        let authority = String(Substring(rest.prefix { !"/?#".utf8.contains($0) })).lowercased()
+        guard PeerPolicy.isOfHost(authority, and: "[]") else { return nil }
+        host = Loopback.host(of: authority)
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        guard isAddress || PeerPolicy.isName(host) else { return nil }
     }
 }
 
@@ -39,12 +38,25 @@ struct PeerPolicy {
 
     /// Whether a text can stand in `edge.peers`.
     static func isPattern(_ text: String) -> Bool {
-        let host = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
-        return !host.isEmpty
-            && host.utf8.allSatisfy { byte in
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                    || ".:-_".utf8.contains(byte)
-            }
+        let host = (text.begins(with: "*.") ? String(text.dropFirst(2)) : text).lowercased()
+        return isName(host) || (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
+
+    /// Whether a text consists of what hosts and their ports consist of, in small letters.
+    fileprivate static func isOfHost(_ text: String, and others: String = "") -> Bool {
+        text.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || ".:-_".utf8.contains(byte) || others.utf8.contains(byte)
+        }
+    }
+
+    /// Whether a host is a name that nobody takes for an address in another notation, such as 134744072.
+    fileprivate static func isName(_ host: String) -> Bool {
+        let parts = host.parts(at: ".")
+        guard isOfHost(host), !host.utf8.contains(UInt8(ascii: ":")), !parts.contains(where: \.isEmpty) else {
+            return false
+        }
+        return parts.last?.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } ?? false
     }
 
     func allows(_ url: String) -> Bool {
@@ -64,7 +76,7 @@ struct PeerPolicy {
         case here
         /// An IPv4 network of 24 bits, or an IPv6 network of 64.
         case network([UInt8])
-        /// What follows the first part of a name; the whole name if that would be no more than `org`.
+        /// What follows the first part of a name; the whole name if that might be a domain that strangers share.
         case domain(String)
         /// Names of one part mean something in a local network alone.
         case local
@@ -79,6 +91,8 @@ struct PeerPolicy {
         switch parts.count {
         case 1: return .local
         case 2: return .domain(host)
+        // Below co.uk, com.au and the like everybody has names.
+        case 3 where parts[1].utf8.count <= 3: return .domain(host)
         default: return .domain(parts.dropFirst().joined(separator: "."))
         }
     }

@@ -94,6 +94,25 @@ struct AdminConnectionsTests {
         #expect(!held[1].isActive)
     }
 
+    /// 128 connections that asked for a page again and again and read nothing kept everybody else out.
+    @Test("a client that reads nothing of its answer for ten seconds is closed, and makes room before")
+    func unread() throws {
+        let channel = try connection()
+        func writable(_ isWritable: Bool) {
+            channel.isWritable = isWritable
+            channel.pipeline.fireChannelWritabilityChanged()
+        }
+        try channel.writeInbound(ByteBuffer(string: post + "abcd"))
+        writable(false)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        writable(true)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(channel.isActive)
+        writable(false)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(!channel.isActive)
+    }
+
     @Test("a connection with a second request is answered until both answers have gone out")
     func pipelined() throws {
         let channel = try connection()

@@ -141,7 +141,7 @@ struct WaitingTests {
     @Test("give way where one address has most of them, of an IPv6 network as of one address")
     func addresses() {
         func surplus(_ count: Int, _ texts: String...) -> Set<Int> {
-            Waiting.surplus(count, of: texts.map { ClientAddress($0) })
+            Waiting.surplus(count, of: texts.map { ClientAddress(named: $0) })
         }
         #expect(surplus(1, "10.0.0.1", "10.0.0.2", "10.0.0.2") == [1])
         #expect(surplus(2, "10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.2") == [1, 2])
@@ -154,11 +154,17 @@ struct WaitingTests {
     // A stranger with very many IPv6 networks has one connection in each.
     @Test("give way where they have waited for longer than honest clients do, before those of a whole office")
     func late() {
-        let stranger = (0..<4).map { ClientAddress("fd00:0:0:\($0)::1") }
-        let addresses = stranger + (0..<6).map { _ in ClientAddress("10.0.0.1") }
-        #expect(Waiting.surplus(2, of: addresses, late: 4) == [0, 1])
-        #expect(Waiting.surplus(5, of: addresses, late: 4) == [0, 1, 2, 3, 4])
-        #expect(Waiting.surplus(2, of: addresses, late: 10) == [4, 5])
+        let stranger = (0..<40).map { ClientAddress(named: "fd00:0:0:\($0)::1") }
+        let addresses = stranger + (0..<5).map { _ in ClientAddress(named: "10.0.0.1") }
+        #expect(Waiting.surplus(2, of: addresses, late: 40) == [0, 1])
+        #expect(Waiting.surplus(41, of: addresses, late: 40) == Set(0...40))
+        #expect(Waiting.surplus(2, of: addresses, late: 45) == [40, 41])
+    }
+
+    @Test("give way where one address floods, before somebody else whose network is slow")
+    func slow() {
+        let addresses = [ClientAddress(named: "10.0.0.2")] + (0..<100).map { _ in ClientAddress(named: "10.0.0.1") }
+        #expect(Waiting.surplus(10, of: addresses, late: 1) == Set(1...10))
     }
 }
 
@@ -169,9 +175,9 @@ struct AddressLimitTests {
     @Test("is so many WebSockets at once, of an IPv6 network as of one address")
     func connections() throws {
         let limits = try #require(AddressLimits(connections: 2, rate: 0))
-        let (office, other) = (ClientAddress("fd00::1"), ClientAddress("fd00:0:0:1::1"))
+        let (office, other) = (ClientAddress(named: "fd00::1"), ClientAddress(named: "fd00:0:0:1::1"))
         #expect(limits.take(office, at: start) == nil)
-        #expect(limits.take(ClientAddress("fd00::2"), at: start) == nil)
+        #expect(limits.take(ClientAddress(named: "fd00::2"), at: start) == nil)
         #expect(limits.take(office, at: start) == .connectionsPerAddress)
         #expect(limits.take(other, at: start) == nil)
         limits.release(office)
@@ -181,11 +187,11 @@ struct AddressLimitTests {
     @Test("is so many new ones a second, and ten times as many at once")
     func rate() throws {
         let limits = try #require(AddressLimits(connections: 0, rate: 5))
-        let address = ClientAddress("10.0.0.1")
+        let address = ClientAddress(named: "10.0.0.1")
         var atOnce = 0
         while atOnce < 1000, limits.take(address, at: start) == nil { atOnce += 1 }
         #expect(atOnce == 50)
-        #expect(limits.take(ClientAddress("10.0.0.2"), at: start) == nil)
+        #expect(limits.take(ClientAddress(named: "10.0.0.2"), at: start) == nil)
         #expect(limits.take(address, at: start + .milliseconds(199)) == .connectionRatePerAddress)
         #expect(limits.take(address, at: start + .milliseconds(200)) == nil)
         #expect(limits.take(address, at: start + .milliseconds(201)) == .connectionRatePerAddress)
@@ -196,8 +202,12 @@ struct AddressLimitTests {
         arguments: ["127.0.0.1", "127.9.9.9", "::1"])
     func loopback(address: String) throws {
         let limits = try #require(AddressLimits(connections: 1, rate: 1))
-        for _ in 0..<20 { #expect(limits.take(ClientAddress(address), at: start) == nil) }
+        let peer = ClientAddress(of: try SocketAddress(ipAddress: address, port: 1))
+        for _ in 0..<20 { #expect(limits.take(peer, at: start) == nil) }
         #expect(limits.remembered == 0)
+        // Anybody may have told a proxy that this is their address.
+        #expect(limits.take(ClientAddress(named: address), at: start) == nil)
+        #expect(limits.take(ClientAddress(named: address), at: start) == .connectionsPerAddress)
         #expect(AddressLimits(connections: 0, rate: 0) == nil)
     }
 
@@ -205,7 +215,7 @@ struct AddressLimitTests {
     func forgotten() throws {
         let limits = try #require(AddressLimits(connections: 0, rate: 5))
         for number in 0..<100_000 {
-            let address = ClientAddress("10.\(number >> 16).\(number >> 8 & 255).\(number & 255)")
+            let address = ClientAddress(named: "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)")
             #expect(limits.take(address, at: start + .milliseconds(Int64(number))) == nil)
             limits.release(address)
         }

@@ -182,6 +182,6 @@ struct TestEdge {
 
 extension EdgeConnection {
     convenience init(on loop: EdgeLoop) {
-        self.init(on: loop, from: ClientAddress("127.0.0.1"))
+        self.init(on: loop, from: ClientAddress(named: "127.0.0.1"))
     }
 }

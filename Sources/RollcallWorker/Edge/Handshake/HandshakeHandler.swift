@@ -41,7 +41,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Puts a handshake into a new channel's pipeline. To be called on the loop.
     static func begin(on channel: any Channel, of loop: EdgeLoop) throws -> HandshakeHandler {
-        let handler = HandshakeHandler(on: loop, from: ClientAddress(channel.remoteAddress))
+        let handler = HandshakeHandler(on: loop, from: ClientAddress(of: channel.remoteAddress))
         try channel.pipeline.syncOperations.addHandlers([handler.decoder, handler])
         return handler
     }
@@ -62,7 +62,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch (state, unwrapInboundIn(data)) {
         case (.waiting, .head(let request)):
             client = loop.proxies.client(of: context.remoteAddress, request.headers)
-            address = ClientAddress(client)
+            if let client, client != context.remoteAddress?.ipAddress { address = ClientAddress(named: client) }
             do throws(Refusal) {
                 state = .accepted(try loop.handshake.accept(request))
             } catch {

@@ -90,15 +90,23 @@ extension SocketAddress {
 /// address of such a network has them all.
 struct ClientAddress: Hashable {
     private let network: UInt64
+    /// Whether a socket leads to this machine itself, or is closed and leads nowhere. What a proxy says is not asked: it
+    /// may have been told so by anybody.
+    let isLocal: Bool
 
-    init(_ address: SocketAddress?) {
-        network = (address?.networkBytes ?? []).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    /// The address at the other end of a socket.
+    init(of peer: SocketAddress?) {
+        network = Self.network(peer)
+        isLocal = peer?.ipAddress.map { Loopback.contains($0) } ?? true
     }
 
-    /// Whether it is of this machine itself: 127.0.0.0/8 or ::1, or none, as that of a closed socket.
-    var isLocal: Bool { network == 0 || network >> 24 == 127 }
+    /// An address that a proxy names.
+    init(named text: String) {
+        network = Self.network(try? SocketAddress(ipAddress: text, port: 0))
+        isLocal = false
+    }
 
-    init(_ text: String?) {
-        self.init(text.flatMap { try? SocketAddress(ipAddress: $0, port: 0) })
+    private static func network(_ address: SocketAddress?) -> UInt64 {
+        (address?.networkBytes ?? []).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
