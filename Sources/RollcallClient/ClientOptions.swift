@@ -23,8 +23,10 @@ public struct ClientOptions: Sendable {
     /// within it. The client shows its token there: it goes to no other host, whatever a worker says.
     public var workerHosts: [String] = []
     /// The app's names for people. Each is asked for once, and kept at least while it is on show. Where the app has none
-    /// (`nil`), the name in the conversation's members counts, which is also shown until the answer comes. A call that
-    /// takes longer than ``connectTimeout`` is cancelled, and repeated after those for others while its name is on show.
+    /// (`nil`), the name in the conversation's members counts, which is also shown until the answer comes. That may come
+    /// late; but after a call that takes longer than ``connectTimeout``, others are asked for, and while the name is on
+    /// show it is asked for again, with pauses that grow from a second to five minutes. A call is cancelled when the
+    /// next for the same name has taken too long as well, or nothing needs it any more.
     public var names: (@Sendable (UserID) async -> String?)?
 
     public init() {}

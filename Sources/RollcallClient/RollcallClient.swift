@@ -63,11 +63,11 @@ public final class RollcallClient: Sendable {
     ///   - dial: makes a wire to the worker.
     package convenience init(
         device: DeviceID?, options: ClientOptions, token: @escaping @Sendable () async throws -> String,
-        on loop: any EventLoop, by clock: SteadyClock = .system, dial: @escaping Dial
+        on loop: any EventLoop, by clock: SteadyClock = .system, jitter: Jitter = .system, dial: @escaping Dial
     ) {
         self.init(
             to: Itinerary([.here]), device: device, options: options, token: TokenSource(token), on: loop, by: clock,
-            jitter: .system, dial: dial)
+            jitter: jitter, dial: dial)
     }
 
     /// A client in whose life nothing happens but on this loop, by this clock and this chance.

@@ -38,14 +38,18 @@ final class TestWorld: Sendable {
 
     private let loop = NIOAsyncTestingEventLoop()
     private let clock: SteadyClock
+    private let jitter: Jitter
     private let script: Script
     private let state = NIOLockedValueBox(State())
 
     /// Whether what an app is asked for is waited for, as long as it takes.
     private let isAppAwaited: Bool
 
-    init(isAppAwaited: Bool = true, script: @escaping Script = { $1.behave($0) }) {
+    init(
+        isAppAwaited: Bool = true, jitter: Jitter = .system, script: @escaping Script = { $1.behave($0) }
+    ) {
         self.isAppAwaited = isAppAwaited
+        self.jitter = jitter
         self.script = script
         let start = ContinuousClock.now
         clock = SteadyClock { [loop, state] in
@@ -78,8 +82,9 @@ final class TestWorld: Sendable {
     ) -> RollcallClient {
         var options = ClientOptions()
         adjust(&options)
-        let client = RollcallClient(device: "phone", options: options, token: token, on: loop, by: clock) {
-            [state, script] _, loop, owner in
+        let client = RollcallClient(
+            device: "phone", options: options, token: token, on: loop, by: clock, jitter: jitter
+        ) { [state, script] _, loop, owner in
             let connection = Connection(on: loop, owner: owner, script: script) { Self.serverTime(state, loop) }
             let listening = state.withLockedValue {
                 $0.attempts += 1

@@ -19,7 +19,7 @@ final class Engine {
     private lazy var retryAlarm = Alarm(on: loop, by: clock) { [unowned self] in retryDue() }
     private lazy var timeAlarm = Alarm(on: loop, by: clock) { [unowned self] in timeDue() }
     private(set) lazy var names = NameBook(
-        options.names, patience: options.connectTimeout, on: loop, by: clock
+        options.names, patience: options.connectTimeout, on: loop, by: clock, jitter: random
     ) { [unowned self] in
         Set(rooms.values.flatMap(\.users))
     } learnt: { [unowned self] in

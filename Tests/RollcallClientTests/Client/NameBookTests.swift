@@ -52,48 +52,163 @@ import Testing
         #expect(groups.allSatisfy { $0.values.count < 500 }, "a name that comes does not show the whole list again")
     }
 
-    @Test("names that never come keep no others waiting, and are asked for again while they are on show")
-    func late() async throws {
-        let asked = NIOLockedValueBox<[UserID: Int]>([:])
-        let world = TestWorld(isAppAwaited: false)
-        let client = try await world.connected {
-            $0.names = { user in
-                asked.withLockedValue { $0[user, default: 0] += 1 }
-                if user != "bob" { try? await Task.sleep(for: .seconds(3600)) }
-                return user == "bob" ? "Bob" : nil
+    /// Answers when the test says so.
+    private final class SlowContacts: Sendable {
+        private typealias Call = (id: SerialNumber, user: UserID, answer: CheckedContinuation<String?, Never>)
+
+        private let obeysCancellation: Bool
+        private let state = NIOLockedValueBox<(asked: [UserID: Int], calls: [Call])>(([:], []))
+
+        init(obeyingCancellation: Bool) { obeysCancellation = obeyingCancellation }
+
+        var calls: Int { state.withLockedValue { $0.calls.count } }
+
+        func asked(_ user: UserID) -> Int { state.withLockedValue { $0.asked[user] ?? 0 } }
+
+        func name(of user: UserID) async -> String? {
+            let id = SerialNumber()
+            return await withTaskCancellationHandler {
+                await withCheckedContinuation { answer in
+                    let isOver = state.withLockedValue {
+                        $0.asked[user, default: 0] += 1
+                        if obeysCancellation && Task.isCancelled { return true }
+                        $0.calls.append((id, user, answer))
+                        return false
+                    }
+                    if isOver { answer.resume(returning: nil) }
+                }
+            } onCancel: {
+                if obeysCancellation { answer(nil) { $0.id == id } }
             }
+        }
+
+        /// Answers the first call for a user.
+        func answer(_ name: String?, for user: UserID) { answer(name) { $0.user == user } }
+
+        /// Lets everybody go.
+        func end() { while calls > 0 { answer(nil) { _ in true } } }
+
+        private func answer(_ name: String?, where isMeant: (Call) -> Bool) {
+            let call = state.withLockedValue { state in
+                state.calls.firstIndex(where: isMeant).map { state.calls.remove(at: $0) }
+            }
+            call?.answer.resume(returning: name)
+        }
+    }
+
+    /// All pauses are as long as they may be.
+    private static let longestPauses = Jitter { .max }
+
+    private func show(_ users: [UserID], in world: TestWorld) async {
+        world.connection.send(
+            .typing(.init(conversation: "c42", users: users.map { Typist(user: $0) }, count: users.count)))
+        await world.settle()
+    }
+
+    private func keepShowing(_ users: [UserID], in world: TestWorld, forSeconds seconds: Int) async {
+        for _ in 0..<seconds {
+            await show(users, in: world)
+            await world.advance(by: .seconds(1))
+        }
+        await show(users, in: world)
+    }
+
+    @Test(
+        "names that never come keep no others waiting, and are asked for again while they are on show",
+        arguments: [true, false])
+    func late(obeyingCancellation: Bool) async throws {
+        let contacts = SlowContacts(obeyingCancellation: obeyingCancellation)
+        defer { contacts.end() }
+        let world = TestWorld(isAppAwaited: false, jitter: Self.longestPauses)
+        let client = try await world.connected {
+            $0.names = { user in user == "bob" ? "Bob" : await contacts.name(of: user) }
         }
         let typing = Collected(client.typing(in: "c42"))
         await world.settle()
-        func show(_ users: [UserID]) async {
-            world.connection.send(
-                .typing(.init(conversation: "c42", users: users.map { Typist(user: $0) }, count: users.count)))
-            await world.settle()
-        }
         let silent = (0..<8).map { try! UserID("u\($0)") }
         func expects(_ count: Int) async throws {
             try await eventually("each is asked for \(count) times") {
-                asked.withLockedValue { asked in silent.allSatisfy { asked[$0] == count } }
+                silent.allSatisfy { contacts.asked($0) == count }
             }
         }
-        for second in 0..<10 {
-            await show(silent + ["bob"])
-            await world.advance(by: .seconds(1))
-            if second == 0 { try await expects(1) }
-            if second == 8 { #expect(asked.withLockedValue { $0["bob"] } == nil) }
-        }
+        await show(silent + ["bob"], in: world)
+        try await expects(1)
+        await keepShowing(silent + ["bob"], in: world, forSeconds: 9)
+        #expect(await client.inspect { $0.names.name(of: "bob") } == nil)
+        await world.advance(by: .seconds(1))
         try await eventually("Bob's name is known") {
             await client.inspect { $0.names.name(of: "bob") } == "Bob"
         }
-        await show(silent + ["bob"])
+        await show(silent + ["bob"], in: world)
         try await typing.latest("Bob's name") { typing in
             typing.typists.contains { $0.user == "bob" && $0.name == "Bob" }
         }
+        try await expects(1)
+        await world.advance(by: .seconds(1))
         try await expects(2)
-        await show(["bob"])
+        await show(["bob"], in: world)
         await world.advance(by: .seconds(20))
         try await expects(2)
+        #expect(await client.inspect { !$0.names.isAsking && $0.names.count == 1 + silent.count })
+        await show(silent, in: world)
+        try await expects(3)
+    }
+
+    @Test("a name that does not come is asked for with growing pauses, in two calls at once at most")
+    func pauses() async throws {
+        let contacts = SlowContacts(obeyingCancellation: true)
+        defer { contacts.end() }
+        let world = TestWorld(isAppAwaited: false, jitter: Self.longestPauses)
+        let client = try await world.connected { $0.names = { await contacts.name(of: $0) } }
+        let typing = Collected(client.typing(in: "c42"))
+        await world.settle()
+        // Asked at 0, 11, 23, 37 and 55 s: each call takes 10 s, and the pauses double from 1 s on.
+        for (seconds, asked) in [(10, 1), (2, 2), (10, 2), (2, 3), (12, 3), (2, 4), (16, 4), (2, 5), (24, 5), (2, 6)] {
+            await keepShowing(["ann"], in: world, forSeconds: seconds)
+            try await eventually("Ann is asked for \(asked) times") { contacts.asked("ann") == asked }
+            try await eventually("older calls are cancelled") { contacts.calls <= 2 }
+        }
+        #expect(typing.values.allSatisfy { $0.typists.allSatisfy { $0.name == nil } })
+    }
+
+    @Test(
+        "a name is shown however late it comes, and not asked for again",
+        arguments: [true, false], [Duration.milliseconds(10_500), .seconds(12)])
+    func slow(obeyingCancellation: Bool, time: Duration) async throws {
+        let contacts = SlowContacts(obeyingCancellation: obeyingCancellation)
+        defer { contacts.end() }
+        let world = TestWorld(isAppAwaited: false, jitter: Self.longestPauses)
+        let client = try await world.connected { $0.names = { await contacts.name(of: $0) } }
+        let typing = Collected(client.typing(in: "c42"))
+        await world.settle()
+        await show(["ann"], in: world)
+        await world.advance(by: time - .seconds(1))
+        await keepShowing(["ann"], in: world, forSeconds: 1)
+        let asked = time < .seconds(11) ? 1 : 2
+        try await eventually("Ann is asked for \(asked) times") { contacts.asked("ann") == asked }
+        contacts.answer("Ann", for: "ann")
+        try await eventually("Ann's name is known") { await client.inspect { $0.names.name(of: "ann") } == "Ann" }
+        contacts.answer("Another", for: "ann")
+        await keepShowing(["ann"], in: world, forSeconds: 30)
+        try await typing.latest("Ann's name") { $0.typists.first?.name == "Ann" }
+        #expect(contacts.asked("ann") == asked)
         #expect(await client.inspect { !$0.names.isAsking && $0.names.count == 1 })
+    }
+
+    @Test("names that do not come are forgotten when nothing shows them any more")
+    func lateForgotten() async throws {
+        let contacts = SlowContacts(obeyingCancellation: true)
+        defer { contacts.end() }
+        let world = TestWorld(isAppAwaited: false)
+        let client = try await world.connected { $0.names = { await contacts.name(of: $0) } }
+        let typing = Collected(client.typing(in: "c42"))
+        await world.settle()
+        for first in stride(from: 0, to: 6000, by: 100) {
+            await show((first..<(first + 100)).map { try! UserID("user\($0)") }, in: world)
+        }
+        await world.advance(by: .seconds(11))
+        #expect(await client.inspect { $0.names.count } <= NameBook.capacity)
+        #expect(!typing.values.isEmpty)
     }
 
     @Test("names that nothing shows any more are forgotten, and asked for again when they are shown again")
