@@ -42,7 +42,10 @@ struct ClusterSizeTests {
     func size(workers count: Int, primaries: Int) async throws {
         let set = try await RedisClusterSet(primaries: primaries)
         var workers: [WorkerProcess] = []
-        for number in 1...count { workers.append(try await WorkerProcess("w\(number)", redis: set.url)) }
+        // The devices answer pings only when they are looked at, and a busy machine takes long to make them all.
+        for number in 1...count {
+            workers.append(try await WorkerProcess("w\(number)", redis: set.url, settings: ["edge.ping": "5m"]))
+        }
         // Nobody is there: each worker hears its own channel.
         try await expect(
             Census(workers: count, primaries: primaries, hears: count, subscriptions: count), of: set)
@@ -67,7 +70,7 @@ struct ClusterSizeTests {
                 subscriptions: count * (loops * topics + 1)),
             of: set)
         for worker in workers { #expect(worker.process.isRunning) }
-        #expect(devices.allSatisfy { $0.close == nil })
+        for device in devices { #expect(try await device.ask(.state(.active)) == nil) }
     }
 
     private func expect(_ expected: Census, of set: RedisClusterSet) async throws {
