@@ -59,8 +59,7 @@ extension Nuisance {
         Nuisance("`token`", Bound(commands: 1, bytes: 1, answer: 60, pings: 5), count: 20) { _ in
             #"{"type":"token","token":"USER"}"#
         },
-        // A start and the stop that leaving is are told at once, however soon they come after the last.
-        Nuisance("`typing`, `leave` and `join`", Bound(commands: 8, bytes: 90, answer: 300, pings: 6)) {
+        Nuisance("`typing`, `leave` and `join`", Bound(commands: 8, bytes: 12, answer: 300, pings: 6)) {
             switch $0 % 3 {
             case 0: #"{"type":"typing","conversation":"members","typing":true}"#
             case 1: #"{"type":"leave","conversation":"members"}"#

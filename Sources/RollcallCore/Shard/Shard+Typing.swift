@@ -54,7 +54,7 @@ extension Shard {
         let (time, rules) = (redisTime(at: now), settings.typing)
         let decision =
             typing
-            ? sessions[key]?.signalled(in: room, rules, at: now, time: time)
+            ? sessions[key]?.signalled(in: room, of: conversation, rules, at: now, time: time)
             : sessions[key]?.stopped(in: room)
         if let decision { carryOut(decision, in: conversation, for: key, id: typing ? id : nil) }
         if typing, decision == nil {
@@ -80,7 +80,7 @@ extension Shard {
     }
 
     mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
-        for sender in sessions[key]?.senders ?? [] { stopTyping(key, in: sender.room) }
+        for room in sessions[key]?.senders.compactMap(\.room) ?? [] { stopTyping(key, in: room) }
         for room in sessions[key]?.joining ?? [] { dropHeldTyping(key, in: room) }
     }
 
@@ -93,9 +93,8 @@ extension Shard {
     /// A deferred signal may go on, or a typing that was not renewed ends.
     mutating func typingDue(_ key: SessionKey, at now: Instant) {
         for (index, sender) in (sessions[key]?.senders ?? []).enumerated() {
-            guard let conversation = rooms[sender.room]?.conversation else { continue }
             while let decision = sessions[key]?.senders[index].typing.due(at: now) {
-                carryOut(decision, in: conversation, for: key, id: nil)
+                carryOut(decision, in: sender.conversation, for: key, id: nil)
             }
         }
         remindOfTyping(key)

@@ -59,6 +59,9 @@ public struct TypingSender: Hashable, Sendable {
         end = nil
     }
 
+    /// Whether a signal would go on at once.
+    func isRested(at now: Instant) -> Bool { nextSend.map { $0 <= now } ?? true }
+
     /// When ``due(at:)`` next has something to say.
     public var nextDue: Instant? {
         let send = deferred == nil ? nil : nextSend

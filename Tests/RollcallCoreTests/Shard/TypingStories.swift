@@ -74,6 +74,26 @@ import Testing
         #expect(stage.heard(by: bob).typists == [[]])
     }
 
+    /// Each start after a `leave` and a `join` was published at once, and its stop with the next `leave`: 33 frames a
+    /// second to everybody in the conversation.
+    @Test("T3: who leaves and joins again types no more often than the throttle allows")
+    func leaveAndJoin() {
+        var (stage, alice, bob) = aliceAndBob()
+        for _ in 0..<100 {
+            stage.say(.typing("c", true), on: alice)
+            stage.settle()
+            stage.say(.leave("c"), on: alice)
+            stage.say(.join("c", presence: false), on: alice)
+            stage.settle()
+            stage.pass(.milliseconds(30))
+        }
+        let count = stage.heard(by: bob).typists.count
+        #expect((2...8).contains(count), "\(count) messages in three seconds")
+        stage.say(.typing("c", true), on: alice)
+        stage.pass(.seconds(1))
+        #expect(stage.heard(by: bob).typists.last == ["alice"])
+    }
+
     @Test("a stop goes at once, and takes the deferred signal with it")
     func stop() {
         var (stage, alice, bob) = aliceAndBob()
