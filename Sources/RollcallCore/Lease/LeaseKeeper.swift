@@ -1,28 +1,29 @@
-// A worker's own lease: claimed at the start, renewed by heartbeats, and never revived once it may have been lost.
+// A worker's own lease: claimed at startup, renewed by heartbeats, and never renewed once it may have expired.
 
 public import RollcallModel
 
-/// The life of one worker's lease, incarnation after incarnation.
+/// Manages one worker's lease through all of its incarnations.
 public struct LeaseKeeper: Sendable {
-    /// What a heartbeat asks for.
+    /// The request that a heartbeat makes.
     public enum Beat: Hashable, Sendable {
-        /// A lease under a new incarnation.
+        /// Claims a lease under a new incarnation.
         case begin(Incarnation)
-        /// More time for the present one.
+        /// Renews the current lease.
         case renew(Incarnation)
-        /// The last one: the lease ends `after` from now.
+        /// The last heartbeat: the lease ends `after` from now.
         case end(Incarnation, after: Duration)
     }
 
-    /// What the answer to a heartbeat means.
+    /// What the reply to a heartbeat means.
     public enum Verdict: Hashable, Sendable {
-        /// A new incarnation stands; all sessions are asserted under it. The first is the process's first.
+        /// A new incarnation holds a lease, and all sessions are written again under it. `isFirst` is true for the
+        /// first incarnation of the process.
         case began(Incarnation, isFirst: Bool, sent: Instant)
-        /// The lease goes on. After a gap others may have been unable to renew theirs, too.
+        /// The lease was renewed. After a gap, other workers may have been unable to renew theirs as well.
         case renewed(sent: Instant, afterGap: Bool)
-        /// The lease was lost: a new one is to be claimed, at once.
+        /// The lease was lost. The worker claims a new one at once.
         case lost
-        /// It was refused, or is the answer to a heartbeat of a former life.
+        /// The claim was refused, or the reply belongs to a heartbeat of an earlier incarnation.
         case nothing
     }
 
@@ -40,25 +41,27 @@ public struct LeaseKeeper: Sendable {
     private var state: State
     private var awaiting: (beat: Beat, sent: Instant)?
     private var isFirst = true
-    /// Since when heartbeats have followed each other under one incarnation without a gap over two of them.
+    /// The start of the current series of heartbeats under one incarnation in which no gap exceeded two heartbeats.
     private var steadySince: Instant?
     /// When the last renewal was answered.
     private var lastRenewed: Instant?
-    /// What Redis's clock said in that answer, and when it was asked for.
+    /// The Redis time in the last reply, and when its request was sent.
     private var lastHeard: (time: Timestamp, sent: Instant)?
-    /// How many heartbeats in a row Redis has refused because it takes no writes.
+    /// Consecutive heartbeats that Redis refused because it accepts no writes.
     private var refusals = 0
 
-    /// After so many refusals in a row, Redis counts as one that takes no writes.
+    /// The number of consecutive refusals after which Redis counts as refusing writes.
     static let fewRefusals = 2
 
-    /// Later than this, by Redis time, no write of the worker's sessions may take effect.
+    /// The write deadline, by Redis time: later writes of this worker's sessions have no effect.
     public private(set) var until = Timestamp(milliseconds: 0)
 
-    /// A script may run this much after its `until` on another host's clock and still be before the lease's end.
+    /// The largest clock difference tolerated between hosts. A script may run this much after `until` by another host's
+    /// clock and still run before the lease ends.
     public static let clockTolerance = Duration.milliseconds(500)
 
-    /// - Parameter placing: gives a name that was drawn another random part, where it matters which.
+    /// - Parameter placing: changes the random part of a new incarnation's name where it matters. On a cluster, this
+    ///   puts the worker's session list into the slot of `{workers}`.
     public init(
         worker: String, lease: Duration, heartbeat: Duration, using random: inout some RandomNumberGenerator,
         placing: @escaping @Sendable (Incarnation) -> Incarnation = { $0 }
@@ -76,18 +79,18 @@ public struct LeaseKeeper: Sendable {
         return nil
     }
 
-    /// Whether the worker has watched leases long enough to sweep those that passed: just started, or back from a
-    /// pause, it might take a worker for dead that only it has not heard.
+    /// Whether the worker has observed leases long enough to sweep expired ones. A worker that has just started, or was
+    /// paused, could mistake a live worker for a dead one.
     public func maySweep(at now: Instant) -> Bool {
         guard let steadySince, incarnation != nil else { return false }
         return now - steadySince >= Patience.beforeJudging(lease: lease)
     }
 
-    /// How long after a heartbeat the next one follows. Where Redis refuses writes, sooner: from the first heartbeat
-    /// that it takes again, it is more than a second until all is said.
+    /// The time from one heartbeat to the next. It is shorter while Redis refuses writes: after the first heartbeat
+    /// that succeeds, it takes more than a second until all sessions are written.
     public var pause: Duration { refusals > 0 ? min(heartbeat, .milliseconds(500)) : heartbeat }
 
-    /// The heartbeat that is due; `nil` while one is under way or after the end.
+    /// Returns the heartbeat that is due; `nil` while one is in flight, or after the lease was ended.
     public mutating func heartbeatDue(at now: Instant) -> Beat? {
         guard awaiting == nil else { return nil }
         let beat: Beat
@@ -100,7 +103,7 @@ public struct LeaseKeeper: Sendable {
         return beat
     }
 
-    /// A heartbeat was answered. Where Redis changed meanwhile it is another that counts, and this one says nothing.
+    /// Handles the reply to a heartbeat. If Redis changed since the request, the reply is ignored.
     public mutating func heartbeatAnswered(
         _ beat: Beat, _ snapshot: LeaseSnapshot, at now: Instant, using random: inout some RandomNumberGenerator
     ) -> Verdict {
@@ -117,7 +120,7 @@ public struct LeaseKeeper: Sendable {
         case (.held(let incarnation), .renew(let asked)) where snapshot.held && asked == incarnation:
             return .renewed(sent: sent, afterGap: renewed(time: snapshot.time, sent: sent, at: now))
         case (.beginning, _):
-            // Not again at once: a Redis that refuses every beginning would be asked without a pause.
+            // Does not retry at once: a Redis that refuses every claim would be asked in a tight loop.
             redisChanged(using: &random)
             return .nothing
         case (.held, _):
@@ -128,16 +131,16 @@ public struct LeaseKeeper: Sendable {
         }
     }
 
-    /// The heartbeat's reply will not come. The next one asks again.
+    /// Handles a heartbeat that gets no reply. The next heartbeat asks again.
     public mutating func heartbeatFailed(_ beat: Beat) {
         if awaiting?.beat == beat { awaiting = nil }
     }
 
-    /// Redis answered a heartbeat with an error. The next heartbeat asks again.
+    /// Handles an error reply to a heartbeat. The next heartbeat asks again.
     ///
-    /// - Parameter isOfWrites: whether the error says that Redis takes no writes at all.
-    /// - Returns: whether Redis counts as one that answers and takes no writes: after two such errors in a row. Under a
-    ///   lease, any error counts once the lease must have passed since it was last renewed.
+    /// - Parameter isOfWrites: whether the error says that Redis accepts no writes at all.
+    /// - Returns: whether Redis now counts as refusing writes: after two such errors in a row, or, while a lease is
+    ///   held, after any error once a full lease has passed since the last renewal.
     public mutating func heartbeatRefused(_ beat: Beat, isOfWrites: Bool, at now: Instant) -> Bool {
         guard awaiting?.beat == beat else { return false }
         awaiting = nil
@@ -151,8 +154,8 @@ public struct LeaseKeeper: Sendable {
         }
     }
 
-    /// A connection was lost, or Redis said that it is another primary: what it holds may not be what was written, so
-    /// that everything is said again under a new name.
+    /// Starts over with a new incarnation after a lost connection or a change of the primary. Redis may have lost
+    /// writes, so everything is written again under a new name.
     public mutating func redisChanged(using random: inout some RandomNumberGenerator) {
         guard state != .ended else { return }
         awaiting = nil
@@ -163,7 +166,7 @@ public struct LeaseKeeper: Sendable {
         state = .beginning(placing(Incarnation(worker: worker, using: &random)))
     }
 
-    /// The worker leaves in good order.
+    /// Ends the lease in an orderly shutdown.
     ///
     /// - Returns: the last heartbeat; `nil` if there is no lease to end.
     public mutating func ending(after: Duration) -> Beat? {
@@ -172,14 +175,14 @@ public struct LeaseKeeper: Sendable {
         return .end(incarnation, after: after)
     }
 
-    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, by this clock or by that
-    ///   of Redis. Where Redis's clock is set forward, leases pass that their workers had no time to renew.
+    /// - Returns: whether more than two heartbeats passed since the last renewal was answered, by this clock or by
+    ///   Redis's. If Redis's clock is set forward, leases expire before their workers can renew them.
     private mutating func renewed(time: Timestamp, sent: Instant, at now: Instant) -> Bool {
         until = time.advanced(by: lease - Self.clockTolerance)
         let isSetForward = lastHeard.map { time.since($0.time) > now - $0.sent + Self.clockTolerance } ?? false
         let isAfterGap = isSetForward || lastRenewed.map { now - $0 > heartbeat * 2 } ?? false
         if isAfterGap { steadySince = nil }
-        // Not since it was sent: what took long on its way may be the first to be answered after the gap.
+        // Counts from the reply and not from the request: a slow request may be the first one answered after a gap.
         steadySince = steadySince ?? now
         lastRenewed = now
         lastHeard = (time, sent)

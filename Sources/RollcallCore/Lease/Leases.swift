@@ -1,29 +1,29 @@
-// Who lives and who is dead, as far as the last heartbeat knew: the judgement on which masking rests.
+// Which workers are alive, as of the last heartbeat. Readers use this to ignore the devices of dead incarnations.
 
 public import RollcallModel
 
-/// Every worker's lease as this worker's last heartbeat read them.
+/// The leases of all workers, as this worker's last heartbeat read them.
 public struct Leases: Hashable, Sendable {
     public private(set) var living: Set<Incarnation> = []
-    /// Redis's clock when they were read.
+    /// Redis time when the leases were read.
     private var time: Timestamp?
     private var ends: [Incarnation: Timestamp] = [:]
-    /// The first end of the leases that stood.
+    /// The earliest end of the leases that had not expired.
     private var firstEnd: Timestamp?
-    /// Whether the lease of some incarnation had passed that is not swept yet. Its devices still count in what others
-    /// publish of their users.
+    /// Whether some incarnation's lease had expired and the incarnation was not swept yet. Its devices still count in
+    /// the presence that other workers publish.
     public private(set) var leavesUnswept = false
 
     public init() {}
 
-    /// Whether Redis's clock was set back since the last heartbeat, if this is what the next one read.
+    /// Returns whether the clock of Redis was set back between the last heartbeat and the one that read this snapshot.
     func areSetBack(by snapshot: LeaseSnapshot) -> Bool {
         time.map { snapshot.time < $0 } ?? false
     }
 
-    /// Takes what a heartbeat read.
+    /// Stores what a heartbeat read.
     ///
-    /// - Returns: whether an incarnation died that lived before.
+    /// - Returns: whether an incarnation that was alive before is now dead.
     public mutating func read(_ snapshot: LeaseSnapshot) -> Bool {
         let before = living
         time = snapshot.time
@@ -34,9 +34,10 @@ public struct Leases: Hashable, Sendable {
         return !before.isSubset(of: living)
     }
 
-    /// The incarnations whose lease stands at this moment, unless it is renewed, too. Whoever is not among them is looked
-    /// up before being judged: it may have begun since the last heartbeat, have renewed its lease, or have been swept
-    /// and forgotten.
+    /// Returns the incarnations whose lease, as last read, has not expired at `time`.
+    ///
+    /// Callers look up every other incarnation before they judge it. Since the last heartbeat it may have started or
+    /// renewed its lease, or may have been swept and removed.
     public func living(at time: Timestamp) -> Set<Incarnation> {
         guard let firstEnd, firstEnd < time else { return living }
         return living.filter { incarnation in ends[incarnation].map { $0 >= time } ?? false }

@@ -1,15 +1,17 @@
-// An outage, of Redis or of one's own, that is over and not settled yet.
+// An outage, of Redis or of this worker, that is over but not settled: other workers may still have to write their
+// sessions again.
 
 import RollcallModel
 
-/// What a worker keeps of an outage until others have said again what Redis may have forgotten: what its observers saw
-/// stays as long, but for newer records.
+/// State kept after an outage until all workers have had time to restore what Redis may have lost. Until then,
+/// observers keep what they saw before, except for newer records.
 struct Outage: Sendable {
     var settles: Instant
-    /// The last heartbeat before it, by Redis time, if it lasted long enough for this worker's lease to be lost.
+    /// The last heartbeat before the outage, by Redis time; `nil` if this worker kept its lease.
     var lastBeat: Timestamp?
 
-    /// Whether a lease passed, and not in the outage, in which every other one may have.
+    /// Whether a lease expired before the outage. A lease that expired during the outage proves nothing, since every
+    /// worker's may have.
     func hadPassed(_ standing: WorkerStanding) -> Bool {
         guard let end = standing.leaseEnd else { return false }
         return lastBeat.map { end < $0 } ?? true

@@ -1,15 +1,16 @@
-// How long a worker waits after an outage, of Redis or of its own, before it says what takes away from others, and
-// before it believes that they are gone.
+// How long a worker waits after an outage, of Redis or its own, before it writes weaker states and before it treats
+// other workers as gone.
 
-/// The waits after an outage.
+/// Delays after an outage.
 public enum Patience {
-    /// How long what says less is held back, so that what says more comes first.
+    /// How long weaker states (idle, background, in grace, removed) are held back so that active devices are written
+    /// first.
     public static let beforeSayingLess = Duration.seconds(1)
 
-    /// How much longer a removal is held back: the device may be back at another worker, which says so a little later.
+    /// The extra delay of a removal: the device may have reconnected to another worker, which writes it slightly later.
     static let beforeRemoving = Duration.milliseconds(250)
 
-    /// How long a worker waits before it judges those who have said nothing: one lease, but with short leases until
-    /// others, who may have come back a little later, have said what says less.
+    /// How long a worker waits before it judges incarnations that have shown no sign of life: one lease, but long
+    /// enough for other workers to write their weaker states even if they recovered slightly later.
     public static func beforeJudging(lease: Duration) -> Duration { max(lease, beforeSayingLess * 2) }
 }

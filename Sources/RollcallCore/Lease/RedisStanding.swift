@@ -1,11 +1,11 @@
-// What Redis does for a worker at this moment. A Redis that answers but refuses writes is a case of its own: nothing can
-// be written, so nothing is owed, but everything can still be read.
+// What Redis can do for a worker at this moment. A Redis that answers but refuses writes is a separate case: nothing
+// can be written, but everything can still be read.
 
 internal import RollcallModel
 
-/// What a shard can do with Redis, as far as the worker's heartbeats tell.
+/// What a shard can do with Redis, as far as the worker's heartbeats show.
 enum RedisStanding: Hashable, Sendable {
-    /// Redis cannot be reached, or the lease was lost: nothing is read or written before the next lease begins.
+    /// Redis is unreachable, or the lease was lost. Nothing is read or written before the next lease begins.
     case away
     /// Redis answers reads and refuses writes. The lease of this incarnation may still be renewed; `nil` if there is
     /// none.
@@ -24,7 +24,7 @@ enum RedisStanding: Hashable, Sendable {
         if case .refusesWrites = self { true } else { false }
     }
 
-    /// A heartbeat renewed the lease.
+    /// Handles a renewed lease.
     ///
     /// - Returns: whether Redis refused writes until now.
     mutating func renewed(until: Timestamp) -> Bool {
@@ -40,7 +40,7 @@ enum RedisStanding: Hashable, Sendable {
         }
     }
 
-    /// Redis refused heartbeats because it takes no writes.
+    /// Handles heartbeats that Redis refused because it accepts no writes.
     ///
     /// - Returns: whether Redis was ``away`` until now.
     mutating func refusedWrites() -> Bool {

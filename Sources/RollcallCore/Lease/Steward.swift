@@ -1,49 +1,54 @@
-// All that a worker decides as a whole, beside what its shards decide each for itself: it keeps the lease, tells the
-// shards what each heartbeat brought, and sweeps the dead.
+// The decisions that a worker makes as a whole, in addition to those of its shards: it keeps the lease, passes the
+// result of each heartbeat to the shards, and sweeps dead incarnations.
 
 public import RollcallModel
 
-/// What the shards of a worker are told of its lease.
+/// A change of the worker's lease, for its shards.
 public enum LeaseNews: Hashable, Sendable {
-    /// A new incarnation stands.
+    /// A new incarnation holds a lease.
     case began(Incarnation, isFirst: Bool, LeaseSnapshot, until: Timestamp, clock: RedisClock)
-    /// The lease was renewed. After a gap Redis counts as having been away.
+    /// The lease was renewed. After a gap, shards treat Redis as having been away.
     case renewed(LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool)
-    /// Redis answers and refuses writes. Told with each heartbeat that is refused so, until one succeeds.
+    /// Redis answers and refuses writes. Sent for each heartbeat that is refused for this reason, until one succeeds.
     case writesRefused
-    /// Redis cannot be reached, or the lease may be lost.
+    /// Redis is unreachable, or the lease may be lost.
     case lost
 }
 
-/// The decisions of one worker about its lease and those of others.
+/// Decides about one worker's lease, and about those of other workers.
 public struct Steward: Sendable {
     /// Something for the worker to do, in the order given.
     public enum Action: Hashable, Sendable {
-        /// Send a heartbeat; ``heartbeatAnswered(_:_:at:)`` or ``heartbeatFailed(_:)`` takes the answer.
+        /// Send a heartbeat; report its result to ``heartbeatAnswered(_:_:at:)``,
+        /// ``heartbeatRefused(_:isOfWrites:at:)`` or ``heartbeatFailed(_:)``.
         case beat(LeaseKeeper.Beat)
-        /// Listen to the messages to this incarnation, and no longer to those to the one before.
+        /// Subscribe to the channel of this incarnation, and unsubscribe from that of the previous one.
         case hear(Incarnation)
         case tell(LeaseNews)
-        /// ``claimed(_:sessions:)`` takes the answer, ``sweepFailed(_:)`` that there is none.
+        /// Claim the sweep of a dead incarnation; report the reply to ``claimed(_:sessions:)``, or a failure to
+        /// ``sweepFailed(_:)``.
         case claim(Incarnation, by: Incarnation)
-        /// ``swept(_:)`` takes the answer, ``sweepFailed(_:)`` that there is none or that it was too late.
+        /// Remove these devices; report success to ``swept(_:)``, or a failure or missed deadline to
+        /// ``sweepFailed(_:)``.
         case sweep([SessionName], of: Incarnation, until: Timestamp)
-        /// ``sweepFailed(_:)`` takes any answer: a later heartbeat begins again if the lease still stands there.
+        /// Delete a swept incarnation; report any result to ``sweepFailed(_:)``. If its lease still exists, a later
+        /// heartbeat starts the sweep again.
         case forget(Incarnation)
     }
 
     private var keeper: LeaseKeeper
     private var sweeper = Sweeper()
     private var clock: RedisClock?
-    /// The worker's own incarnations, until what they left is swept. Where Redis forgot a lease with all else while
-    /// sessions were being listed under it, nobody else would look for the list.
+    /// This worker's own incarnations, each until it is swept. If Redis lost a lease and other data while sessions were
+    /// being listed under it, no other worker would look for that list.
     private var own: [Incarnation] = []
     private var random: any RandomNumberGenerator & Sendable
 
-    /// How many of its own incarnations it remembers.
+    /// The most own incarnations to remember.
     private static let mostOwn = 100
 
-    /// - Parameter placing: gives a name that was drawn another random part, where it matters which.
+    /// - Parameter placing: changes the random part of a new incarnation's name where it matters. On a cluster, this
+    ///   puts the worker's session list into the slot of `{workers}`.
     public init(
         worker: String, lease: Duration, heartbeat: Duration, random: some RandomNumberGenerator & Sendable,
         placing: @escaping @Sendable (Incarnation) -> Incarnation = { $0 }
@@ -56,15 +61,15 @@ public struct Steward: Sendable {
     /// The incarnation that holds a lease, as far as the worker knows.
     public var incarnation: Incarnation? { keeper.incarnation }
 
-    /// How long after a heartbeat the next one follows.
+    /// The time from one heartbeat to the next.
     public var pause: Duration { keeper.pause }
 
-    /// It is time for a heartbeat, and there is a Redis to hear it.
+    /// Handles that a heartbeat is due and Redis is connected.
     public mutating func beatDue(at now: Instant) -> [Action] {
         keeper.heartbeatDue(at: now).map { [.beat($0)] } ?? []
     }
 
-    /// A heartbeat was answered.
+    /// Handles the reply to a heartbeat.
     public mutating func heartbeatAnswered(
         _ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot, at now: Instant
     ) -> [Action] {
@@ -89,27 +94,27 @@ public struct Steward: Sendable {
         }
     }
 
-    /// The heartbeat's reply will not come. The next one asks again.
+    /// Handles a heartbeat that gets no reply. The next heartbeat asks again.
     public mutating func heartbeatFailed(_ beat: LeaseKeeper.Beat) {
         keeper.heartbeatFailed(beat)
     }
 
-    /// Redis answered a heartbeat with an error.
+    /// Handles an error reply to a heartbeat.
     ///
-    /// - Parameter isOfWrites: whether the error says that Redis takes no writes at all.
+    /// - Parameter isOfWrites: whether the error says that Redis accepts no writes at all.
     public mutating func heartbeatRefused(
         _ beat: LeaseKeeper.Beat, isOfWrites: Bool, at now: Instant
     ) -> [Action] {
         keeper.heartbeatRefused(beat, isOfWrites: isOfWrites, at: now) ? [.tell(.writesRefused)] : []
     }
 
-    /// A connection was lost, or Redis said that it is another primary.
+    /// Handles a lost connection or a change of the primary.
     public mutating func redisChanged() -> [Action] {
         keeper.redisChanged(using: &random)
         return [.tell(.lost)]
     }
 
-    /// The worker leaves in good order.
+    /// Ends the lease in an orderly shutdown.
     ///
     /// - Returns: the last heartbeat; `nil` if there is no lease to end.
     public mutating func ending(after: Duration) -> LeaseKeeper.Beat? {
@@ -118,7 +123,7 @@ public struct Steward: Sendable {
 
     // MARK: Sweeping
 
-    /// Reads met devices of dead incarnations, which a sweep takes on with a later heartbeat.
+    /// Queues devices of dead incarnations that a read found. A sweep removes them after a later heartbeat.
     public mutating func met(_ devices: [DeadDevice]) {
         sweeper.met(devices)
     }

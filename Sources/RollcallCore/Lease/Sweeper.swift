@@ -1,4 +1,4 @@
-// Taking over what dead incarnations left: their devices go offline, batch by batch, and their names are forgotten last.
+// Removes what dead incarnations left behind: first their devices, in batches, and then the incarnation's own keys.
 
 public import RollcallModel
 
@@ -13,47 +13,47 @@ public struct DeadDevice: Hashable, Sendable {
     }
 }
 
-/// The sweeps that this worker is about, one step at a time for each dead incarnation.
+/// The sweeps that this worker runs: at most one step at a time for each dead incarnation.
 public struct Sweeper: Sendable {
     public enum Step: Hashable, Sendable {
-        /// Ask to be its sweeper, and for some of the sessions that it had.
+        /// Claim the sweep of this incarnation, and read a batch of its sessions.
         case claim(Incarnation)
-        /// Remove these devices, where the record still names the dead incarnation and the session, and strike them
-        /// off its list.
+        /// Remove these devices if their record still names this incarnation and the session, and remove the sessions
+        /// from its list.
         case sweep([SessionName], of: Incarnation)
-        /// Nothing is left of it: drop its lease and its hash.
+        /// Nothing is left of this incarnation: delete its lease and its keys.
         case forget(Incarnation)
     }
 
     private enum UnderWay: Hashable, Sendable {
-        /// All that it left, as its list says.
+        /// Sweeps everything in the incarnation's session list.
         case everything
-        /// Devices met in records.
+        /// Sweeps only the devices that reads found.
         case met
     }
 
-    /// How many devices one step takes at most.
+    /// The most devices in one step.
     public static let batch = 100
-    /// How many devices met in records wait at most. Whoever reads them again meets those beyond it again.
+    /// The most devices found by reads that wait to be swept. Further ones are ignored; the next read finds them again.
     static let waiting = 10_000
 
     private var underWay: [Incarnation: UnderWay] = [:]
-    /// Devices of the dead that were met in records, which their lists may not name.
+    /// Devices of dead incarnations that reads found, which the session lists may not contain.
     private var met: [Incarnation: Set<SessionName>] = [:]
     private var metCount = 0
 
     public init() {}
 
-    /// Reads met devices of dead incarnations.
+    /// Queues devices of dead incarnations that a read found.
     public mutating func met(_ devices: [DeadDevice]) {
         for device in devices where metCount < Self.waiting {
             if met[device.incarnation, default: []].insert(device.name).inserted { metCount += 1 }
         }
     }
 
-    /// The worker may sweep: what is not under way begins.
+    /// Starts every sweep that is not already running.
     ///
-    /// - Parameter passed: the incarnations whose lease has passed.
+    /// - Parameter passed: the incarnations whose lease has expired.
     public mutating func begin(passed: [Incarnation]) -> [Step] {
         let claims = passed.filter { underWay[$0] == nil }
         for dead in claims { underWay[dead] = .everything }
@@ -62,7 +62,7 @@ public struct Sweeper: Sendable {
         return claims.map { .claim($0) } + others.map { takeMet(of: $0) }
     }
 
-    /// A claim was answered: with sessions, with none left, or (`nil`) because another worker sweeps it.
+    /// Handles the reply to a claim: some sessions, none left, or `nil` if another worker runs the sweep.
     public mutating func claimed(_ dead: Incarnation, sessions: [SessionName]?) -> Step? {
         guard let sessions else {
             ended(dead)
@@ -72,7 +72,7 @@ public struct Sweeper: Sendable {
         return sessions.isEmpty ? .forget(dead) : .sweep(sessions, of: dead)
     }
 
-    /// A batch is done and its sessions are off the list.
+    /// Handles a finished batch, whose sessions were removed from the list.
     public mutating func swept(_ dead: Incarnation) -> Step? {
         switch underWay[dead] {
         case .everything: return .claim(dead)
@@ -83,7 +83,7 @@ public struct Sweeper: Sendable {
         }
     }
 
-    /// The sweep ended: the incarnation is forgotten, or a step failed and a later heartbeat begins again.
+    /// Ends the sweep: the incarnation was deleted, or a step failed and a later heartbeat starts again.
     public mutating func ended(_ dead: Incarnation) {
         underWay[dead] = nil
     }

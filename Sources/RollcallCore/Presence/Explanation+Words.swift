@@ -1,9 +1,9 @@
-// The rule that decided, in words.
+// Puts the rule that decided a presence into words.
 
 internal import RollcallModel
 
 extension Explanation {
-    /// The rule as a sentence that names devices, workers and moments.
+    /// Describes the rule in one sentence that names devices, workers and times.
     public var sentence: String { "\(presence.status.rawValue): \(reason)" }
 
     private var reason: String {
@@ -21,7 +21,7 @@ extension Explanation {
         }
     }
 
-    /// Says of the first of the devices that decide what `predicate` says.
+    /// Applies `predicate` to the first device that decided, and counts the others.
     private func decided(_ predicate: (Device) -> String) -> String {
         let deciding = devices.filter {
             $0.record.state == presence.status.deciding && $0.standing.counts

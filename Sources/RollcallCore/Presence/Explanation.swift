@@ -1,35 +1,35 @@
-// Why a user's status is what it is: each device, whoever answers for it, and the rule that decided, for whoever has to
-// tell a person why somebody is shown so.
+// Explains why a user has a status: each device, the worker that holds it, and the rule that decided. Support staff can
+// use it to answer why a user is shown as online or offline.
 
 public import RollcallModel
 
-/// A user's presence as this worker shows it, and how that comes about.
+/// A user's presence as this worker shows it, and the reasons for it.
 public struct Explanation: Hashable, Sendable {
-    /// What decided. The codes are stable: programs match on them.
+    /// The rule that decided. The codes are stable: programs match on them.
     public enum Rule: String, Hashable, Sendable, CaseIterable {
         case active
         case activeInGrace = "active_in_grace"
         case idle
         case idleInGrace = "idle_in_grace"
-        /// Nobody looks: every device that counts is in the background.
+        /// Every device that counts is in the background.
         case background
-        /// Every device belongs to a worker whose lease has passed.
+        /// Every device belongs to a worker whose lease has expired.
         case ownerDead = "owner_dead"
         /// Every device has left.
         case gone
         case neverSeen = "never_seen"
-        /// Redis was away: what was shown before stays until all have said again what they hold.
+        /// Redis was away. The previous presence stays until all workers have had time to write their sessions again.
         case held
     }
 
     /// How a device counts.
     public enum Standing: String, Hashable, Sendable, CaseIterable {
         case connected
-        /// Its connection is lost, and it counts until the grace is over.
+        /// The connection is lost. The device counts until its grace period ends.
         case inGrace = "in_grace"
-        /// It does not count: the lease of the worker that answers for it has passed.
+        /// The device does not count: its worker's lease has expired.
         case ownerDead = "owner_dead"
-        /// That lease has passed, too; but Redis was away, so that this is not judged yet.
+        /// The worker's lease has expired, but Redis was away, so the device still counts for now.
         case unsettled
         case gone
     }
@@ -43,15 +43,15 @@ public struct Explanation: Hashable, Sendable {
 
     public var presence: Presence
     public var report: UserReport
-    /// By name; those that are gone last.
+    /// Sorted by name; devices that have left come last.
     public var devices: [Device]
     public var rule: Rule
-    /// `presence.grace`.
+    /// The configured `presence.grace`.
     public var grace: Duration
 }
 
 extension Shard {
-    /// Explains what readers are shown of a user.
+    /// Explains the presence that readers see of a user.
     public func explanation(of report: UserReport, at now: Instant) -> Explanation {
         let standings = known(at: now).judged(report.workers.standings)
         let key = watchKeys[report.record.user]
@@ -76,7 +76,7 @@ extension Shard {
 }
 
 extension Explanation.Standing {
-    /// Whether the device has a say in what its user is shown as.
+    /// Whether the device counts in its user's presence.
     var counts: Bool {
         switch self {
         case .connected, .inGrace, .unsettled: true
@@ -110,7 +110,7 @@ extension Explanation.Rule {
 }
 
 extension PresenceStatus {
-    /// The state of a device that makes this the status of its user.
+    /// The device state that results in this status.
     var deciding: DeviceState {
         switch self {
         case .online: .active

@@ -1,18 +1,19 @@
-// A conversation's members as a room knows them whose sessions watch them: a read, and what is heard around it.
+// The members of a conversation, for sessions that joined it with presence: a snapshot plus the changes received around
+// it.
 
 internal import RollcallModel
 
-/// The members of a conversation and their names, once they have been read. Of a conversation with more than may be
-/// shown, so many are known by name, and of the others how many they are.
+/// The members of a conversation and their names, once read. In a conversation with more members than may be shown,
+/// only some are known by name; of the others, only the number is known.
 struct MemberSet: Hashable, Sendable {
-    /// `nil` before the first read; empty where the conversation has no members set.
+    /// `nil` before the first read; empty if the conversation has no member list.
     private(set) var names: [UserID: String]?
-    /// How many members there are, those included who are not known by name.
+    /// The number of members, including those not known by name.
     private(set) var count = 0
     private var most = 0
     private var readsUnderWay = 0
-    /// Changes heard while a read was under way, which may be older: the last one of each user counts. The value is
-    /// their name, or `nil` if they are no member any more.
+    /// The last change of each user received during a read, which may be older than the change. The value is the
+    /// member's name; `nil` for a removed member.
     private var heard: [UserID: String?] = [:]
     private var heardCount: Int?
 
@@ -20,7 +21,8 @@ struct MemberSet: Hashable, Sendable {
         readsUnderWay += 1
     }
 
-    /// Nobody watches the members any more, so that changes may be missed: the next who does reads them.
+    /// Discards the members, because no session watches them and changes may be missed. The next session that watches
+    /// reads them.
     mutating func forget() {
         names = nil
     }
@@ -30,17 +32,17 @@ struct MemberSet: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - members: all of them, or if there are more than `most`, some.
-    ///   - count: how many there are.
+    ///   - members: all members, or some of them if there are more than `most`.
+    ///   - count: the number of members.
     mutating func snapshotRead(_ members: [UserID: String], count: Int, most: Int) {
         (names, self.count, self.most) = (members, count, most)
         for (user, name) in heard.sorted(by: { $0.key < $1.key }) { apply(user, name, count: heardCount) }
         readEnded()
     }
 
-    /// A member came, changed name or, if `name` is `nil`, went.
+    /// Applies a member change: added, renamed, or, if `name` is `nil`, removed.
     ///
-    /// - Parameter count: how many there are since; `nil` if who told did not say.
+    /// - Parameter count: the number of members after the change; `nil` if the sender did not include it.
     mutating func changed(_ user: UserID, to name: String?, count: Int?) {
         if readsUnderWay > 0 {
             heard[user] = .some(name)
@@ -49,8 +51,8 @@ struct MemberSet: Hashable, Sendable {
         apply(user, name, count: count)
     }
 
-    /// Whether so few are known by name that more are to be read: all where they may all be known, and else enough that a
-    /// list which loses one after the other is not read again for each.
+    /// Whether more members should be read: if not all are known although `most` would allow it, or if a quarter of
+    /// `most` names are missing. Without this margin, each removal from a large list would cause a read.
     func hasFew(of most: Int) -> Bool {
         guard let names, readsUnderWay == 0, names.count < count else { return false }
         return count <= most || names.count < most - most / 4

@@ -1,4 +1,4 @@
-// A user as one shard watches them: what is known, by version, and what the watchers were last shown.
+// One watched user on one shard: the latest known presence, by version, and what watchers last saw.
 
 internal import RollcallModel
 
@@ -6,19 +6,19 @@ internal import RollcallModel
 public struct Watch: Sendable {
     enum Phase: Hashable, Sendable {
         case subscribing
-        /// Subscribed; the record is being read. Changes heard meanwhile count by their version.
+        /// Subscribed; the record is being read. Changes received during the read are merged by version.
         case reading
         case live
     }
 
-    /// What a record means.
+    /// The presence derived from a record.
     struct Reading: Hashable, Sendable {
         var presence: Presence
-        /// The dead whose devices do not count.
+        /// Dead incarnations whose devices do not count.
         var masked: Set<Incarnation> = []
     }
 
-    /// What the watchers have seen: most of the time what is known, which takes no room beside it.
+    /// What watchers have seen. It usually equals the known presence, and is then not stored a second time.
     private enum Shown: Sendable {
         case nothing
         case known
@@ -27,28 +27,29 @@ public struct Watch: Sendable {
 
     let user: UserID
     var phase = Phase.subscribing
-    /// Whether the next read counts whatever its version.
+    /// Whether the next read is authoritative: it counts regardless of its version.
     var nextReadIsAuthoritative = false
-    /// Whether a change came while a read was under way, which may be older.
+    /// Whether a change arrived during a read, which may be older than the change.
     private(set) var heardMeanwhile = false
     private var readsUnderWay: Int32 = 0
-    /// Whether an authoritative read begins when no other is under way.
+    /// Whether an authoritative read starts once no other is in flight.
     private var awaitsReads = false
-    /// Whether the version known may be greater than those to come.
+    /// Whether the known version may be greater than those of newer records, because Redis's clock was set back.
     private(set) var hasOutrunVersion = false
-    /// From when on a change is shown at once.
+    /// From this moment, a change is shown at once.
     private(set) var nextNews = Instant(nanoseconds: 0)
-    /// After which heartbeat a read first found no record where there had been one; `nil` if the last found it.
+    /// The heartbeat count when a read first found no record although one was known; `nil` if the last read found one.
     var missingSince: Int32?
     var watchers = Watchers()
-    /// Sessions that watch from before anything is known.
+    /// Sessions that started to watch before anything was known.
     var newcomers: Set<SessionKey> = []
     private var known: Presence?
     private var hasShown = Shown.nothing
-    /// The dead whose devices did not count in the last reading. In what is published they do, until they are swept.
+    /// Incarnations whose devices did not count in the last reading, because they are dead. Published presence includes
+    /// those devices until they are swept.
     private(set) var masked: Set<Incarnation> = []
 
-    /// What is known of the user.
+    /// The latest known presence.
     private(set) var presence: Presence? {
         get { known }
         set {
@@ -57,7 +58,7 @@ public struct Watch: Sendable {
         }
     }
 
-    /// What the watchers were last shown.
+    /// What watchers were last shown.
     var shown: Presence? {
         switch hasShown {
         case .nothing: nil
@@ -66,29 +67,29 @@ public struct Watch: Sendable {
         }
     }
 
-    /// Whether there is something to show to whoever begins to watch.
+    /// Whether new watchers can be shown a presence now.
     var isShown: Bool { shown != nil }
 
     init(user: UserID) {
         self.user = user
     }
 
-    /// A session has one more reason to watch.
+    /// Adds one reason for a session to watch.
     mutating func gained(_ watcher: SessionKey) {
         watchers.insert(watcher)
         if shown == nil { newcomers.insert(watcher) }
     }
 
-    /// A session has one reason less to watch.
+    /// Removes one reason for a session to watch.
     ///
-    /// - Returns: whether that was its last; false if it had none.
+    /// - Returns: whether that was its last reason; false if it had none.
     mutating func lost(_ watcher: SessionKey) -> Bool {
         guard watchers.remove(watcher) else { return false }
         newcomers.remove(watcher)
         return true
     }
 
-    /// A change was published: it counts if it is newer.
+    /// Applies a published change if it is newer.
     mutating func changed(_ change: Presence) {
         heard()
         if let presence, !hasOutrunVersion, !change.isNewer(than: presence) { return }
@@ -96,22 +97,22 @@ public struct Watch: Sendable {
         hasOutrunVersion = false
     }
 
-    /// Redis's clock was set back. Versions are moments at least: that of a record which is made only now may be less
-    /// than the one known, and is newer all the same.
+    /// Handles that Redis's clock was set back. A version is at least the time of its write, so a record created from
+    /// now on may have a smaller version than the known one and still be newer.
     mutating func clockSetBack() {
         hasOutrunVersion = presence != nil
     }
 
-    /// Something was published: reads under way may be older.
+    /// Notes that something was published: reads in flight may be older.
     mutating func heard() {
         heardMeanwhile = heardMeanwhile || readsUnderWay > 0
     }
 
-    /// The record is to be read, unless its channel is not confirmed: its confirmation asks again. An authoritative read
-    /// begins when all others have ended. Otherwise what was heard during one of them would count against the next, and
-    /// two that overlap would keep each other from counting without end.
+    /// Starts a read, unless the channel is not confirmed; its confirmation asks again. An authoritative read starts
+    /// only when all other reads have ended. Otherwise a change received during one read would invalidate the other,
+    /// and two overlapping reads could keep each other from ever counting.
     ///
-    /// - Returns: whom to read, and whether that counts whatever its version; `nil` if nobody.
+    /// - Returns: the user to read, and whether the read is authoritative; `nil` if no read starts.
     mutating func readBegan() -> (user: UserID, isAuthoritative: Bool)? {
         guard phase != .subscribing else { return nil }
         guard !nextReadIsAuthoritative || readsUnderWay == 0 else {
@@ -123,18 +124,19 @@ public struct Watch: Sendable {
         return (user, nextReadIsAuthoritative)
     }
 
-    /// A read is answered. One from before the channel was lost, or never had, may miss what comes: it is read again.
+    /// Handles the result of a read. If the channel is not confirmed, the result may miss later changes, so the user is
+    /// read again.
     ///
-    /// - Returns: whether it counts.
+    /// - Returns: whether the result counts.
     mutating func mayTake(isAuthoritative: Bool) -> Bool {
         guard phase == .subscribing else { return true }
         if isAuthoritative { nextReadIsAuthoritative = true }
         return false
     }
 
-    /// A read was answered, or failed. It may be of a former watch of the same user.
+    /// Ends a read that was answered or failed. It may belong to an earlier watch of the same user.
     ///
-    /// - Returns: whether a read that waited for this may begin.
+    /// - Returns: whether a read that waited for this one may start.
     mutating func readEnded() -> Bool {
         readsUnderWay = max(0, readsUnderWay - 1)
         guard readsUnderWay == 0 else { return false }
@@ -143,9 +145,9 @@ public struct Watch: Sendable {
         return awaitsReads
     }
 
-    /// The record was read, and this is what it means.
+    /// Takes the presence that a read resulted in.
     ///
-    /// - Returns: whether whoever saw the user before may have news.
+    /// - Returns: whether sessions that saw the user before may need an update.
     @discardableResult
     mutating func read(_ reading: Reading) -> Bool {
         phase = .live
@@ -155,14 +157,14 @@ public struct Watch: Sendable {
         return shown != nil && shown != presence
     }
 
-    /// Somebody was answered this, whatever state the watch is in.
+    /// Takes the presence that answered a session's `get`, in any phase.
     mutating func got(_ reading: Reading) {
         guard presence != nil else { return }
         presence = reading.presence
         masked = reading.masked
     }
 
-    /// What the watchers should be shown now; `nil` if they have seen it. Further changes wait until `next`.
+    /// Returns the presence to show to watchers now; `nil` if they have seen it. Further changes wait until `next`.
     mutating func news(next: Instant) -> Presence? {
         guard phase == .live || shown != nil, let presence else { return nil }
         defer { hasShown = .known }
@@ -171,9 +173,9 @@ public struct Watch: Sendable {
         return presence
     }
 
-    /// Something is known by now, and is what is shown to whoever has seen nothing yet.
+    /// Makes the known presence, if any, the one that is shown to sessions that have seen nothing yet.
     ///
-    /// - Returns: those who waited for it.
+    /// - Returns: the sessions that waited for it.
     mutating func snapshotKnown() -> Set<SessionKey> {
         if case .nothing = hasShown, presence != nil { hasShown = .known }
         guard !newcomers.isEmpty else { return [] }
@@ -183,8 +185,8 @@ public struct Watch: Sendable {
 }
 
 extension Presence {
-    /// Whether a published change is newer. A user who was erased may come back within the millisecond of the erasure,
-    /// and then has its version; only the user who is back was ever seen.
+    /// Whether a published change is newer. An erased user may come back in the same millisecond and then has the same
+    /// version; only the returned user has a last seen time.
     fileprivate func isNewer(than known: Presence) -> Bool {
         version > known.version || version == known.version && lastSeen != nil && known.lastSeen == nil
     }

@@ -1,10 +1,11 @@
-// Who watches a user, and whether for more than one reason: because the client asked, and for each conversation that
-// both are in.
+// The sessions that watch a user, with the number of their reasons: the client asked, and each conversation shared with
+// the user.
 
-/// Sessions, each with how many reasons it has. Nearly all have one, which costs nothing beside the session's place.
+/// Sessions, each with its number of reasons to watch. Nearly all sessions have one reason, which needs no extra
+/// memory.
 struct Watchers: Sendable {
     private var roster = Roster<Session>()
-    /// Of those that have more than one reason, how many more.
+    /// The number of additional reasons, for sessions with more than one.
     private var further: [SessionKey: Int] = [:]
 
     var isEmpty: Bool { roster.isEmpty }
@@ -12,9 +13,9 @@ struct Watchers: Sendable {
 
     func contains(_ key: SessionKey) -> Bool { roster.contains(key) }
 
-    /// A session has one reason more.
+    /// Adds a reason for a session.
     ///
-    /// - Returns: whether it is the first.
+    /// - Returns: whether it is the session's first.
     @discardableResult
     mutating func insert(_ key: SessionKey) -> Bool {
         if roster.insert(key) { return true }
@@ -22,9 +23,9 @@ struct Watchers: Sendable {
         return false
     }
 
-    /// A session has one reason less.
+    /// Removes a reason of a session.
     ///
-    /// - Returns: whether it was the last; false if it had none.
+    /// - Returns: whether it was the last; false if the session had none.
     mutating func remove(_ key: SessionKey) -> Bool {
         guard let more = further[key] else { return roster.remove(key) }
         further[key] = more == 1 ? nil : more - 1

@@ -1,11 +1,11 @@
-// What a session is still to be shown: names instead of messages. So what waits for a slow reader is bounded by what it
-// follows, however much changes meanwhile, and what goes out in the end is the newest.
+// What a session still has to be sent, as names instead of messages. Its size is bounded by what the session follows,
+// however often that changes, and the session gets the newest state. See docs/decisions/0007-slow-readers.md.
 
 internal import RollcallModel
 
-/// Of what a session is owed the present state, in the order in which it came to be owed.
+/// The subjects whose current state a session still has to be sent, in order.
 ///
-/// Snapshots wait here until they are known, and both snapshots and changes while the connection is backed up.
+/// Snapshots wait here until they are known. While the connection is backed up, snapshots and changes both wait.
 struct Backlog: Sendable {
     enum Subject: Hashable, Sendable {
         case user(WatchKey)
@@ -15,11 +15,12 @@ struct Backlog: Sendable {
 
     struct Debt: Hashable, Sendable {
         var subject: Subject
-        /// How the session last saw a user of whom it missed a change; `nil` if it is owed the state in any case.
+        /// The user's presence that the session saw before a change it missed; `nil` if the state must be sent in any
+        /// case.
         var seen: Presence.Look?
     }
 
-    /// A `get` that is not asked yet.
+    /// A `get` that was not sent to Redis yet.
     struct Get: Hashable, Sendable {
         var users: [UserID]
         var id: MessageID?
@@ -30,12 +31,12 @@ struct Backlog: Sendable {
         var seen: Presence.Look?
     }
 
-    /// Whether nothing of what waits may go out: what was sent before is still on its way.
+    /// Whether the queue is blocked because earlier messages are still unsent.
     var isHeld = false
     var gets: [Get] = []
     private(set) var promises: [(turn: Int, id: MessageID)] = []
     private var places: [Subject: Place] = [:]
-    /// Turns grow; an entry whose subject has left, or come again at a later turn, counts no more.
+    /// Turns grow. An entry is stale if its subject was removed, or was added again with a later turn.
     private(set) var queue: [(turn: Int, subject: Subject)] = []
     private var turn = 0
 
@@ -43,33 +44,33 @@ struct Backlog: Sendable {
 
     func owes(_ subject: Subject) -> Bool { places[subject] != nil }
 
-    /// The session is to be shown this, whatever it saw before.
+    /// Adds a subject that must be sent, regardless of what the session saw before.
     mutating func owe(_ subject: Subject) {
         if !enqueue(subject, seen: nil) { places[subject]?.seen = nil }
     }
 
-    /// The same of several, in this order.
+    /// Adds several subjects in this order.
     mutating func owe(_ subjects: [Subject]) {
         for subject in subjects { owe(subject) }
     }
 
-    /// The session missed a change of this.
+    /// Notes that the session missed a change of this subject.
     ///
-    /// - Parameter seen: how a user looked before.
-    /// - Returns: whether it is the first; a further one takes its place, since only the newest state is shown.
+    /// - Parameter seen: the user's presence before the change.
+    /// - Returns: whether this is the first missed change. Later ones replace it, since only the newest state is sent.
     mutating func missed(_ subject: Subject, seen: Presence.Look?) -> Bool {
         enqueue(subject, seen: seen)
     }
 
-    /// The session does not follow this any more.
+    /// Removes a subject that the session stopped following.
     mutating func forgive(_ subject: Subject) {
         guard places.removeValue(forKey: subject) != nil, queue.count > 2 * places.count + 16 else { return }
         queue = queue.filter(stands)
     }
 
-    /// Takes what is to be shown next.
+    /// Removes and returns the next subjects to send.
     ///
-    /// - Parameter isKnown: what is not known yet stays, and keeps its turn.
+    /// - Parameter isKnown: returns false for subjects whose state is not known yet; they stay and keep their turn.
     mutating func take(_ limit: Int, isKnown: (Subject) -> Bool) -> [Debt] {
         var taken: [Debt] = []
         var unknown: [(turn: Int, subject: Subject)] = []
@@ -88,12 +89,12 @@ struct Backlog: Sendable {
         return taken
     }
 
-    /// Acknowledges a message once all that is owed by now has been shown.
+    /// Registers an acknowledgement that follows everything queued so far.
     mutating func promise(_ id: MessageID) {
         promises.append((turn, id))
     }
 
-    /// Takes the acknowledgements whose time has come.
+    /// Removes and returns the acknowledgements that are due.
     mutating func takeKeptPromises() -> [MessageID] {
         guard !promises.isEmpty else { return [] }
         let oldest = queue.first(where: stands)?.turn ?? .max

@@ -1,11 +1,11 @@
-// How one session's decisions come to stand in Redis, in order, once each, whatever fails in between.
+// Writes one session's decisions to Redis: in order, once each, across failures.
 
 public import RollcallModel
 
-/// Brings a device's record to what its session last decided: lists the session under the worker's incarnation,
-/// writes the latest decision, and takes the session off the list when the device is gone.
+/// Brings a device's record up to its session's last decision: adds the session to the list of the worker's
+/// incarnation, writes the latest decision, and removes the session from the list when the device is gone.
 ///
-/// One step is under way at a time. A decision taken meanwhile is written next; those in between are skipped, since
+/// One step runs at a time. A decision made during a step is written next. Intermediate decisions are skipped, since
 /// the record holds a state and not a history.
 public struct DeviceRecorder: Hashable, Sendable {
     public enum Step: Hashable, Sendable {
@@ -14,68 +14,69 @@ public struct DeviceRecorder: Hashable, Sendable {
         case unlist(SessionName, under: Incarnation)
     }
 
-    /// What a written decision means for the session.
+    /// What the reply to a write means for the session.
     public enum Verdict: Hashable, Sendable {
         case goOn
-        /// A newer session of the device stands; this one ends.
+        /// A newer session of the device exists; this one ends.
         case replaced
-        /// The session's token counts no more; the session ends.
+        /// The session's token was revoked; the session ends.
         case revoked
     }
 
     private enum UnderWay: Hashable, Sendable {
         case listing(Incarnation)
-        /// With a token that was issued then.
+        /// `issued` is when the token used for this write was issued.
         case writing(sequence: Int64, issued: Timestamp?)
         case unlisting(Incarnation)
     }
 
     /// What Redis may hold of the device because of this session.
     private enum Trace: Hashable, Sendable {
-        /// Nothing: Redis was never asked, or refused what it was asked last. If the device goes now, the session owes
-        /// Redis nothing.
+        /// Nothing: Redis was never asked, or refused the last request. A removal need not be written.
         case nothing
-        /// Nothing yet, but Redis was asked and has not refused. If the device goes now, its removal is written: an older
-        /// session may stand in the record, and a goodbye takes effect at once.
+        /// Nothing yet, but Redis was asked and has not refused. If the device goes now, its removal is written: the
+        /// record may contain an older session, and a goodbye takes effect at once.
         case asked
-        /// A write took effect, or may have. The device's removal is owed until Redis takes it.
+        /// A write took effect, or may have. A removal must be written.
         case written
     }
 
     /// What a failed step did in Redis.
     public enum Failure: Hashable, Sendable {
-        /// Nothing: the step was never sent, or refused as a whole.
+        /// Nothing: the step was never sent, or was rejected as a whole.
         case withoutEffect
-        /// The step may have taken effect: its reply was lost.
+        /// Unknown: the reply was lost.
         case unknown
     }
 
     public let name: SessionName
-    /// What was last decided: the state (`nil` is gone), and since when the connection is lost, or nobody was there.
+    /// The last decision: the state (`nil` for gone), and when the connection was lost or, for a removal, until when
+    /// the user was present.
     public private(set) var state: DeviceState?
     public private(set) var lost: Timestamp?
-    /// How many decisions were taken: the SEQ of the latest.
+    /// The number of decisions so far, which is the SEQ of the latest one.
     public private(set) var sequence: Int64 = 0
-    /// When the connection was opened, which orders the sessions of a device: a hello that a client has given up may be
-    /// read after that of its next attempt elsewhere.
+    /// When the connection was opened, which orders the sessions of a device. The time of the hello would not do: a
+    /// worker may read a hello after the client gave up and connected elsewhere.
     private let opened: Instant
     private var began: Timestamp?
     private var writtenSequence: Int64 = 0
     private var listedUnder: Incarnation?
     private var underWay: UnderWay?
-    /// A step failed: nothing is tried again before ``retry()``.
+    /// Whether a step failed: nothing is tried again before ``retry()``.
     private var isBlocked = false
-    /// How long a first write counts. Each one that arrives too late is followed by one that counts four times as long,
-    /// so that a session is written even where Redis takes seconds to answer.
+    /// How long a first write stays valid. Each one that arrives too late makes the next one valid four times as long,
+    /// so that a session is written even if Redis takes seconds to answer.
     private var firstWriteLife = Duration.seconds(1)
-    /// What others say of the user comes first: nothing is said before ``released()``, or a decision.
+    /// Whether writing waits for ``released()`` or a new decision, so that stronger states of other devices are written
+    /// first.
     private var isHeldBack = false
-    /// The session ended without its device: nothing more is written.
+    /// Whether the session ended and its device belongs to another session: nothing more is written.
     private var isAbandoned = false
     private var trace = Trace.nothing
-    /// When the session's token was issued; `nil` if it needs none.
+    /// When the session's token was issued; `nil` if the session needs none.
     private var issued: Timestamp?
-    /// Until when others may have shown that somebody was there, not having been told of the loss of the connection.
+    /// Until when other workers may have shown the device as present, not knowing that its connection was lost.
     private var reckoned: Timestamp?
 
     public init(name: SessionName, opened: Instant, issued: Timestamp? = nil) {
@@ -87,26 +88,26 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Whether no revocation can end the session.
     var needsNoToken: Bool { issued == nil }
 
-    /// Whether a token that was issued then is older than the one shown before.
+    /// Whether a token issued at this time is older than the current one.
     func isOlder(_ issued: Timestamp?) -> Bool {
         guard let issued, let known = self.issued else { return false }
         return issued < known
     }
 
-    /// Whether the session's token counts no more.
+    /// Whether this revocation applies to the session's token.
     func isRevoked(by revocation: Timestamp?) -> Bool {
         guard let issued, let revocation else { return false }
         return issued < revocation
     }
 
-    /// The client showed a fresh token.
+    /// Handles a fresh token from the client.
     public mutating func refreshed(issued: Timestamp?) {
         self.issued = issued.flatMap { fresh in self.issued.map { max($0, fresh) } }
     }
 
-    /// Takes a decision.
+    /// Records a decision.
     ///
-    /// - Returns: its number; the decision stands once ``isWritten(_:)`` says so of it.
+    /// - Returns: its number. Once ``isWritten(_:)`` is true for it, the decision is in Redis.
     @discardableResult
     public mutating func decided(state: DeviceState?, lost: Timestamp? = nil) -> Int64 {
         if sequence == 0 || state != self.state || lost != self.lost {
@@ -118,17 +119,18 @@ public struct DeviceRecorder: Hashable, Sendable {
         return sequence
     }
 
-    /// The device is gone. Its record says until when somebody was there, which may be long before it is written.
+    /// Decides that the device is gone. The decision includes until when the user was present, which may be long before
+    /// it is written.
     public mutating func removed(at time: Timestamp) {
         let wasSeen = state == .active || state == .idle
         decided(state: nil, lost: wasSeen ? lost ?? time : nil)
     }
 
-    /// A new incarnation stands: what the session holds is said again under it.
+    /// Schedules the session's last decision to be written again under a new incarnation.
     ///
     /// - Parameters:
-    ///   - heldBack: whether that waits until ``released()``.
-    ///   - lastBeat: the last heartbeat before, by which others may have reckoned until when somebody was there.
+    ///   - heldBack: whether writing waits until ``released()``.
+    ///   - lastBeat: the previous heartbeat, until which other workers may have counted the device as present.
     public mutating func asserted(heldBack: Bool, lastBeat: Timestamp?) {
         isHeldBack = heldBack
         if lost == nil || !isWritten(sequence) { reckoned = lastBeat }
@@ -139,40 +141,39 @@ public struct DeviceRecorder: Hashable, Sendable {
         isHeldBack = false
     }
 
-    /// Redis does not say what the session decided: it is listed and written again.
+    /// Handles that Redis does not hold the session's decision: it is listed and written again.
     public mutating func drifted() {
         isBlocked = false
-        // Nobody waits for its reply any more.
+        // The reply to a write in flight is no longer awaited, so its effect is unknown.
         if case .writing = underWay { trace = .written }
         underWay = nil
         listedUnder = nil
         if sequence > 0 { sequence += 1 }
     }
 
-    /// The session ends here and its device is another's: only the list is still put right.
+    /// Ends the session, whose device belongs to another session now. Only its list entry is still removed.
     public mutating func abandoned() {
         isAbandoned = true
     }
 
     public func isWritten(_ sequence: Int64) -> Bool { writtenSequence >= sequence }
 
-    /// Whether Redis should say by now what was last decided, under `incarnation`.
+    /// Whether Redis should by now hold the last decision, under `incarnation`.
     public func isSettled(under incarnation: Incarnation) -> Bool {
         underWay == nil && listedUnder == incarnation && !isAbandoned && state != nil && isWritten(sequence)
     }
 
-    /// Whether nothing is left to do for a session that ended.
+    /// Whether an ended session has nothing left to do.
     public var isFinished: Bool { underWay == nil && listedUnder == nil && isOver }
 
-    /// Whether nothing is left to write, ever.
+    /// Whether nothing will ever be written again.
     private var isOver: Bool { isAbandoned || (state == nil && (isWritten(sequence) || trace == .nothing)) }
 
-    /// Whether Redis may say that the device is there although this session's device is gone: if nobody writes the
-    /// removal, a sweep has to follow.
+    /// Whether Redis may hold the device although it is gone. If this session does not write the removal, a sweep has
+    /// to remove it.
     var owesRemoval: Bool { !isAbandoned && trace == .written && !(state == nil && isWritten(sequence)) }
 
-    /// Whether Redis may come to say so, although nothing is known to stand there: a write is under way. A removal that
-    /// is under way leaves nothing.
+    /// Whether Redis may hold the device now or after a write in flight. A removal in flight leaves nothing.
     var mayLeaveDevice: Bool {
         if owesRemoval { return true }
         guard !isAbandoned, case .writing(let written, _) = underWay else { return false }
@@ -182,16 +183,16 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Whether the device is there and no write of this session has taken effect yet.
     var awaitsFirstWrite: Bool { !isAbandoned && state != nil && writtenSequence == 0 }
 
-    /// What to do next; `nil` while a step is under way, blocked, or all is done.
+    /// Returns the next step; `nil` while a step is in flight or blocked, or if there is nothing to do.
     ///
     /// - Parameters:
     ///   - until: the write deadline of the worker's lease.
-    ///   - time: Redis time now. A first write counts only for a short time, since its age would be wrong later.
+    ///   - time: current Redis time. A first write is valid only for a short time, since its age would be wrong later.
     public mutating func nextStep(
         under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
     ) -> Step? {
         guard underWay == nil, !isBlocked else { return nil }
-        // It counts as asked although it is held back: Redis is there.
+        // A step that is held back counts as asked: Redis is reachable.
         if trace == .nothing, state != nil { trace = .asked }
         guard !isHeldBack else { return nil }
         if isOver {
@@ -200,7 +201,7 @@ public struct DeviceRecorder: Hashable, Sendable {
             return .unlist(name, under: listedUnder)
         }
         guard !isWritten(sequence) else { return nil }
-        // A device that is gone leaves nothing to sweep, and need not be listed first.
+        // A device that is gone leaves nothing to sweep, so it need not be listed first.
         guard listedUnder == incarnation || state == nil else {
             underWay = .listing(incarnation)
             return .list(name, under: incarnation)
@@ -237,8 +238,9 @@ public struct DeviceRecorder: Hashable, Sendable {
             reckoned = nil
             return .goOn
         case .expired:
-            // The next heartbeat brings a new deadline, and a first write is sent again with its new age. Not at
-            // once: while the lease is over, or the clock behind by a second, that would go on without a pause.
+            // The next heartbeat brings a new deadline, and a first write is sent again with its new age. Retrying at
+            // once would loop while the lease has expired, or while the worker's estimate of Redis time is a second
+            // behind.
             isBlocked = true
             if began == nil { firstWriteLife = min(firstWriteLife * 4, .seconds(64)) }
             return .goOn
@@ -246,17 +248,18 @@ public struct DeviceRecorder: Hashable, Sendable {
             isAbandoned = true
             return .replaced
         case .revoked where asked != issued:
-            // A fresh token came meanwhile: the decision is written again with that.
+            // A fresh token arrived during the write: the decision is written again with it.
             return .goOn
         case .revoked:
-            // A session that was never written, or whose removal is refused, has nothing to remove: what is there is
-            // another's. A session that was replaced during the write stays abandoned, or it would write without end.
+            // A session that was never written, or whose removal is refused, has nothing to remove: the record belongs
+            // to another session. A session that was replaced during the write stays abandoned, or it would write
+            // forever.
             if writtenSequence == 0 || (state == nil && sequence == self.sequence) { isAbandoned = true }
             return .revoked
         }
     }
 
-    /// A step failed. One of a former incarnation is not the one under way, and changes nothing.
+    /// Handles a failed step. A step of an earlier incarnation is ignored.
     public mutating func failed(_ step: Step, _ failure: Failure = .unknown) {
         let failed: UnderWay =
             switch step {
@@ -274,7 +277,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         }
     }
 
-    /// A heartbeat was answered: what failed may be tried again.
+    /// Allows failed steps to run again after a heartbeat was answered.
     public mutating func retry() {
         isBlocked = false
     }

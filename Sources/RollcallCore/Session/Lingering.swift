@@ -1,10 +1,10 @@
-// Sessions without a connection, oldest first: those in grace, and those whose device is gone and whose record is still
-// to be written. Usually each is over within seconds; how many there can be is bounded all the same.
+// Sessions without a connection, oldest first: those in their grace period, and those whose device is gone but not
+// written yet. Each usually ends within seconds; their number is limited.
 
-/// The order in which sessions lost their connections.
+/// Sessions in the order in which they lost their connections.
 struct Lingering: Sendable {
     private var keys: [SessionKey] = []
-    /// How many of `keys` were taken.
+    /// The index of the first key that was not taken.
     private var first = 0
     private var mostOpen = 0
 
@@ -13,13 +13,13 @@ struct Lingering: Sendable {
         max(bounds.lingeringSessions, bounds.lingeringPerOpen * mostOpen)
     }
 
-    /// - Parameter open: how many sessions were open before this one ended.
+    /// - Parameter open: the number of open sessions before this one ended.
     mutating func append(_ key: SessionKey, open: Int) {
         mostOpen = max(mostOpen, open)
         keys.append(key)
     }
 
-    /// Takes the session that has lingered longest.
+    /// Removes and returns the session that has lingered longest.
     mutating func popFirst(where exists: (SessionKey) -> Bool) -> SessionKey? {
         while first < keys.count {
             defer { first += 1 }
@@ -30,7 +30,7 @@ struct Lingering: Sendable {
 
     /// Drops the keys of sessions that are over, once there are many.
     ///
-    /// - Parameter count: how many sessions linger.
+    /// - Parameter count: the number of sessions that linger.
     mutating func compact(count: Int, where exists: (SessionKey) -> Bool) {
         guard keys.count > 2 * count + 64 else { return }
         keys = keys[first...].filter(exists)

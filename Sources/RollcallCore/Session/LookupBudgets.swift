@@ -1,18 +1,18 @@
-// How many users the sessions of one user may have looked up: the budget belongs to the user, so that a second session,
-// or a reconnect, does not double it.
+// How many user lookups the sessions of one user may cause. The budget belongs to the user, so a second session or a
+// reconnect does not double it.
 
 internal import RollcallModel
 
-/// The budgets of those who have had users looked up lately. A full one is not kept.
+/// The budgets of users who caused lookups recently. Full budgets are not stored.
 struct LookupBudgets: Sendable {
     private let rate: Int
     private let burst: Int
     private var budgets: [UserID: TokenBucket] = [:]
-    /// How many budgets there are when full ones are next dropped.
+    /// The number of budgets above which full ones are dropped.
     private var crowded = LookupBudgets.few
 
     private static let few = 64
-    /// Showing a user again, or reading a name, costs this part of a lookup.
+    /// Showing a user again, or reading a name, costs 1/10 of a lookup.
     static let cheap = 10
 
     init(_ settings: ShardSettings) {
@@ -23,13 +23,13 @@ struct LookupBudgets: Sendable {
 
     var count: Int { budgets.count }
 
-    /// When this user may have somebody looked up again; `nil` if now.
+    /// Returns when this user may cause another lookup; `nil` if now.
     func nextLookup(by user: UserID, at now: Instant) -> Instant? {
         guard let budget = budgets[user], !budget.hasCredit(at: now) else { return nil }
         return budget.nextCredit
     }
 
-    /// Charges lookups, be they more than there is credit for.
+    /// Charges lookups, even if they exceed the credit.
     mutating func charge(_ lookups: Int, to user: UserID, at now: Instant) {
         guard lookups > 0 else { return }
         budgets[user, default: TokenBucket(rate: rate, burst: burst, now: now)].charge(lookups, at: now)
@@ -38,6 +38,6 @@ struct LookupBudgets: Sendable {
         crowded = max(Self.few, budgets.count * 2)
     }
 
-    /// What it costs to name `users`, of whom `added` are looked up and the others only shown again.
+    /// The cost of naming `users`, of which `added` are looked up and the rest only shown again.
     static func cost(of users: Int, added: Int) -> Int { added + (users - added) / cheap }
 }

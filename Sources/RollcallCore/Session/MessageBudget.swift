@@ -1,32 +1,33 @@
-// How fast a session's messages are taken. A network or a worker that stalls bunches what a client sent evenly, so a
-// session over its budget is not closed but read more slowly; only a client that keeps sending too much is closed.
+// Limits how fast a session's messages are processed. A stalled network or worker delivers in one burst what a client
+// sent evenly. A session over its budget is therefore read more slowly; only a client that keeps sending too much is
+// closed.
 
 internal import RollcallModel
 
-/// A session's budget of messages: `message_rate` a second in the long run, `message_burst` at once.
+/// A session's message budget: `message_rate` per second in the long run, `message_burst` at once.
 ///
 /// A connected session earns messages while nothing arrives, for up to five minutes (``ShardSettings/longestStall``).
 /// After a stall it may therefore catch up, at twice its rate. A client that keeps to the rate and the burst never uses
-/// up what it has earned, however a stall of that length bunches its messages.
+/// up its budget, even if a stall of that length bunches its messages.
 struct MessageBudget: Hashable, Sendable {
     enum Verdict: Hashable, Sendable {
         case taken
         /// The message waits until this moment.
         ///
-        /// - Parameter isFirst: whether this begins an episode of waiting, which ends with a pause.
+        /// - Parameter isFirst: whether this starts an episode of waiting, which ends with a pause.
         case wait(until: Instant, isFirst: Bool)
         /// The session has sent more than it earned for ``ShardSettings/overBudget``, without a pause.
         case tooMany
     }
 
-    /// What the session may send.
+    /// How many messages the session may send.
     private var earned: TokenBucket
-    /// How fast it may catch up.
+    /// How fast the session may catch up.
     private var pace: TokenBucket
     /// Since when the session has sent more than it earned.
     private var overSince: Instant?
     private var isSlowed = false
-    /// How many unused messages are a pause: what is earned in a second, but not just one.
+    /// The number of unused messages that counts as a pause: one second's worth, but at least two.
     private let aPause: UInt32
 
     init(_ limits: ServerMessage.Limits, now: Instant) {
@@ -38,9 +39,9 @@ struct MessageBudget: Hashable, Sendable {
         aPause = UInt32(clamping: max(2, rate))
     }
 
-    /// Takes one message.
+    /// Charges one message.
     ///
-    /// - Parameter cost: how many messages it counts as.
+    /// - Parameter cost: the number of messages it counts as.
     mutating func take(_ cost: Int, at now: Instant) -> Verdict {
         if earned.has(Int64(aPause), at: now) { overSince = nil }
         guard !earned.has(1, at: now) || !pace.has(1, at: now) else {
@@ -54,7 +55,7 @@ struct MessageBudget: Hashable, Sendable {
             if let overSince, now - overSince >= ShardSettings.overBudget { return .tooMany }
         }
         defer { isSlowed = true }
-        // Several are taken together: a timer for each message would cost more than the message.
+        // Messages are processed in groups: one timer for each would cost more than the message.
         let next = max(earned.nextToken, pace.nextToken, now + ShardSettings.slowedPause)
         return .wait(until: next, isFirst: !isSlowed)
     }

@@ -1,13 +1,13 @@
-// What a session types, by the conversations that it has joined. Most devices only read: what a typist needs is kept for
-// those conversations in which the device has typed, and for a moment after it has left them: else whoever left and joined
-// again would type more often than the throttle allows.
+// What a session types, by joined conversation. Most devices only read, so state is kept only for conversations in
+// which the device has typed. It is kept for a moment after the device leaves, so that leaving and joining again does
+// not bypass the throttle.
 
 internal import RollcallModel
 
 extension Session {
-    /// Its typing in one conversation.
+    /// The session's typing in one conversation.
     struct Sender: Hashable, Sendable {
-        /// `nil` once the conversation is left.
+        /// `nil` once the session has left the conversation.
         var room: RoomKey?
         let conversation: ConversationID
         var typing: TypingSender
@@ -15,10 +15,10 @@ extension Session {
 
     func hasJoined(_ room: RoomKey) -> Bool { joined.contains(room) }
 
-    /// When the next of its typing ends, or goes on.
+    /// When typing next expires or continues, over all conversations.
     var nextTypingDue: Instant? { senders.lazy.compactMap(\.typing.nextDue).min() }
 
-    /// The client says that the person types in a conversation that it has joined; see ``TypingSender``.
+    /// Handles a typing signal from the client in a joined conversation; see ``TypingSender``.
     mutating func signalled(
         in room: RoomKey, of conversation: ConversationID, _ settings: ShardSettings.Typing, at now: Instant,
         time: Timestamp
@@ -34,17 +34,17 @@ extension Session {
         return typing.signalled(at: now, time: time)
     }
 
-    /// The person types there no more.
+    /// Handles that the user stopped typing there.
     mutating func stopped(in room: RoomKey) -> TypingSender.Decision? {
         sender(in: room).flatMap { senders[$0].typing.stopped() }
     }
 
-    /// Redis did not take the typing.
+    /// Handles that Redis refused the typing signal.
     mutating func refused(in room: RoomKey) {
         if let index = sender(in: room) { senders[index].typing.refused() }
     }
 
-    /// The session is in the conversation no more.
+    /// Removes the session from the conversation.
     mutating func left(_ room: RoomKey) {
         joined.removeAll { $0 == room }
         guard let index = sender(in: room) else { return }

@@ -1,29 +1,29 @@
-// One connection, and the device behind it once it has said hello.
+// One connection and, after its hello, the device behind it.
 
 internal import RollcallModel
 
-/// A session of a shard, from its connection to the last write about its device.
+/// A session of a shard, from its connection to the last write for its device.
 public struct Session: Sendable {
     enum Phase: Hashable, Sendable {
         /// Connected; no hello yet.
         case greeting
-        /// Its token is being looked at, which is soon over: the other phases need no room for what is kept meanwhile.
+        /// The token is being verified. The payload is indirect so that it adds no size to the other, longer phases.
         indirect case authenticating(ClientMessage.Hello, id: MessageID?)
         /// Welcomed.
         case open
         /// The connection was lost; the device keeps its presence until this moment.
         case inGrace(until: Instant)
-        /// Only its record is still to be put right.
+        /// Only its record still has to be written.
         case ending
     }
 
-    /// What somebody said: a message, what was meant to be one, or no JSON object.
+    /// What a client sent: a valid message, an invalid one, or no JSON object.
     enum Said: Hashable, Sendable {
         case request(ClientRequest)
         case error(MessageError)
         case garbage
 
-        /// How many messages it counts as: a signature to check costs more than anything else that one message asks for.
+        /// The number of messages it counts as. Verifying a token's signature costs more than any other message.
         var cost: Int {
             if case .request(let request) = self, case .token = request.message { return ShardSettings.tokenCost }
             return 1
@@ -45,7 +45,7 @@ public struct Session: Sendable {
         }
     }
 
-    /// Messages that wait to be taken, in order.
+    /// Messages that wait to be processed, in order.
     struct Held: Sendable {
         private var said: [(said: Said, came: Instant)] = []
         private var taken = 0
@@ -61,33 +61,33 @@ public struct Session: Sendable {
     var phase = Phase.greeting
     let connected: Instant
     var budget: MessageBudget
-    /// What it has said and is not taken yet; `nil` while each message is taken as it comes.
+    /// Received messages that wait; `nil` while each message is processed on arrival.
     var held: Held?
-    /// Whether its token may yet turn out to be bad, so that nothing is taken.
+    /// Whether the token may still be rejected, so that no message is processed.
     var isUnproven = false
-    /// Who is calling, and how their device's record follows; from the hello on.
+    /// The user, the device and the state of its record; set by the hello.
     var recorder: DeviceRecorder?
     var joined: [RoomKey] = []
-    /// For those of them in which it has typed.
+    /// Typing state, for conversations in which the session has typed.
     var senders: [Sender] = []
     /// Rooms whose read a join of this session waits for.
     var joining: [RoomKey] = []
-    /// Whom the client asked to watch; members of joined conversations are watched beside them.
+    /// Users that the client asked to watch. Members of joined conversations are watched separately.
     var watched = Roster<Watch>()
-    /// What its `get`s that are not answered yet weigh.
+    /// The total weight of its unanswered `get`s.
     var getting = 0
-    /// When the token ends, and the session with it unless a fresh one comes.
+    /// When the token expires. The session ends then, unless a fresh token arrives.
     var tokenExpires: Instant?
-    /// When the worker, draining, sends the client elsewhere.
+    /// When the draining worker sends the client to another worker.
     var leaves: Instant?
-    /// Messages to acknowledge once a decision stands in Redis.
+    /// Messages to acknowledge once a decision is in Redis.
     var acks: [(sequence: Int64, id: MessageID)] = []
-    /// From when on a change of the device's state is written at once.
+    /// From this moment, a change of the device's state is written at once.
     var nextState = Instant(nanoseconds: 0)
     /// Whether a change of the device's state waits for that moment.
     var isStateDeferred = false
 
-    /// What a `get` counts against the limit: an empty one has an answer too.
+    /// What a `get` counts against the limit: at least 1, since an empty one also needs a reply.
     static func weight(ofGetting users: [UserID]) -> Int { max(1, users.count) }
 
     init(now: Instant, settings: ShardSettings) {
@@ -103,17 +103,19 @@ public struct Session: Sendable {
         }
     }
 
-    /// Whether it says the most that a device can say: asserted first, so that no user seems less than they are.
+    /// Whether the device is active and connected. Such sessions are written first, so that no user appears less
+    /// present than they are.
     var saysMost: Bool { recorder?.state == .active && recorder?.lost == nil }
 
     var user: UserID? { recorder?.name.user }
 
-    /// A join has come to its end. What is empty keeps no memory, here and below: nearly all sessions wait for nothing.
+    /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
+    /// nearly all sessions wait for nothing.
     mutating func waitsNoMore(for room: RoomKey) {
         joining = joining.filter { $0 != room }
     }
 
-    /// Takes the acknowledgements of decisions that stand in Redis by now.
+    /// Removes and returns the acknowledgements of decisions that are in Redis by now.
     mutating func takeWritten() -> [MessageID] {
         guard let recorder, !acks.isEmpty else { return [] }
         let written = acks.prefix { recorder.isWritten($0.sequence) }

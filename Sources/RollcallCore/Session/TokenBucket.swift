@@ -1,16 +1,15 @@
-// How many messages a session may send, and how many people a user may ask about: so many a second in the long run, so
-// many at once.
+// A rate limit with a burst: used for the messages of a session and for the user lookups of a user.
 
-/// A token bucket, kept as the moment at which it is full again: it fills while nobody looks.
+/// A token bucket, stored as the moment at which it is full again. It refills without a timer.
 struct TokenBucket: Hashable, Sendable {
-    /// Tokens a second.
+    /// Tokens per second.
     private let rate: UInt32
     private let burst: UInt32
     private var full: Instant
 
     /// - Parameters:
-    ///   - rate: at least one.
-    ///   - lacking: how many of the `burst` are not there yet.
+    ///   - rate: tokens per second, at least 1.
+    ///   - lacking: how many tokens of the `burst` are missing at first.
     init(rate: Int, burst: Int, lacking: Int = 0, now: Instant) {
         self.rate = UInt32(clamping: max(1, rate))
         self.burst = UInt32(clamping: burst)
@@ -18,14 +17,13 @@ struct TokenBucket: Hashable, Sendable {
         if lacking > 0 { take(Int64(UInt32(clamping: lacking)), at: now) }
     }
 
-    /// Takes so many tokens, even if there are fewer. The bucket then owes the rest, and it takes the longer until it has
-    /// any.
+    /// Takes this many tokens, even if there are fewer. The balance then becomes negative, and takes longer to recover.
     mutating func charge(_ count: Int, at now: Instant) { take(Int64(count), at: now) }
 
-    /// Whether there are so many tokens.
+    /// Whether there are this many tokens.
     func has(_ count: Int64, at now: Instant) -> Bool { lacking(at: now) + count * pause <= Int64(burst) * pause }
 
-    /// Whether there is any part of a token. A request may then be charged whole, however large it is.
+    /// Whether there is any fraction of a token. A request may then be charged in full, however large it is.
     func hasCredit(at now: Instant) -> Bool { lacking(at: now) < Int64(burst) * pause }
 
     func isFull(at now: Instant) -> Bool { lacking(at: now) == 0 }
@@ -33,13 +31,13 @@ struct TokenBucket: Hashable, Sendable {
     /// When there is a whole token, unless more are taken before.
     var nextToken: Instant { Instant(nanoseconds: full.nanoseconds - (Int64(burst) - 1) * pause) }
 
-    /// When ``hasCredit(at:)`` is true again, unless more are taken before.
+    /// When ``hasCredit(at:)`` becomes true, unless more tokens are taken before.
     var nextCredit: Instant { Instant(nanoseconds: full.nanoseconds - Int64(burst) * pause + 1) }
 
-    /// The nanoseconds in which one token comes.
+    /// Nanoseconds per token.
     private var pause: Int64 { 1_000_000_000 / Int64(rate) }
 
-    /// The nanoseconds until it is full.
+    /// Nanoseconds until the bucket is full.
     private func lacking(at now: Instant) -> Int64 { max(0, full.nanoseconds - now.nanoseconds) }
 
     private mutating func take(_ count: Int64, at now: Instant) {

@@ -1,8 +1,8 @@
-// The process's own clock as the decisions see it. They never read it: every event says when it happens.
+// Monotonic time for the decision code. It never reads a clock: each event carries the time at which it happened.
 
 internal import RollcallModel
 
-/// A moment on this process's monotonic clock; only differences between two mean anything.
+/// A moment on this process's monotonic clock. Only differences between two instants have a meaning.
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 

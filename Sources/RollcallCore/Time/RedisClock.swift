@@ -1,37 +1,39 @@
-// Redis's time as a worker reckons it between two heartbeats.
+// A worker's estimate of Redis time between two heartbeats.
 
 public import RollcallModel
 
-/// Redis time, reckoned from the last heartbeat's reply.
+/// Estimates Redis time from the reply to the last heartbeat.
 public struct RedisClock: Hashable, Sendable {
     private var heard: Timestamp
     private var at: Instant
 
-    /// Takes the time in a reply to a request sent at `sent`: the clock runs from then, so that what it reckons is
-    /// never behind Redis by more than drift, nor ahead by more than the round trip.
+    /// Starts the clock from the time in a reply to a request sent at `sent`.
+    ///
+    /// The clock assumes that Redis read its time when the request was sent. The estimate is therefore behind Redis by
+    /// clock drift at most, and ahead by one round trip at most.
     public init(time: Timestamp, sent: Instant) {
         heard = time
         at = sent
     }
 
-    /// The clock after a further reply, to a request sent at `sent`.
+    /// Returns the clock after another reply, to a request sent at `sent`.
     ///
-    /// After a slow round trip the new reckoning may be far ahead. Of two that are not behind, the earlier is the nearer
-    /// to the truth; unless it is behind the reply, which means that the clock of Redis was set.
+    /// After a slow round trip, the new estimate may be far ahead. Neither estimate is behind, so the earlier one is
+    /// more accurate. An own estimate behind the reply means that Redis's clock was set forward; then the reply counts.
     public func corrected(by time: Timestamp, sent: Instant, at now: Instant) -> RedisClock {
         let other = RedisClock(time: time, sent: sent)
         let own = self.time(at: now).advanced(by: (now - at) / Self.mostDriftPart)
         return own >= time && own < other.time(at: now) ? RedisClock(time: own, sent: now) : other
     }
 
-    /// Clocks drift apart by less than this part of the time that passes.
+    /// Two clocks drift apart by less than 1/1000 of the elapsed time.
     private static let mostDriftPart = 1000
 
     public func time(at now: Instant) -> Timestamp {
         heard.advanced(by: now - at)
     }
 
-    /// When, on the process's own clock, Redis time will be `time`.
+    /// Returns the moment on the process's own clock at which Redis time will be `time`.
     public func instant(of time: Timestamp) -> Instant {
         at + time.since(heard)
     }

@@ -1,11 +1,11 @@
-// One structure for all deadlines of a shard, instead of one timer a session.
+// One queue for all deadlines of a shard, instead of one timer for each session.
 
 internal import HeapModule
 
-/// A queue of moments at which something may be due.
+/// A queue of reminders: moments at which a subject may have something to do.
 ///
-/// An entry is a reminder, not a promise: when it comes up, its subject says whether anything is due, and asks to be
-/// reminded again if its deadline has moved on. So a deadline that is pushed back every second costs no entry a push.
+/// When a reminder comes up, its subject checks whether anything is due, and schedules another reminder if its deadline
+/// has moved. A deadline that moves back every second therefore adds no queue entry for each move.
 struct Timers<Subject: Hashable & Sendable>: Sendable {
     private struct Entry: Comparable, Sendable {
         var at: Instant
@@ -16,10 +16,10 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
     }
 
     private var entries = Heap<Entry>()
-    /// The earliest reminder of each subject; those after it in the heap are ignored when they come up.
+    /// The earliest reminder of each subject. Later heap entries of the same subject are ignored when they come up.
     private var earliest: [Subject: Instant] = [:]
 
-    /// Reminders held, those that nobody waits for any more among them.
+    /// The number of queued reminders, including stale ones.
     var count: Int { entries.count }
     /// When the next reminder comes up.
     var next: Instant? { entries.min?.at }
@@ -31,13 +31,13 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
         dropStale()
     }
 
-    /// The subject is no more, and need not be reminded.
+    /// Cancels the reminders of a subject that no longer exists.
     mutating func forget(_ subject: Subject) {
         earliest[subject] = nil
         dropStale()
     }
 
-    /// Takes out one subject whose reminder has come up.
+    /// Removes and returns one subject whose reminder has come up.
     mutating func popDue(at now: Instant) -> Subject? {
         while let entry = entries.min, entry.at <= now {
             entries.removeMin()
@@ -48,8 +48,8 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Entries that nobody waits for would stay until they come up, which may be in weeks: there are never many more of
-    /// them than of others.
+    /// Removes stale entries when they outnumber the others. Otherwise they would stay until they come up, possibly for
+    /// weeks.
     private mutating func dropStale() {
         guard entries.count > 2 * earliest.count + 64 else { return }
         entries = Heap(entries.unordered.filter { earliest[$0.subject] == $0.at })

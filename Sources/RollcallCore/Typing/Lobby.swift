@@ -1,42 +1,43 @@
-// Those who wait to join a conversation: after a worker's death very many at once, of whom each costs the same.
+// Sessions that wait to join a conversation. After a worker's death there may be very many at once; each costs the
+// same.
 
 internal import RollcallModel
 
-/// Sessions that asked to join a room and are not in yet.
+/// Sessions that asked to join a room and have not joined yet.
 struct Lobby: Sendable {
     struct Waiting: Hashable, Sendable {
         var session: SessionKey
         var user: UserID
         var withPresence: Bool
         var since: Instant
-        /// The joins to acknowledge: a client may ask again while it waits.
+        /// The join messages to acknowledge: a client may ask again while it waits.
         var ids: [MessageID] = []
-        /// Whether its membership is being read.
+        /// Whether the user's membership is being read.
         var isRead = false
-        /// Whether it is in, and only the members wait until its user may have more users looked up.
+        /// Whether the session has joined, and only the member list waits until its user has credit for more lookups.
         var awaitsCredit = false
-        /// The last typing signal that came while the join waited.
+        /// The last typing signal received while the join waited.
         var typing: Signal?
     }
 
     struct Signal: Hashable, Sendable {
         var id: MessageID?
-        /// Its expiry counts from here, however long the join takes.
+        /// When the signal arrived. Its expiry counts from here, even if the join takes longer.
         var came: Instant
     }
 
     private var waiting: [SessionKey: Waiting] = [:]
-    /// Each user's, in the order in which they came.
+    /// Each user's sessions, in the order in which they asked.
     private var ofUser: [UserID: [SessionKey]] = [:]
-    /// Whose membership is to be read, in the order in which they came; who is gone, or being read, is passed over.
+    /// Sessions whose membership has to be read, in order. Entries that are gone or already being read are skipped.
     private var unread: [SessionKey] = []
 
     var isEmpty: Bool { waiting.isEmpty }
     var users: some Collection<UserID> { ofUser.keys }
-    /// Whether somebody waits for the members too.
+    /// Whether a waiting session also wants the members.
     var wantsMembers: Bool { waiting.values.contains(where: \.withPresence) }
 
-    /// One who waits; to be changed, not added or removed.
+    /// A waiting session, for changes in place only: use ``insert(_:)`` and ``remove(_:)`` to add or remove.
     subscript(session: SessionKey) -> Waiting? {
         get { waiting[session] }
         _modify { yield &waiting[session] }
@@ -57,19 +58,19 @@ struct Lobby: Sendable {
         guard let gone = waiting.removeValue(forKey: session) else { return nil }
         ofUser[gone.user]?.removeAll { $0 == session }
         if ofUser[gone.user]?.isEmpty == true { ofUser[gone.user] = nil }
-        // Nearly all rooms stand for long and nobody waits there: an emptied collection would keep its memory.
+        // Most rooms are long-lived with no session waiting. An emptied collection would keep its memory.
         if waiting.isEmpty { self = Lobby() }
         return gone
     }
 
-    /// The membership of this one is to be read again.
+    /// Schedules another read of this session's membership.
     mutating func readAgain(_ session: SessionKey) {
         guard waiting[session]?.isRead == true else { return }
         waiting[session]?.isRead = false
         unread.append(session)
     }
 
-    /// Those whose membership is to be read, which begins now.
+    /// Returns the sessions whose membership has to be read, and marks them as being read.
     mutating func takeUnread() -> [Waiting] {
         defer { unread = [] }
         return unread.compactMap { session in

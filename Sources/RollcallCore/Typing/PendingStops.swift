@@ -1,15 +1,15 @@
-// Stops that Redis has not taken yet: those on their way, and those that failed and are sent again. Typing ends by
-// itself at its expiry, so a failed stop is owed no longer than that, and only the latest of each device in a
+// Typing stops that Redis has not confirmed yet: those in flight, and those that failed and are sent again. Typing
+// expires without a stop, so a failed stop is dropped at that expiry. Only the latest stop of each device in a
 // conversation matters.
 
 internal import RollcallModel
 
-/// The stops whose publication is still to come, and who waits for it.
+/// The stops that are not published yet, and the messages that wait for them.
 ///
-/// Holds at most one entry for each device in each conversation, and drops expired stops as others come: never more than
-/// what is on its way, twice what was typed within `typing.expiry`, and a few.
+/// Holds at most one entry for each device in each conversation, and drops expired stops as others are added. The size
+/// is at most the stops in flight, plus twice what was typed within `typing.expiry`, plus a small constant.
 struct PendingStops: Sendable {
-    /// Who is told once a stop is published.
+    /// A message to acknowledge once a stop is published.
     struct Waiting: Hashable, Sendable {
         let session: SessionKey
         let id: MessageID
@@ -18,7 +18,7 @@ struct PendingStops: Sendable {
     enum Standing: Hashable, Sendable {
         case published
         case onItsWay
-        /// It failed, and goes again once Redis takes writes.
+        /// The stop failed, and is sent again once Redis accepts writes.
         case owed
     }
 
@@ -45,7 +45,7 @@ struct PendingStops: Sendable {
     }
 
     private var entries: [Typist: Entry] = [:]
-    /// Above this count those that are over are dropped.
+    /// The number of entries above which finished ones are dropped.
     private var limit = Self.fewest
     private static let fewest = 64
 
@@ -61,17 +61,17 @@ struct PendingStops: Sendable {
         entries[Typist(stop), default: Entry()].onTheirWay += 1
     }
 
-    /// Tells a session of the stops that are on their way, once they are published.
+    /// Registers a message to acknowledge once the stops in flight are published.
     mutating func tell(_ waiting: Waiting, oncePublished name: SessionName, in conversation: ConversationID) {
         entries[Typist(name, in: conversation)]?.waiting.append(waiting)
     }
 
-    /// - Returns: who is told now.
+    /// - Returns: the messages to acknowledge now.
     mutating func published(_ stop: TypingSignal) -> [Waiting] {
         let typist = Typist(stop)
         guard var entry = entries[typist] else { return [] }
         entry.onTheirWay -= 1
-        // What ends a later typing ends an earlier one.
+        // A stop that ends a later typing also ends an earlier one.
         if let owed = entry.owed, owed <= stop.expiry { entry.owed = nil }
         guard entry.onTheirWay == 0 else {
             entries[typist] = entry
@@ -83,9 +83,9 @@ struct PendingStops: Sendable {
         return told
     }
 
-    /// A stop did not reach Redis, and goes again unless its typing is over by itself.
+    /// Handles a stop that did not reach Redis. It is sent again unless its typing has expired.
     ///
-    /// - Returns: who is told that it is not published.
+    /// - Returns: the messages to answer with an error, since the stop is not published.
     mutating func failed(_ stop: TypingSignal, at time: Timestamp) -> [Waiting] {
         let typist = Typist(stop)
         guard var entry = entries[typist] else { return [] }
@@ -101,7 +101,7 @@ struct PendingStops: Sendable {
         return told
     }
 
-    /// Takes all stops that are owed and have not expired, the earliest expiry first. They are on their way from here on.
+    /// Returns all failed stops that have not expired, ordered by expiry, and marks them as in flight.
     mutating func takeOwed(at time: Timestamp) -> [TypingSignal] {
         let owed = entries.compactMap { typist, entry in
             entry.owed.flatMap { expiry in
@@ -119,7 +119,7 @@ struct PendingStops: Sendable {
         }
     }
 
-    /// What is empty keeps no memory that a storm has taken.
+    /// Removes an entry. Releases the memory of an empty table that grew large during a burst.
     private mutating func remove(_ typist: Typist) {
         entries[typist] = nil
         if entries.isEmpty, entries.capacity > 2 * Self.fewest { entries = [:] }

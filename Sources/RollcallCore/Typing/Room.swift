@@ -1,4 +1,4 @@
-// A conversation as one shard follows it: who has joined, who types, and what the joined were last told.
+// A conversation on one shard: its joined sessions, its typists, and what the sessions were last sent.
 
 internal import RollcallModel
 
@@ -14,24 +14,25 @@ public struct Room: Sendable {
 
     let conversation: ConversationID
     var phase: Phase
-    /// Whether a read failed since all was last asked for: somebody's membership may have been missed.
+    /// Whether a read failed since the last complete set of reads: some user's membership may be outdated.
     var isIncomplete = false
     var sessions = Roster<Session>()
     var lobby = Lobby()
-    /// Sessions that watch the members too.
+    /// Sessions that also watch the members.
     var presenceSessions = Roster<Session>()
     var members = MemberSet()
-    /// What these were last told of the members, and when; they watch whom it names. `nil` before there were any.
+    /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
+    /// first.
     var toldMembers: ServerMessage.Members?
     var lastToldMembers: Instant?
     var typists = TypistSet()
-    /// What the joined were last told, and when.
+    /// The typists last sent to the joined sessions, and when.
     var told: [Typist] = []
     var lastTold: Instant?
-    /// When all for whom that is not empty were last told it. A change looks the same as before to the one whom it is
-    /// about.
+    /// When `told` was last sent to every session for which it is not empty. Sessions whose view did not change get no
+    /// message, such as those of the user who started to type.
     var lastToldAll: Instant?
-    /// The moment of the oldest change that was published and not told yet, by Redis time.
+    /// The Redis time of the oldest published change that was not sent yet.
     private var changedAt: Timestamp?
 
     init(conversation: ConversationID) {
@@ -42,15 +43,15 @@ public struct Room: Sendable {
     var topics: [Topic] { [.typing(conversation), .members(conversation)] }
     var isDeserted: Bool { sessions.isEmpty && lobby.isEmpty }
 
-    /// A change was published.
+    /// Applies a published change.
     mutating func changed(_ change: TypingChange, clock: RedisClock, at now: Instant) {
         typists.changed(change, clock: clock, at: now)
         changedAt = changedAt ?? change.at
     }
 
-    /// What was published so far has been told, or has changed nothing for anybody.
+    /// Handles that all published changes were sent, or made no difference to any session.
     ///
-    /// - Returns: the moment of the oldest change among it; `nil` if nothing was published.
+    /// - Returns: the time of the oldest of them; `nil` if nothing was published.
     mutating func changeTold() -> Timestamp? {
         defer { changedAt = nil }
         return changedAt
@@ -58,18 +59,21 @@ public struct Room: Sendable {
 
     var shownMembers: [UserID] { toldMembers?.users.map(\.user) ?? [] }
 
-    /// When the present set is to be told again although nothing changed, so that observers may distrust silence.
+    /// When the current typists are sent again without a change. The repeat lets clients treat silence as the end of
+    /// typing.
     func nextRepeat(after expiry: Duration) -> Instant? {
         told.isEmpty ? nil : lastToldAll.map { $0 + expiry }
     }
 
-    /// When a change may be told: at once, or in a room where many type, once the last message is old enough.
+    /// When a change may be sent: at once or, in a room where many type, once ``ShardSettings/Typing/coalesce`` has
+    /// passed since the last message.
     func mayTell(at now: Instant, settings: ShardSettings.Typing) -> Instant {
         guard max(typists.entries.count, told.count) > settings.names, let lastTold else { return now }
         return max(now, lastTold + settings.coalesce)
     }
 
-    /// When a change of the members may be told: at once, or if they are many, once the last message is old enough.
+    /// When a change of the members may be sent: at once or, if there are many, once ``ShardSettings/Typing/coalesce``
+    /// has passed since the last message.
     func mayTellMembers(at now: Instant, settings: ShardSettings.Typing) -> Instant {
         guard let lastToldMembers, members.names?.count ?? 0 > settings.names else { return now }
         return max(now, lastToldMembers + settings.coalesce)
@@ -77,7 +81,8 @@ public struct Room: Sendable {
 }
 
 extension ServerMessage {
-    /// The `typing` message for a receiver: everybody but the receiver's user, at most `names` of them named.
+    /// The `typing` message for a receiver: all typists except the receiver's own user, with at most `names` of them
+    /// named.
     static func typing(in conversation: ConversationID, of typists: [Typist], but user: UserID?, names: Int) -> Self {
         let others = user == nil ? typists : typists.filter { $0.user != user }
         let named = others.count > names ? Array(others.prefix(names)) : others

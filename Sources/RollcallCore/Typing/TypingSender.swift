@@ -1,29 +1,29 @@
-// One device's typing in one conversation, from its client's signals to what goes on to Redis.
+// One device's typing in one conversation: from its client's signals to what is sent to Redis.
 
 public import RollcallModel
 
-/// Throttles a device's typing signals and ends the typing when they cease.
+/// Throttles a device's typing signals, and ends the typing when they cease.
 ///
-/// At most one start or renewal goes on per throttle; what comes sooner is deferred, not lost. A signal that has waited
-/// for its turn ends sooner, and so its renewal may come sooner, four per throttle at most. A stop goes at once,
-/// cancels what is deferred, and is not sent for a start that never went on.
+/// At most one start or renewal is sent per throttle; earlier ones are deferred, not lost. A deferred signal leaves
+/// less time until its expiry, so its renewal may follow sooner: at most four per throttle. A stop is sent at once and
+/// cancels a deferred signal. No stop is sent for a start that was never sent.
 public struct TypingSender: Hashable, Sendable {
     public enum Decision: Hashable, Sendable {
-        /// Goes on to Redis now, with this expiry.
+        /// Send to Redis now, with this expiry.
         case signal(expiry: Timestamp)
-        /// Ends what was signalled until this expiry.
+        /// End the typing that was signalled until this expiry.
         case stop(expiry: Timestamp)
     }
 
     private let expiry: Duration
     private let throttle: Duration
-    /// Before then, a signal is deferred; `nil` when none was sent.
+    /// Signals before this moment are deferred; `nil` if none was sent.
     private var nextSend: Instant?
-    /// The expiry of the signal that stands in Redis; `nil` when none does.
+    /// The expiry of the signal that Redis holds; `nil` if none.
     private var standing: Timestamp?
-    /// The expiry of a signal that waits for the throttle.
+    /// The expiry of the deferred signal.
     private var deferred: Timestamp?
-    /// When the typing ends unless a further signal comes.
+    /// When the typing ends unless another signal arrives.
     private var end: Instant?
 
     public init(expiry: Duration, throttle: Duration) {
@@ -33,9 +33,9 @@ public struct TypingSender: Hashable, Sendable {
 
     public var isTyping: Bool { standing != nil || deferred != nil }
 
-    /// The client says that the person types.
+    /// Handles a typing signal from the client.
     ///
-    /// - Returns: what goes on now; `nil` if the signal is deferred.
+    /// - Returns: what to send now; `nil` if the signal is deferred.
     public mutating func signalled(at now: Instant, time: Timestamp) -> Decision? {
         let expiry = time.advanced(by: self.expiry)
         end = now + self.expiry
@@ -44,7 +44,7 @@ public struct TypingSender: Hashable, Sendable {
         return nil
     }
 
-    /// The client says that the person has stopped, or left, or is gone.
+    /// Handles that the user stopped typing, left the conversation or disconnected.
     public mutating func stopped() -> Decision? {
         deferred = nil
         end = nil
@@ -52,24 +52,24 @@ public struct TypingSender: Hashable, Sendable {
         return standing.map { .stop(expiry: $0) }
     }
 
-    /// Redis did not take the typing: the user is no member.
+    /// Handles that Redis refused the typing signal: the user is not a member.
     public mutating func refused() {
         standing = nil
         deferred = nil
         end = nil
     }
 
-    /// Whether a signal would go on at once.
+    /// Whether a signal would be sent at once.
     func isRested(at now: Instant) -> Bool { nextSend.map { $0 <= now } ?? true }
 
-    /// When ``due(at:)`` next has something to say.
+    /// When ``due(at:)`` next has something to do.
     public var nextDue: Instant? {
         let send = deferred == nil ? nil : nextSend
         guard let send, let end else { return send ?? end }
         return min(send, end)
     }
 
-    /// Time has passed: the end is due, or a deferred signal.
+    /// Handles elapsed time: the typing ends, or a deferred signal is sent.
     public mutating func due(at now: Instant) -> Decision? {
         if let end, now >= end { return stopped() }
         if let deferred, let nextSend, now >= nextSend { return send(deferred, at: now) }
@@ -79,7 +79,8 @@ public struct TypingSender: Hashable, Sendable {
     private mutating func send(_ expiry: Timestamp, at now: Instant) -> Decision {
         let left = end.map { $0 - now } ?? self.expiry
         nextSend = now + min(throttle, max(left / 2, throttle / 4))
-        // Redis's clock may have been set back, and then keeps an end that is not much later: a stop has to end that one.
+        // If Redis's clock was set back, Redis keeps a stored expiry that is slightly later than the new one. A stop
+        // has to end that one.
         let kept = standing.map { $0 <= expiry.advanced(by: self.expiry * 2) ? max($0, expiry) : expiry }
         standing = kept ?? expiry
         deferred = nil

@@ -1,18 +1,18 @@
-// Who types in a conversation, as an observer learns it: from a snapshot, from changes, and from silence.
+// The typists of a conversation as an observer knows them, from snapshots, changes and expiry.
 
 public import RollcallModel
 
-/// The users who type, in the order in which they became known, each until their expiry.
+/// The users who are typing, in the order in which they became known, each until their expiry.
 public struct TypistSet: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var typist: Typist
         var expires: Instant
-        /// By Redis time, when this was true: an older word changes nothing.
+        /// The Redis time of this information. Older information is ignored.
         var at: Timestamp
     }
 
     private(set) var entries: [Entry] = []
-    /// When users who do not type were last heard of, while a snapshot is being read that may be older.
+    /// The Redis times of stops received while a snapshot is being read. The snapshot may be older than they are.
     private var stopped: [UserID: Timestamp] = [:]
     private var readsUnderWay = 0
 
@@ -22,23 +22,23 @@ public struct TypistSet: Hashable, Sendable {
     public var isEmpty: Bool { entries.isEmpty }
     public var isReading: Bool { readsUnderWay > 0 }
 
-    /// How many type, without those whose expiry has passed.
+    /// The number of typists whose expiry has not passed.
     func count(at now: Instant) -> Int { entries.count { $0.expires > now } }
 
     /// When the next typist expires.
     public var nextExpiry: Instant? { entries.map(\.expires).min() }
 
-    /// A snapshot is about to be read: what is heard until it comes may be newer than it.
+    /// Starts reading a snapshot. Changes received until it arrives may be newer than it.
     public mutating func readBegan() {
         readsUnderWay += 1
     }
 
-    /// A snapshot will not come.
+    /// Ends a read that failed.
     public mutating func readFailed() {
         readEnded()
     }
 
-    /// A snapshot came. Users of whom a change was heard since it was read stay as that change left them.
+    /// Applies a snapshot. Users who changed after it was read keep the state of that change.
     public mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock, at now: Instant) {
         let latest = Self.latest(by: clock, at: now)
         let snapshotTypists = Set(snapshot.typists.map(\.user))
@@ -55,8 +55,8 @@ public struct TypistSet: Hashable, Sendable {
         readEnded()
     }
 
-    /// A change was published. It lasts no longer than it says from now on, even if Redis's clock was set forward and
-    /// `clock` is still behind.
+    /// Applies a published change. Typing lasts at most its `expiresIn` from now, even if Redis's clock was set forward
+    /// and `clock` is still behind.
     public mutating func changed(_ change: TypingChange, clock: RedisClock, at now: Instant) {
         let latest = Self.latest(by: clock, at: now)
         if change.typing, let expiresIn = change.expiresIn {
@@ -71,13 +71,13 @@ public struct TypistSet: Hashable, Sendable {
         }
     }
 
-    /// The latest moment at which something can be true by now. What is known from later was published before Redis's
-    /// clock was set back, and is older than anything that comes.
+    /// The latest Redis time that information can have by now. Information with a later time was published before
+    /// Redis's clock was set back, and is older than anything new.
     private static func latest(by clock: RedisClock, at now: Instant) -> Timestamp {
         clock.time(at: now).advanced(by: LeaseKeeper.clockTolerance * 2)
     }
 
-    /// A member's name changed.
+    /// Applies a member's new name.
     public mutating func renamed(_ user: UserID, to name: String?) {
         for index in entries.indices where entries[index].typist.user == user {
             entries[index].typist.name = name
@@ -88,19 +88,20 @@ public struct TypistSet: Hashable, Sendable {
         entries.removeAll { $0.typist.user == user }
     }
 
-    /// Time has passed: those whose typing was not renewed are out.
+    /// Removes typists whose expiry has passed.
     public mutating func expired(at now: Instant) {
         entries.removeAll { $0.expires <= now }
     }
 
-    /// A stop is remembered until the last read is over: one that began later may still be older than the stop.
+    /// Ends a read. Stops are remembered until the last read has ended: a read that started after the stop may still
+    /// return an older state.
     private mutating func readEnded() {
         readsUnderWay -= 1
         if readsUnderWay == 0 { stopped = [:] }
     }
 
-    /// A change of the same millisecond as a snapshot may have come after it, and counts; had it come before, the
-    /// snapshot says no more than it.
+    /// Sets a typist. A change with the same millisecond as a snapshot may have followed it, so the change counts. If
+    /// it preceded the snapshot, both say the same.
     private mutating func set(_ typist: Typist, expires: Instant, at: Timestamp, latest: Timestamp, isSnapshot: Bool) {
         guard let index = entries.firstIndex(where: { $0.typist.user == typist.user }) else {
             entries.append(Entry(typist: typist, expires: expires, at: at))

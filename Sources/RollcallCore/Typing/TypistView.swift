@@ -1,11 +1,12 @@
-// Who of those who type sees what of the others. Nobody sees themselves; but only so many are named, and to those who
-// would not be named anyway, all looks the same. So a large room needs few messages, however many type in it.
+// What each typist sees of the other typists. Users do not see themselves, and messages name only a limited number of
+// typists. To users beyond that number, all messages look the same, so a large room needs few different messages.
 
 internal import RollcallModel
 
-/// One who types, or did, and how a change of the set of typists looks to them.
+/// A user who types or did type, and how a change of the typists looks to them.
 struct TypistView {
-    /// Two users to whom it looks the same are told the same: where each stood, and stands, among those who are named.
+    /// Two users with equal looks get the same message. Holds the user's position among the named typists before and
+    /// after the change.
     struct Look: Hashable {
         fileprivate var before: Int?
         fileprivate var now: Int?
@@ -14,9 +15,9 @@ struct TypistView {
     let user: UserID
     private(set) var look: Look
 
-    /// The views of all of them, by user.
+    /// Returns the views of all users, sorted by user.
     ///
-    /// - Parameter names: how many are named at most; behind these, it does not matter where one stands.
+    /// - Parameter names: the most users named in a message; all later positions count as equal.
     static func all(before: [Typist], now: [Typist], names: Int) -> [TypistView] {
         var views: [TypistView] = []
         views.reserveCapacity(before.count + now.count)
