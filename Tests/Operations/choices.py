@@ -48,6 +48,7 @@ GIVEN = {
     "docs/redis.md: Sentinel": [ON_PATH],
     "docs/redis.md: Cluster": [ON_PATH],
     "docs/scaling.md: On paper": [],
+    "docs/terminal.md: Scripts": [*USUAL, SCRIPT],
     "docs/operating.md: Looking inside": [ON_PATH, REDIS, SECRETS, SIGNED, READY],
 }
 
