@@ -37,11 +37,9 @@ ON_PATH = 'PATH="$PWD/.build/debug:$PATH"'
 # What a reader of any section has: the program, a Redis and a worker; and what readers of these have instead.
 USUAL = [ON_PATH, REDIS, WORKER, READY]
 GIVEN = {
-    "README.md: By hand: two workers, watched with redis-cli": [],
-    "README.md: On a server": [REDIS],
-    "README.md: In a terminal": [*USUAL, SCRIPT],
     "docs/admin.md: Members in pages": [*USUAL, MEMBERS],
     "docs/doctor.md: Asking it": [*USUAL, SECRETS],
+    "docs/getting-started.md: Watch two workers with redis-cli": [],
     "docs/metrics.md: Scraping": [*USUAL, SECRETS],
     "docs/operating.md: A first worker": [ON_PATH, REDIS],
     "docs/redis.md: TLS": [ON_PATH],

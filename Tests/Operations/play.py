@@ -1,7 +1,7 @@
 """Plays one section of the documentation, in a world of its own: each command as it is written, and what it shows must
 be what the page shows.
 
-Usage: play.py SECTION, such as 'README.md: On a server'; started by world.BEGIN
+Usage: play.py SECTION, such as 'docs/identity.md: Making tokens'; started by world.BEGIN
 """
 
 import re
