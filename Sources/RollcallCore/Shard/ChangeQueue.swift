@@ -1,11 +1,11 @@
-// What changed and is still to be told. However much changes at once, one tick tells a part of it, so that connections
-// are flushed in between and none is handed more than it can take.
+// Changes that wait to be sent. One tick sends only a part of many changes, so that connections are flushed in between
+// and none gets more than it can take.
 
-/// Names of what changed, each once, told in rounds: what changes again waits for the next, so that everything's turn
-/// comes.
+/// Unique keys of changed values, sent in rounds. A value that changes again waits for the next round, so every value
+/// gets its turn.
 struct ChangeQueue<Value: Sendable>: Sendable {
     private var changed: Set<SlotKey<Value>> = []
-    /// The rest of this round, the next at the end.
+    /// The rest of the current round; the next key is at the end.
     private var round: [SlotKey<Value>] = []
 
     var isEmpty: Bool { changed.isEmpty && round.isEmpty }
@@ -15,7 +15,7 @@ struct ChangeQueue<Value: Sendable>: Sendable {
         changed.insert(key)
     }
 
-    /// Takes what is told next, at most `limit`, in the order of the slots.
+    /// Removes and returns up to `limit` keys to send next, in slot order.
     mutating func take(_ limit: Int) -> [SlotKey<Value>] {
         if round.isEmpty {
             round = changed.sorted { $0.index > $1.index }

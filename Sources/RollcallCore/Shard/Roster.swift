@@ -1,18 +1,18 @@
-// Who is somewhere, where many may be: one comes or goes at a time, and that costs the same however many there are.
+// A set of sessions or watches that may be large: adding or removing one costs the same at any size.
 
-/// Keys, each once, in an order that the same events always give.
+/// Unique keys in a deterministic order: the same events always give the same order.
 struct Roster<Value: Sendable>: Sendable {
     private static var few: Int { 64 }
 
     private(set) var keys: [SlotKey<Value>] = []
-    /// Where each stands, once they are many; few are as quickly looked through.
+    /// The index of each key, once there are many. With few keys, a linear search is as fast.
     private var places: [SlotKey<Value>: Int] = [:]
 
     var isEmpty: Bool { keys.isEmpty }
 
     func contains(_ key: SlotKey<Value>) -> Bool { place(of: key) != nil }
 
-    /// - Returns: false if it is there already.
+    /// - Returns: false if the key was already present.
     @discardableResult
     mutating func insert(_ key: SlotKey<Value>) -> Bool {
         guard !contains(key) else { return false }
@@ -25,15 +25,15 @@ struct Roster<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Several at once, which take no more memory than they need.
+    /// Adds several keys at once, with one reservation of the memory they need.
     mutating func insert(_ several: [SlotKey<Value>]) {
         if several.count > keys.count { keys.reserveCapacity(keys.count + several.count) }
         for key in several { insert(key) }
     }
 
-    /// The last takes the place of the one that goes.
+    /// Removes a key; the last key moves to its index.
     ///
-    /// - Returns: false if it was not there.
+    /// - Returns: false if the key was not present.
     @discardableResult
     mutating func remove(_ key: SlotKey<Value>) -> Bool {
         guard let place = place(of: key) else { return false }

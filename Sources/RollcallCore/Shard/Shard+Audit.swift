@@ -1,18 +1,18 @@
-// The audit: now and then each session's record is compared with what the session decided, and said again where it is
-// not so. It mends what nobody was told of: an evicted key, an operator's slip, a notice that got lost; and ends whom a
-// revocation did not reach. Where records lie with several servers it also finds out that one of them has lost everything:
-// a lease is lost with its own server alone.
+// The audit: at intervals, each session's record is read and compared with the session's last decision, and written
+// again if it differs. It repairs damage that causes no event, such as an evicted key, an operator's mistake or a lost
+// message, and ends sessions that a revocation did not reach. If records are spread over several servers, it also
+// detects that one server lost its data; the lease shows this only for the server that holds it.
 
 public import RollcallModel
 
-/// Where the audit of a shard stands.
+/// The progress of a shard's audit.
 struct Audit: Hashable, Sendable {
     private var last: Instant?
-    /// The part of a session that time has earned and that was not read yet.
+    /// Session reads that are due but not made yet, including fractions.
     private var owed = 0.0
     fileprivate var slot: Int32 = -1
 
-    /// How many of `count` sessions are due by now, for each to be read once in a cycle, and for so many to be read with
+    /// Returns how many of `count` sessions to read now, so that each is read once per cycle, and at least `least` with
     /// each heartbeat.
     fileprivate mutating func due(
         of count: Int, atLeast least: Int, _ bounds: ShardSettings.Bounds, at now: Instant
@@ -27,7 +27,7 @@ struct Audit: Hashable, Sendable {
 }
 
 extension Shard {
-    /// The records of some sessions were read.
+    /// Handles the records of the sessions that were read.
     public mutating func audited(
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
     ) -> [ShardAction] {
@@ -44,7 +44,7 @@ extension Shard {
             let agrees = recorder.agrees(with: found, under: incarnation)
             current.append((audited.session, recorder.name.user, agrees, found))
         }
-        // What is mended one by one may be a tablet in the background before the phone beside it.
+        // Writing sessions again one by one could write a tablet in the background before the same user's active phone.
         if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew(.forgotten)] }
         for (session, _, agrees, _) in current where !agrees {
             tally.auditMended += 1
@@ -54,8 +54,8 @@ extension Shard {
         return take()
     }
 
-    /// Whether one of several servers has none of the records that should lie there. If that is a single user's, it is
-    /// rather a slip.
+    /// Whether a server has none of the records that belong on it. If all of them belong to one user, a mistake is more
+    /// likely, and this returns false.
     private static func hasForgotten(_ found: [(user: UserID, standing: DeviceStanding)]) -> Bool {
         let spread = found.filter { $0.standing.place != nil }
         return Dictionary(grouping: spread, by: \.standing.place).values.contains { beside in
@@ -63,7 +63,7 @@ extension Shard {
         }
     }
 
-    /// Asks for the next few sessions, in turn.
+    /// Requests the records of the next few sessions.
     mutating func continueAudit(at now: Instant) {
         guard let incarnation else { return }
         var batch: [AuditedSession] = []

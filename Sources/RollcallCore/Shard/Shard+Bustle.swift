@@ -1,13 +1,13 @@
-// Where the most people type, for those who operate a worker. Looked up when somebody asks.
+// The conversations with the most typists, for operators. Computed on request.
 
 public import RollcallModel
 
-/// A conversation that is joined, as it is just now.
+/// The current numbers of a joined conversation.
 public struct BusyConversation: Hashable, Sendable {
     public var conversation: ConversationID
-    /// How many people type there.
+    /// The number of users who are typing.
     public var typing: Int
-    /// How many sessions have joined it.
+    /// The number of sessions that have joined.
     public var joined: Int
 
     public init(conversation: ConversationID, typing: Int, joined: Int) {
@@ -16,10 +16,11 @@ public struct BusyConversation: Hashable, Sendable {
         self.joined = joined
     }
 
-    /// The busiest of what several shards follow. Each knows all that type in a conversation, and its own sessions.
+    /// Merges the busiest conversations of several shards. Each shard knows all typists of a conversation, but only its
+    /// own sessions.
     ///
-    /// Where as many type the names decide, for every shard alike: a conversation that is among the busiest of all is so
-    /// on each shard where it is joined, and none of its sessions is left out.
+    /// Ties are broken by name on every shard. A conversation that is among the busiest overall is therefore among the
+    /// busiest of each shard that has it, and all its sessions are counted.
     public static func busiest(_ count: Int, of shards: [[BusyConversation]]) -> [BusyConversation] {
         let found = shards.joined().reduce(into: [ConversationID: BusyConversation]()) { found, one in
             let other = found[one.conversation]
@@ -36,7 +37,7 @@ public struct BusyConversation: Hashable, Sendable {
 }
 
 extension Shard {
-    /// The conversations in which the most people type, the busiest first; none where nobody does.
+    /// Returns the conversations with the most typists, the busiest first, and none without typists.
     public func busiest(_ count: Int, at now: Instant) -> [BusyConversation] {
         let busy = rooms.keys.compactMap { key in
             rooms[key].map {

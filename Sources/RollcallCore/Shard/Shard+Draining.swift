@@ -1,20 +1,20 @@
-// An orderly stop: each device is sent elsewhere at a moment of its own, so that the other workers are not met by all
-// of them at once, and each is away only as long as its connecting takes.
+// Orderly shutdown: each device is disconnected at its own random moment, so that the other workers do not receive all
+// devices at once, and each device is away only while it reconnects.
 
 internal import RollcallModel
 
-/// How a worker that stops lets go of its devices.
+/// The settings of a shutdown.
 struct Drain: Hashable, Sendable {
-    /// When the last one is to have left.
+    /// When the last device is disconnected.
     let ends: Instant
-    /// Other workers' addresses; none where a device finds its way as it came.
+    /// Addresses of other workers; empty if devices reconnect to the address they already use.
     let destinations: [String]
 }
 
 extension Shard {
-    /// The worker is about to stop: each device is sent elsewhere at its own moment within `spread`.
+    /// Starts the shutdown: each device is disconnected at a random moment within `spread`.
     ///
-    /// - Parameter destinations: the addresses of other workers, of which each device is told one.
+    /// - Parameter destinations: addresses of other workers. Each device gets one of them.
     public mutating func drain(
         over spread: Duration, to destinations: [String] = [], at now: Instant
     ) -> [ShardAction] {
@@ -26,7 +26,7 @@ extension Shard {
         return take()
     }
 
-    /// Whether no device is connected any more and every record says what was decided, if there is a Redis to say it.
+    /// Whether no device is connected and, if Redis accepts writes, every decision is written.
     public var isDrained: Bool {
         sessions.keys.allSatisfy { key in
             guard let session = sessions[key] else { return true }
@@ -35,13 +35,13 @@ extension Shard {
         }
     }
 
-    /// Gives a session its moment, if the worker drains.
+    /// Draws the moment at which a session is disconnected, if the worker is draining.
     mutating func leaveWithDrain(_ key: SessionKey, at now: Instant) {
         guard let drain else { return }
         sessions[key]?.leaves = now + (drain.ends - now) * Double.random(in: 0..<1, using: &random)
     }
 
-    /// A device's moment has come.
+    /// Disconnects a device whose moment has come.
     mutating func sendElsewhere(_ key: SessionKey, at now: Instant) {
         let destination = drain?.destinations.randomElement(using: &random)
         let goodbye = ServerMessage.Goodbye(reason: .draining, reconnect: true, after: 0, to: destination)

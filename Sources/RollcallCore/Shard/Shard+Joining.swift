@@ -1,4 +1,5 @@
-// Joining and leaving conversations. A join waits until the room hears every change and the user's membership was read.
+// Joining and leaving conversations. A join completes once the room receives all changes and the user's membership was
+// read.
 
 internal import RollcallModel
 
@@ -26,9 +27,10 @@ extension Shard {
         wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
     }
 
-    /// Whether a session has just asked for the members of so many conversations that its next `join` waits: what they
-    /// cost is charged when Redis answers. One that it does not answer soon keeps nobody waiting: it may be long away,
-    /// or one of several, and all that the session says next waits as well.
+    /// Whether the session has so many unanswered `join`s with presence that its next one waits. The cost of members is
+    /// charged only when Redis answers. A join that is not answered within ``ShardSettings/joinPause`` no longer
+    /// counts: Redis, or one primary of several, may be away for long, and everything that the session sends next waits
+    /// too.
     func awaitsManyMembers(_ key: SessionKey, at now: Instant) -> Bool {
         let most = settings.bounds.membersAtOnce
         guard answersReads,
@@ -43,7 +45,7 @@ extension Shard {
         return waiting.prefix(most).count == most
     }
 
-    /// Redis has answered for this user: those of their sessions go on that waited to join more.
+    /// Continues with the held messages of a user's sessions after Redis has answered for the user.
     mutating func goOnJoining(_ user: UserID, at now: Instant) {
         for key in sessionsOfUser[user] ?? [] where sessions.read(key, { $0.held != nil }) == true {
             takeHeld(key, at: now)
@@ -64,7 +66,8 @@ extension Shard {
         acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
     }
 
-    /// A start is held until the join is through; a stop has nothing to end but the start that is held.
+    /// Handles typing in a conversation that is still being joined. A start is held until the join completes; a stop
+    /// cancels the held start.
     mutating func typedWhileJoining(
         _ typing: Bool, in room: RoomKey, of conversation: ConversationID, id: MessageID?, on key: SessionKey,
         at now: Instant
@@ -83,7 +86,7 @@ extension Shard {
         acknowledge(signal.id, to: key)
     }
 
-    /// Asks for the membership of those who wait to join a room that is live.
+    /// Requests the membership of the users who wait to join a live room.
     mutating func readForWaiting(_ key: RoomKey) {
         guard answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else { return }
         for waiting in rooms[key]?.lobby.takeUnread() ?? [] {
@@ -96,7 +99,7 @@ extension Shard {
         }
     }
 
-    /// A user who waits is a member: their sessions are in, once what they asked for has been read.
+    /// Completes the joins of a user who is a member, if everything they asked for has been read.
     mutating func admitWaiting(_ user: UserID, to key: RoomKey, at now: Instant) {
         let isLive = rooms[key]?.phase == .live
         let knowsMembers = rooms[key]?.members.names != nil
@@ -156,7 +159,7 @@ extension Shard {
         }
         rooms[room]?.lobby[key]?.withPresence = presence
         guard let id else { return }
-        // The first join of each conversation always waits; the repeated ones count over all conversations.
+        // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
         guard waiting.ids.isEmpty || idsWaitingToJoin(of: key) < mostWaiting else {
             return answerUnavailable(key, id: id)
         }
@@ -174,11 +177,11 @@ extension Shard {
         for id in waiting.ids { promise(id, to: waiting.session) }
     }
 
-    /// A session that waits is in the room, and what it has typed meanwhile counts.
+    /// Adds a waiting session to the room, and processes the typing signal that it sent while it waited.
     private mutating func enter(_ waiting: Lobby.Waiting, _ key: RoomKey, at now: Instant) {
         guard let conversation = rooms[key]?.conversation else { return }
         let session = waiting.session
-        // One that had joined already waits for the members alone.
+        // A session that had already joined waits only for the members.
         if sessions[session]?.hasJoined(key) == false {
             sessions[session]?.waitsNoMore(for: key)
             sessions[session]?.joined.append(key)
@@ -186,7 +189,7 @@ extension Shard {
             owe([.room(key)], to: session)
         }
         guard let signal = waiting.typing else { return }
-        // Typing ends by its expiry even if the join took longer.
+        // Typing ends at its expiry even if the join took longer.
         guard now < signal.came + settings.typing.expiry else { return acknowledge(signal.id, to: session) }
         typed(true, in: conversation, id: signal.id, on: session, at: signal.came)
     }

@@ -1,10 +1,11 @@
-// Who belongs to a conversation, for the sessions that joined it with presence: they are told the members, and watch
-// each member that they were told of. Of a very large conversation they are told so many as a session may watch users.
+// Member lists, for sessions that joined with presence: they are sent the members, and watch each member on the list.
+// In a very large conversation, the list has as many members as a session may watch users.
 
 internal import RollcallModel
 
 extension Shard {
-    /// Has a session that is in the room follow its members, which are known. Their lookups are charged to its user.
+    /// Adds a session to those that follow the room's members, which are known. The lookups are charged to the
+    /// session's user.
     mutating func watchMembers(of key: RoomKey, for session: SessionKey, at now: Instant) {
         let members = membersMessage(of: key)
         if rooms[key]?.presenceSessions.isEmpty == true { rooms[key]?.toldMembers = members }
@@ -15,7 +16,7 @@ extension Shard {
         charge(LookupBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
     }
 
-    /// Members whom a session asked for, and who waited until its user had credit, are shown to it.
+    /// Shows the members that a session asked for before its user had credit.
     mutating func showWaitingMembers(to session: SessionKey, at now: Instant) {
         for room in sessions[session]?.joined ?? [] where rooms[room]?.lobby[session]?.awaitsCredit == true {
             guard mayShowMembers(to: session, at: now) else { return }
@@ -24,7 +25,7 @@ extension Shard {
         }
     }
 
-    /// Whether a session's user has credit for more lookups; if not, the session is reminded of it.
+    /// Whether a session's user has credit for more lookups. If not, sets a reminder for when they do.
     mutating func mayShowMembers(to session: SessionKey, at now: Instant) -> Bool {
         guard let user = sessions.read(session, { $0.user }) ?? nil, let next = lookups.nextLookup(by: user, at: now)
         else { return true }
@@ -36,8 +37,8 @@ extension Shard {
         if let user = sessions.read(session, { $0.user }) ?? nil { lookups.charge(cost, to: user, at: now) }
     }
 
-    /// The session asked for the members again, or for the first time: their presence follows the list, also that of
-    /// those whom it watches for another reason.
+    /// Sends the members to a session that already follows them: the list, then the presence of each member, including
+    /// those that the session also watches for another reason.
     mutating func oweMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
         let shown = rooms[key]?.shownMembers ?? []
         charge(LookupBudgets.cost(of: shown.count, added: 0), to: session, at: now)
@@ -54,7 +55,7 @@ extension Shard {
         changedMembers.insert(key)
     }
 
-    /// Tells what changed of the members of each room: at once, or in a large one when the last message is old enough.
+    /// Sends the member changes of each room: at once or, in a large room, once the last message is old enough.
     mutating func tellMembers(at now: Instant) {
         for key in changedMembers.take(settings.bounds.tellBatch) {
             guard let room = rooms[key], !room.presenceSessions.isEmpty else { continue }
@@ -72,7 +73,7 @@ extension Shard {
         actions.append(.sendSnapshot(.members(members), to: session))
     }
 
-    /// The list goes out before the presence of those who are new on it, so that nobody hears of strangers.
+    /// Sends the list before the presence of its new members, so that sessions get no presence of unknown users.
     private mutating func tellMembers(of key: RoomKey, at now: Instant) {
         guard let room = rooms[key], let told = room.toldMembers, let members = membersMessage(of: key),
             members != told
@@ -96,7 +97,7 @@ extension Shard {
             count: room.members.count)
     }
 
-    /// Of a very large conversation only some members are known, and some of those went.
+    /// Reads more members of a very large conversation, of which only some are known and some of those were removed.
     mutating func readMoreMembers(of key: RoomKey) {
         let most = settings.limits.watchedUsers
         guard answersReads, let room = rooms[key], room.members.hasFew(of: most),

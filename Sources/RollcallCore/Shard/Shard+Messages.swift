@@ -1,41 +1,42 @@
-// What clients say, message by message.
+// Handling of client messages.
 
 public import RollcallModel
 
 extension Shard {
-    /// A client's message arrived whole.
+    /// Handles a valid message from a client.
     public mutating func received(_ request: ClientRequest, on key: SessionKey, at now: Instant) -> [ShardAction] {
         heard(.request(request), on: key, at: now)
         return take()
     }
 
-    /// A client's message was no message of this protocol; the session goes on.
+    /// Handles an invalid message from a client; the session goes on.
     public mutating func received(_ error: MessageError, on key: SessionKey, at now: Instant) -> [ShardAction] {
         heard(.error(error), on: key, at: now)
         return take()
     }
 
-    /// A text frame held no JSON object.
+    /// Handles a text frame that holds no JSON object.
     public mutating func receivedGarbage(on key: SessionKey, at now: Instant) -> [ShardAction] {
         heard(.garbage, on: key, at: now)
         return take()
     }
 
-    /// Takes what a session says, or keeps it until its turn comes.
+    /// Processes a message, or queues it until the session's budgets allow it.
     private mutating func heard(_ said: Session.Said, on key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isConnected }) == true else { return }
         let isHeld = sessions.read(key, { $0.held != nil }) == true
         if !isHeld, mayTake(said, on: key, at: now) { return handle(said, came: now, on: key, at: now) }
         guard sessions.read(key, { $0.isConnected }) == true else { return }
         if !isHeld { hold(key) }
-        // The edge reads no more of a session that is held; but of a connection that ends it reads all that has come.
+        // The edge stops reading from a held session. When a connection ends, however, it passes on everything it has
+        // received.
         guard let held = sessions.read(key, { $0.held?.count ?? 0 }), held < ShardSettings.heldMessages else {
             return tooManyMessages(key, at: now)
         }
         sessions[key]?.held?.append(said, came: now)
     }
 
-    /// - Parameter came: when it came, which is earlier if it had to wait.
+    /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
     private mutating func handle(_ said: Session.Said, came: Instant, on key: SessionKey, at now: Instant) {
         switch (said, sessions.read(key) { $0.phase }) {
         case (.request(let request), _): handle(request, came: came, on: key, at: now)
@@ -45,20 +46,21 @@ extension Shard {
         }
     }
 
-    /// Nothing of what a session says is taken for now.
+    /// Stops processing a session's messages for now.
     private mutating func hold(_ key: SessionKey) {
         sessions[key]?.held = Session.Held()
         actions.append(.hold(key))
     }
 
-    /// A session's token is judged: what it has said so far is taken. Before its welcome it is nobody's yet.
+    /// Processes the messages of a welcomed session that waited until its token was checked. Before the welcome, this
+    /// does nothing.
     mutating func listen(to key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isUnproven && $0.phase == .open }) == true else { return }
         sessions[key]?.isUnproven = false
         takeHeld(key, at: now)
     }
 
-    /// Takes what waits of a session, in order and as fast as its budgets allow.
+    /// Processes a session's waiting messages, in order and as fast as its budgets allow.
     mutating func takeHeld(_ key: SessionKey, at now: Instant) {
         while sessions.read(key, { $0.phase == .open && !$0.isUnproven }) == true {
             guard let held = sessions.read(key, { $0.held }) ?? nil else { return }
@@ -106,7 +108,7 @@ extension Shard {
         case .leave(let conversation): leave(conversation, id: id, on: key, at: now)
         case .typing(let conversation, let typing):
             tally.typingSignals += 1
-            // Typing ends by its expiry however long the signal waited.
+            // Typing ends at its expiry, no matter how long the signal waited.
             guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: key) }
             typed(typing, in: conversation, id: id, on: key, at: came)
         case .ping: actions.append(.send(.pong(time: redisTime(at: now)), to: [key]))
@@ -114,10 +116,10 @@ extension Shard {
         }
     }
 
-    /// Counts a message against the session's budget. If it has to wait, the session is reminded of it; if the session
-    /// keeps sending too much, it ends.
+    /// Charges a message to the session's budget. If the message has to wait, sets a reminder; if the session keeps
+    /// sending too much, closes it.
     private mutating func mayTake(_ said: Session.Said, on key: SessionKey, at now: Instant) -> Bool {
-        // What a join costs is known when Redis has answered, so the next one waits until that is paid.
+        // The cost of a join is known when Redis has answered, so the next join waits until it is paid.
         if said.isJoin, let user = sessions.read(key, { $0.user }) ?? nil,
             let next = lookups.nextLookup(by: user, at: now)
         {

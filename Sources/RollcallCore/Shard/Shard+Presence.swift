@@ -1,12 +1,13 @@
-// Presence as it comes in: whom sessions watch, and what they are shown.
+// Incoming presence: the users that sessions watch, and what they are shown.
 
 public import RollcallModel
 
 extension Shard {
-    /// A user's presence was published.
+    /// Handles a user's published presence.
     public mutating func presenceChanged(_ presence: Presence) {
         guard let key = watchKeys[presence.user] else { return }
-        // It counts the devices of the dead until they are swept: what it says may be true of them alone.
+        // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
+        // may come from those devices alone.
         let mayCountThem =
             watches.read(key) { $0.masked.isEmpty } == false || leases.leavesUnswept && outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
@@ -15,8 +16,8 @@ extension Shard {
         changedWatches.insert(key)
     }
 
-    /// Whether a version is not newer than the one known, which lies ahead of Redis's clock: that was set back, and a
-    /// record that was removed since begins again with a version of now.
+    /// Whether a version is smaller than the known one only because the known one is ahead of Redis's clock. That clock
+    /// was set back, and the record was removed and created again since, with a version from the current time.
     private func isOutrun(_ version: Int64, of key: WatchKey) -> Bool {
         guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.presence?.version }) ?? nil,
             version < known, let latestVersion
@@ -24,28 +25,29 @@ extension Shard {
         return known > latestVersion
     }
 
-    /// The greatest version of a record that was made by Redis's clock as it is; `nil` before the first heartbeat.
+    /// The greatest version that a record created by Redis's current clock can have; `nil` before the first heartbeat.
     private var latestVersion: Int64? {
         guard let lastHeartbeat else { return nil }
         let latest = redisTime(at: lastHeartbeat + settings.heartbeat * 2).advanced(by: LeaseKeeper.clockTolerance)
         return latest.milliseconds
     }
 
-    /// Whatever the versions say, the record is the truth.
+    /// Schedules a read whose record counts regardless of versions.
     private mutating func readAuthoritatively(_ key: WatchKey) {
         watches[key]?.heard()
         watches[key]?.nextReadIsAuthoritative = true
         watchesToRead.insert(key)
     }
 
-    /// A change was published that does not say what it comes to, as one of a later version: the user's record does.
+    /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
+    /// instead.
     public mutating func presenceUnreadable(of user: UserID) {
         guard let key = watchKeys[user] else { return }
         watches[key]?.heard()
         watchesToRead.insert(key)
     }
 
-    /// Watched users were read.
+    /// Handles the records of watched users that were read.
     public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         sweepDead(in: snapshot)
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
@@ -56,11 +58,11 @@ extension Shard {
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
             if !counts, record.updatedAt != nil, isOutrun(record.version, of: key) {
                 if outage == nil {
-                    // An authoritative read that does not count has asked for the next one.
+                    // An authoritative read that does not count has already requested the next one.
                     if !isAuthoritative { readAuthoritatively(key) }
                 } else if let latestVersion, record.version <= latestVersion {
-                    // Redis lost the record that is known, and this one was made since. One from before would be ahead,
-                    // too.
+                    // Redis lost the known record, and this one was created since. A version from before the loss would
+                    // also be ahead of the clock.
                     watches[key]?.clockSetBack()
                 }
             }
@@ -71,7 +73,7 @@ extension Shard {
         return take()
     }
 
-    /// A read of watched users failed; they are read again with the next heartbeat, or when Redis is back.
+    /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
     public mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
             guard let key = watchKeys[user] else { continue }
@@ -85,7 +87,8 @@ extension Shard {
         if watches.change(key, { $0.readEnded() }) == true { watchesToRead.insert(key) }
     }
 
-    /// A `get` was read; `nil` if Redis could not be asked, which some users that are unread come to as well.
+    /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
+    /// is answered with an error.
     public mutating func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
@@ -100,7 +103,7 @@ extension Shard {
         return take()
     }
 
-    /// Users were read who need not be watched: what may be shown of them.
+    /// Returns the presence to show for users that were read, watched or not.
     public func presences(in snapshot: PresenceSnapshot) -> [Presence] {
         readings(of: snapshot).map(\.presence)
     }
@@ -111,7 +114,7 @@ extension Shard {
         }
     }
 
-    /// A read names devices of dead incarnations, which their sweepers may have missed.
+    /// Sweeps devices of dead incarnations that a read found, which sweepers may have missed.
     public mutating func metDead(in snapshot: PresenceSnapshot) -> [ShardAction] {
         sweepDead(in: snapshot)
         return take()
@@ -126,7 +129,7 @@ extension Shard {
         let watches = added.map { addWatcher(key, of: $0) }
         sessions[key]?.watched.insert(watches)
         owe(watches.map { .user($0) }, to: key)
-        // Whoever was watched before is shown again.
+        // Users who were already watched are shown again.
         if added.count < users.count { owe(users.compactMap { watchKeys[$0].map { .user($0) } }, to: key) }
         promise(id, to: key)
     }
@@ -136,7 +139,7 @@ extension Shard {
         return sessions.read(key) { $0.watched.contains(watch) } ?? false
     }
 
-    /// Whether a session may watch so many users more.
+    /// Whether a session may watch this many more users. If not, answers with an error.
     private mutating func mayWatch(
         _ added: Int, of named: Int, id: MessageID?, on key: SessionKey, at now: Instant
     ) -> Bool {
@@ -176,7 +179,8 @@ extension Shard {
         }
     }
 
-    /// Charges lookups to the session's user; over what the user may ask, the message is to come again later.
+    /// Charges lookups to the session's user. If the user has no credit, answers with an error that asks the client to
+    /// slow down.
     private mutating func mayName(_ cost: Int, id: MessageID?, on key: SessionKey, at now: Instant) -> Bool {
         guard cost > 0, let user = sessions.read(key, { $0.user }) ?? nil else { return true }
         guard lookups.nextLookup(by: user, at: now) != nil else {
@@ -188,7 +192,7 @@ extension Shard {
         return false
     }
 
-    /// Asks Redis for what a `get` wants to know.
+    /// Asks Redis for the users of a `get`.
     mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         guard !answersReads else {
             return actions.append(.getPresence(users, known: known(at: now), for: key, id: id))
@@ -197,14 +201,14 @@ extension Shard {
         answerUnavailable(key, id: id)
     }
 
-    /// Gives a session a reason to watch a user, whose present state it is to be owed.
+    /// Adds a reason for a session to watch a user. The caller then sends the current state.
     mutating func addWatcher(_ key: SessionKey, of user: UserID) -> WatchKey {
         let watchKey = watchKeys[user] ?? openWatch(user)
         watches[watchKey]?.gained(key)
         return watchKey
     }
 
-    /// Takes one reason away; the last watcher to go ends the subscription.
+    /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
     mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
         guard let watchKey = watchKeys[user], watches[watchKey]?.lost(key) == true else { return }
         forgive(.user(watchKey), to: key)
@@ -217,8 +221,9 @@ extension Shard {
         actions.append(.unsubscribe(.presence(user)))
     }
 
-    /// Tells what changed of users: the first change after a quiet time at once, further ones at most once in
-    /// ``ShardSettings/presenceCoalesce``, as they are then. What looks as before by then is not told.
+    /// Sends changes of users: the first change after a quiet time at once, later ones at most once per
+    /// ``ShardSettings/presenceCoalesce``, with the state at that time. If a user then looks the same as before,
+    /// nothing is sent.
     mutating func tellWatchers(at now: Instant) {
         for key in changedWatches.take(settings.bounds.tellBatch) { tellNews(of: key, at: now) }
     }
@@ -233,10 +238,10 @@ extension Shard {
         tell(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
     }
 
-    /// What is shown after a read of a record.
+    /// Returns the presence to show after a record was read.
     ///
-    /// After Redis was away, and until everybody has said again what they hold, what observers saw stays but for newer
-    /// records.
+    /// After an outage, until all workers have had time to write their sessions again, only newer records change what
+    /// observers saw.
     func reading(
         of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], of key: WatchKey?, isAuthoritative: Bool
     ) -> Watch.Reading {
@@ -248,26 +253,26 @@ extension Shard {
         return Watch.Reading(presence: presence, masked: Set(dead.keys))
     }
 
-    /// What a further read is held against. After an outage the absence of a record is nothing known: it may have been read
-    /// at a primary that had been replaced, while somebody came to the next one.
+    /// Returns the presence that a further read is compared with. After an outage, a missing record means nothing: it
+    /// may have been read from a replaced primary while the user connected to the new one.
     private func known(of key: WatchKey) -> Presence? {
         let known = watches.read(key) { $0.presence } ?? nil
         return outage != nil && known?.updatedAt == nil ? nil : known
     }
 
     private func newer(_ read: Presence, _ known: Presence, isOutrun: Bool) -> Presence {
-        // A record that is not there is no newer record, although it reads as one: Redis may have lost everything.
+        // A missing record does not count as newer, although it reads as one: Redis may have lost all data.
         guard read.updatedAt != nil || known.updatedAt == nil else { return known }
         guard !isOutrun else { return read }
         guard outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }
 
-    /// The dead whose devices do not count in a record.
+    /// Returns the incarnations, all dead, whose devices do not count in a record.
     ///
-    /// After Redis was away, and until everybody has said again what they hold, the devices of those who have not yet
-    /// come back count; but whoever did not count before the outage does not come back. Where it is not known who did, a
-    /// lease tells that had passed before it.
+    /// After an outage, until all workers have had time to write their sessions again, devices of incarnations that
+    /// died during the outage still count. Devices that did not count before the outage stay ignored. If that is not
+    /// known, incarnations whose lease expired before the outage are ignored.
     private func masked(
         in record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], isAuthoritative: Bool
     ) -> [Incarnation: WorkerStanding] {
@@ -280,8 +285,9 @@ extension Shard {
         return dead.filter { watch.masked.contains($0.key) }
     }
 
-    /// Whether a record that was there is gone although Redis lost nothing: an emptied one would not know the lease
-    /// either, so that what is missing still after the next heartbeat was removed, or expired.
+    /// Whether a known record was removed or has expired, rather than lost with all data. If Redis had lost all data,
+    /// it would not know this worker's lease either. A record that is still missing after the next heartbeat is
+    /// therefore gone.
     private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
         guard outage == nil, record.updatedAt == nil, watches[key]?.presence?.updatedAt != nil else {
             watches[key]?.missingSince = nil
@@ -295,8 +301,8 @@ extension Shard {
         return isRemoved
     }
 
-    /// Whether an authoritative read counts: not if there was a further outage meanwhile, and not if a change came that
-    /// may be newer than such a read, which knows no versions; then the user is read once more.
+    /// Whether an authoritative read counts. It does not after another outage, or if a change arrived during the read:
+    /// such a read ignores versions, and the change may be newer. In the second case, the user is read again.
     private mutating func isConclusive(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
         guard outage == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
@@ -305,8 +311,8 @@ extension Shard {
         return false
     }
 
-    /// What a session that asked is answered. One that watches the user as well is answered what its watch shows, so that
-    /// whatever differs from the answer is told later and nothing older follows it.
+    /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
+    /// A later difference is then sent as a change, and no older state follows the answer.
     private mutating func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
         guard let key = watchKeys[reading.presence.user] else { return reading.presence }
         watches[key]?.got(reading)
@@ -333,7 +339,7 @@ extension Shard {
 }
 
 extension PresenceSnapshot {
-    /// The devices, not gone yet, of incarnations that are dead.
+    /// The devices of dead incarnations that are not marked gone yet.
     fileprivate var deadDevices: [DeadDevice] {
         records.flatMap { record in
             record.devices.sorted { $0.key < $1.key }.compactMap { device, standing in

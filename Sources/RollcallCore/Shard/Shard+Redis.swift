@@ -1,19 +1,19 @@
-// What happens to Redis and to the worker's lease, as a shard learns it.
+// Changes of Redis and of the worker's lease, as a shard handles them.
 
 public import RollcallModel
 
 extension Shard {
-    /// The worker holds a lease under a new incarnation: every session is asserted under it, and everything shown is
-    /// read again, since Redis may have forgotten or gone back.
+    /// Handles a new incarnation. All sessions are written again under it, and everything shown is read again, because
+    /// Redis may have lost data or gone back to an older state.
     public mutating func incarnationBegan(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
-        // On the clock as it was, or as it is, if that was set back and the leases with it.
+        // Uses the earlier of the old clock and the new one, which may have been set back together with the leases.
         let lastBeat = lastHeartbeat.map { min(redisTime(at: $0), clock.time(at: $0)) }
         let former = Incarnation(name: workerName)
         redis = .takesWrites(incarnation, until: until)
-        // The former incarnation is swept.
+        // The previous incarnation will be swept.
         leavesDevicesToSweep = false
         workerName = incarnation.name
         self.clock = clock
@@ -40,10 +40,10 @@ extension Shard {
         return take()
     }
 
-    /// A heartbeat renewed the lease and read all others.
+    /// Handles a heartbeat that renewed the lease and read all others.
     ///
-    /// - Parameter afterGap: whether more than two heartbeats had passed. Others may have lost their leases as this
-    ///   worker almost did, so that it is as if Redis had been away.
+    /// - Parameter afterGap: whether more than two heartbeats had passed. Other workers may have lost their leases, so
+    ///   this is handled as if Redis had been away.
     public mutating func leaseRenewed(
         _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
@@ -59,13 +59,13 @@ extension Shard {
         if leases.read(snapshot), outage == nil { watchesToRead.formUnion(watchKeys.values) }
         watchesToRead.formUnion(failedReads)
         failedReads = []
-        // While Redis refused writes, no session was written, whether a step of it had failed or not.
+        // No session was written while Redis refused writes, even if none of its steps failed.
         let unwritten = refusedWrites ? sessions.keys : blocked.sorted { $0.index < $1.index }
         blocked = []
         for key in unwritten {
             sessions[key]?.recorder?.retry()
-            // The device may be back at another worker, which can say so only now: a removal waits for the next
-            // heartbeat.
+            // The device may be back at another worker, which can write it only now. A removal therefore waits for the
+            // next heartbeat.
             if refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
                 blocked.insert(key)
             } else {
@@ -82,16 +82,16 @@ extension Shard {
         return take()
     }
 
-    /// Redis cannot be reached, or the lease may be lost: nothing can be written until the next incarnation.
+    /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
     public mutating func redisLost(at now: Instant) -> [ShardAction] {
         redis = .away
         for key in sessions.keys { listen(to: key, at: now) }
         return take()
     }
 
-    /// Redis answers, and refused heartbeats because it takes no writes: nothing is written until a heartbeat succeeds.
-    /// What Redis holds is still read, by the rules of an outage: no worker can renew its lease, and none is dead for
-    /// that.
+    /// Handles that Redis answers but refuses heartbeats because it accepts no writes. Nothing is written until a
+    /// heartbeat succeeds. Reads go on under the rules of an outage: no worker can renew its lease, so an expired lease
+    /// does not mean that a worker is dead.
     public mutating func writesRefused(at now: Instant) -> [ShardAction] {
         let hadBegun = redis.refusesWrites
         if redis.refusedWrites() { readAllAgain(authoritatively: false) }
@@ -105,8 +105,8 @@ extension Shard {
         return take()
     }
 
-    /// The connection that hears changes was lost: until each channel is confirmed and read again, what is shown
-    /// stays as it is.
+    /// Handles the loss of the connection that receives changes. What is shown stays as it is until each channel is
+    /// confirmed and read again.
     public mutating func subscriptionsLost() {
         for key in rooms.keys {
             guard let topics = rooms[key]?.topics else { continue }
@@ -115,8 +115,8 @@ extension Shard {
         for key in watches.keys { watches[key]?.phase = .subscribing }
     }
 
-    /// One of several servers that hear changes was lost, or a channel is on its way from one to another: as
-    /// ``subscriptionsLost()``, for this channel alone.
+    /// Handles the loss of one channel, because one of several servers was lost or the channel moves to another server.
+    /// Works like ``subscriptionsLost()`` for a single channel.
     public mutating func subscriptionLost(_ topic: Topic) {
         switch topic {
         case .presence(let user):
@@ -131,7 +131,7 @@ extension Shard {
         }
     }
 
-    /// A channel is confirmed: a read that begins now misses nothing.
+    /// Handles the confirmation of a channel: a read that starts now misses nothing.
     public mutating func subscribed(_ topic: Topic, at now: Instant) -> [ShardAction] {
         switch topic {
         case .presence(let user):
@@ -146,8 +146,9 @@ extension Shard {
         return take()
     }
 
-    /// Some time after the latest incarnation began every worker has said what it holds, and what is read counts; but
-    /// not while heartbeats fail, and with them perhaps all that others say: the next one tells.
+    /// Ends the outage once all workers have had time to write their sessions again, and reads everything
+    /// authoritatively. While heartbeats fail, other workers may be unable to write as well, so this waits for the next
+    /// one.
     mutating func settlingDue(at now: Instant) {
         guard let outage else { return }
         guard now >= outage.settles, heartbeatsSucceed(at: now) else {
@@ -157,7 +158,7 @@ extension Shard {
         readAllAgain(authoritatively: true)
     }
 
-    /// Some time after the latest incarnation began, what says more has been said.
+    /// Writes the weaker states under the latest incarnation, and the removals slightly later.
     mutating func assertTheRest(at now: Instant) {
         guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
         for state in [.active, .idle, .background] as [DeviceState] { release(state, at: now) }
@@ -174,9 +175,10 @@ extension Shard {
         }
     }
 
-    /// When what says less is said under a new incarnation. Redis may have forgotten what says more, so that comes first.
-    /// But where Redis knows the lease still under which all was said, it is in time: when that has passed, others
-    /// judge. And where it knows the former lease, under which this waited already, it has forgotten nothing since.
+    /// Returns when weaker states are written under a new incarnation. Redis may have lost stronger states, so these
+    /// come first. But if the lease under which everything was last written is still in Redis, the weaker states are
+    /// written before it expires, because other workers judge then. And if the former lease is in Redis, under which
+    /// this delay had already started, nothing was lost since, and the delay does not start again.
     private func saysLess(after former: Incarnation, _ snapshot: LeaseSnapshot, at now: Instant) -> Instant {
         var turn = now + Patience.beforeSayingLess
         if former != saidUnder, snapshot.leases[former] != nil { turn = min(turn, saysLessFrom) }
@@ -188,7 +190,8 @@ extension Shard {
 
     private mutating func settle(since lastBeat: Timestamp? = nil, at now: Instant) {
         let settles = now + Patience.beforeJudging(lease: settings.lease)
-        // Over a further outage the first one's counts: it is not settled yet who outlived that.
+        // If there was an earlier outage that is not settled, its last heartbeat counts: which incarnations survived it
+        // is still unknown.
         let first = [outage?.lastBeat, lastBeat].compactMap { $0 }.min()
         outage = Outage(settles: settles, lastBeat: first)
         timers.remind(.authoritativeRead, at: settles)
@@ -204,7 +207,8 @@ extension Shard {
         for key in watches.keys { watches[key]?.clockSetBack() }
     }
 
-    /// Asks for the users to be read, but for those whose channel is not confirmed: its confirmation asks again.
+    /// Requests reads of the users in `watchesToRead`, except those whose channel is not confirmed; its confirmation
+    /// asks again.
     mutating func askForReads(at now: Instant) {
         guard answersReads, !watchesToRead.isEmpty else { return }
         var ordinary: [UserID] = []

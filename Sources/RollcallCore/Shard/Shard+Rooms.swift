@@ -1,21 +1,21 @@
-// Conversations: joining and leaving, who types there, and telling those who look.
+// Conversations: published typing and member changes, reads, and the rooms that sessions join.
 
 public import RollcallModel
 
 extension Shard {
-    /// A typing change was published.
+    /// Handles a published typing change.
     public mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
         guard let key = roomKeys[conversation] else { return }
         rooms.change(key) { [clock] in $0.changed(change, clock: clock, at: now) }
         roomChanged(key)
     }
 
-    /// A typing change was published that only a later version can read: a read says what it comes to.
+    /// Handles a published typing change that only a later version can parse: reads the conversation instead.
     public mutating func typingUnreadable(in conversation: ConversationID) {
         if let key = roomKeys[conversation] { roomsToRead.insert(key) }
     }
 
-    /// A member came, changed name or went.
+    /// Handles a published member change: added, renamed, removed, or all replaced.
     public mutating func memberChanged(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
     ) -> [ShardAction] {
@@ -38,7 +38,7 @@ extension Shard {
         return take()
     }
 
-    /// A conversation was read.
+    /// Handles the result of a conversation read.
     public mutating func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for key: RoomKey, at now: Instant
     ) -> [ShardAction] {
@@ -61,15 +61,15 @@ extension Shard {
         roomChanged(key)
     }
 
-    /// Charges a read to the user who joins, also if the room was left meanwhile: a session that joins and leaves all
-    /// the time has it read all the same. A read that the worker needs for itself is not charged.
+    /// Charges a read to the user who joins, even if the session has left the room again: the read was made all the
+    /// same. Reads that the worker makes for its own purposes are not charged.
     private mutating func chargeJoin(of read: RoomRead, _ snapshot: RoomSnapshot, at now: Instant) {
         guard read.isForJoin else { return }
         let names = snapshot.typists.count + (snapshot.members?.count ?? 0)
         lookups.charge(names / LookupBudgets.cheap, to: read.user, at: now)
     }
 
-    /// A read of a conversation failed; the next heartbeat tries again.
+    /// Handles a failed read of a conversation; the next heartbeat retries it.
     public mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readFailed() }
         if read.mostMembers > 0 { rooms[key]?.members.readFailed() }
@@ -78,7 +78,7 @@ extension Shard {
         for waiting in rooms[key]?.lobby.of(read.user) ?? [] { rooms[key]?.lobby.readAgain(waiting.session) }
     }
 
-    /// Takes a session out of a room; the last to go ends the room.
+    /// Removes a session from a room. The room closes with its last session.
     mutating func depart(_ key: SessionKey, from room: RoomKey) {
         rooms[room]?.sessions.remove(key)
         forgive(.room(room), to: key)
@@ -98,7 +98,7 @@ extension Shard {
         readRoomAgain(key)
     }
 
-    /// Reads who types, and the membership of each user here and of those who wait.
+    /// Reads the typists, and the membership of each user who has joined or waits to join.
     mutating func readRoomAgain(_ key: RoomKey) {
         guard answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         rooms[key]?.isIncomplete = false
@@ -116,8 +116,8 @@ extension Shard {
         _ = rooms[key]?.lobby.takeUnread()
     }
 
-    /// Reads who types where that became unclear. A room whose channels are not confirmed is read when they are, and
-    /// every room when Redis is back.
+    /// Reads the typists of rooms in `roomsToRead`. Rooms whose channels are not confirmed are read on confirmation,
+    /// and all rooms are read when Redis is back.
     mutating func readUnclearRooms() {
         for key in roomsToRead.sorted(by: { $0.index < $1.index }) where answersReads {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
@@ -163,9 +163,9 @@ extension Shard {
 
     private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
         rooms[key]?.typists.snapshotRead(snapshot, clock: clock, at: now)
-        // A read from before the channels were lost makes nothing live: another follows their confirmation.
+        // A read from before the channels were lost does not make the room live: another follows their confirmation.
         if rooms[key]?.phase == .reading { rooms[key]?.phase = .live }
-        // Nobody here has been told anything yet: newcomers get the snapshot itself, and its repeats.
+        // No session here has been sent anything yet: new sessions get the snapshot and its repeats.
         guard let room = rooms[key], room.sessions.isEmpty else { return }
         noteTold(room.typists.typists, in: key, toAll: true, at: now)
     }
@@ -176,14 +176,15 @@ extension Shard {
         membersChanged(key)
     }
 
-    /// A user is no member any more: their sessions are told, and are out. Their typing went with the membership, but for
-    /// a signal that overtook the news and found the user a member again: that is stopped.
+    /// Handles a user who is no longer a member: notifies the user's sessions and removes them from the room. Redis
+    /// ended the typing together with the membership. A signal may have arrived in Redis after the user became a member
+    /// again; that typing is stopped here.
     private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
         guard let conversation = rooms[key]?.conversation else { return }
         let removed = (sessionsOfUser[user] ?? []).filter { rooms[key]?.sessions.contains($0) == true }
         guard !removed.isEmpty else { return }
         for session in removed {
-            // A join whose snapshot still waits has taken effect before.
+            // A join whose snapshot still waits has already taken effect.
             forgive(.room(key), to: session)
             keepPromises(to: session)
         }

@@ -1,9 +1,9 @@
-// Sessions: from the connection over the hello to the last write about the device.
+// Sessions: from the connection and the hello to the last write for the device.
 
 public import RollcallModel
 
 extension Shard {
-    /// A connection was opened.
+    /// Handles a new connection.
     public mutating func connected(at now: Instant) -> SessionKey {
         let key = sessions.insert(Session(now: now, settings: settings))
         leaveWithDrain(key, at: now)
@@ -11,11 +11,11 @@ extension Shard {
         return key
     }
 
-    /// The token stands for this user and device.
+    /// Handles a token that was verified for this user and device.
     ///
     /// - Parameters:
-    ///   - lifetime: how long the token is good; the session ends with it. `nil` is for ever.
-    ///   - issued: when it was issued, by which a revocation tells whether it counts; `nil` if none reaches it.
+    ///   - lifetime: how long the token is valid; the session ends with it. `nil` for no limit.
+    ///   - issued: when the token was issued, which decides whether a revocation applies; `nil` if none can apply.
     public mutating func authenticated(
         _ key: SessionKey, user: UserID, device: DeviceID, lifetime: Duration? = nil, issued: Timestamp? = nil,
         id: MessageID?, at now: Instant
@@ -28,7 +28,7 @@ extension Shard {
             let recorder = DeviceRecorder(name: name, opened: session.connected, issued: issued)
             welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
-            // An older token shortens nothing, and if it is revoked, prolongs nothing.
+            // An older token does not shorten the lifetime, and must not extend it if it is revoked.
             if session.recorder?.isOlder(issued) != true { tokenLasts(lifetime, for: key, at: now) }
             sessions[key]?.recorder?.refreshed(issued: issued)
             acknowledge(id, to: key)
@@ -45,9 +45,9 @@ extension Shard {
         if let lifetime { timers.remind(.session(key), at: now + lifetime) }
     }
 
-    /// The session cannot be: its token is not good, or there is no room for it.
+    /// Refuses a session: its token is not valid, or there is no room for it.
     ///
-    /// - Parameter pause: when a device that is told to come back later may do so; `nil` for the usual pause.
+    /// - Parameter pause: the reconnect delay sent with close code `busy`; `nil` for the default.
     public mutating func refused(
         _ key: SessionKey, _ code: CloseCode, after pause: Duration? = nil, at now: Instant
     ) -> [ShardAction] {
@@ -59,10 +59,10 @@ extension Shard {
         return take()
     }
 
-    /// The token cannot be judged now, or is not valid yet. A session without a welcome is told to come back; an open one
-    /// goes on under its former token.
+    /// Handles a token that cannot be verified now, or is not valid yet. A session without a welcome is asked to
+    /// reconnect later; an open session continues with its previous token.
     ///
-    /// - Parameter pause: when it is worth coming back; `nil` for the usual pause.
+    /// - Parameter pause: the reconnect delay; `nil` for the default.
     public mutating func tokenUnchecked(
         _ key: SessionKey, id: MessageID?, after pause: Duration? = nil, at now: Instant
     ) -> [ShardAction] {
@@ -80,16 +80,17 @@ extension Shard {
         }
     }
 
-    /// The connection is gone, by whatever cause but a goodbye.
+    /// Handles the end of a connection for any reason but a goodbye.
     ///
-    /// - Parameter silence: how long ago its last byte came: that is when the device was last known to be there.
+    /// - Parameter silence: the time since the last received byte, which is when the device was last known to be
+    ///   present.
     public mutating func disconnected(_ key: SessionKey, silence: Duration, at now: Instant) -> [ShardAction] {
         guard sessions[key]?.isConnected == true else { return [] }
         connectionEnded(key, lost: redisTime(at: now).advanced(by: .zero - silence), at: now)
         return take()
     }
 
-    /// Another worker, or another session here, holds the device now.
+    /// Handles that another session holds the device now, on another worker or on this one.
     public mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
         sessions[key]?.recorder?.abandoned()
@@ -97,7 +98,7 @@ extension Shard {
         return take()
     }
 
-    /// An operator wants this session ended.
+    /// Ends a session at an operator's request.
     public mutating func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
         dismiss(key, .sentAway, at: now)
@@ -134,8 +135,8 @@ extension Shard {
         return take()
     }
 
-    /// Listing, writing or unlisting failed; the next heartbeat, or the next incarnation, tries again. A session of which
-    /// nothing can be in Redis is forgotten once its device is gone.
+    /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
+    /// the session is dropped once its device is gone.
     public mutating func stepFailed(
         _ step: DeviceRecorder.Step, _ failure: DeviceRecorder.Failure = .unknown, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
@@ -147,7 +148,7 @@ extension Shard {
         return take()
     }
 
-    /// Takes the next step of a session's record, acknowledges what now stands, and forgets a session that is over.
+    /// Starts the next step of a session's record, acknowledges written decisions, and removes a finished session.
     mutating func advance(_ key: SessionKey, at now: Instant) {
         guard let recorder = sessions[key]?.recorder else { return }
         acknowledgeWritten(key)
@@ -158,7 +159,7 @@ extension Shard {
         }
         guard case .takesWrites(let incarnation, let until) = redis else { return }
         if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
-            // The next heartbeat tries again: by then its newer session is written, and takes the device over.
+            // The next heartbeat tries again. By then the newer session is written and has taken the device over.
             blocked.insert(key)
             return
         }
@@ -172,7 +173,7 @@ extension Shard {
         }
     }
 
-    /// Whether a newer session of the same device is here whose record is still to be written.
+    /// Whether a newer session of the same device exists here and is not written yet.
     private func isBack(_ name: SessionName) -> Bool {
         guard let all = sessionsOfUser[name.user], all.count > 1 else { return false }
         return all.contains { key in
@@ -183,7 +184,8 @@ extension Shard {
         }
     }
 
-    /// A session's moment has come: its hello is late, its grace is over, or it is to leave.
+    /// Handles a session's deadline: a late hello, the end of its grace period, its token's expiry, or its moment to
+    /// leave a draining worker.
     mutating func sessionDue(_ key: SessionKey, at now: Instant) {
         guard let session = sessions[key] else { return }
         switch session.phase {
@@ -223,13 +225,13 @@ extension Shard {
         }
     }
 
-    /// Closes the connection; the device keeps its presence through the grace period, as after any loss.
+    /// Closes the connection. As after any loss, the device keeps its presence for the grace period.
     mutating func close(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
         actions.append(.close(key, code))
         connectionEnded(key, lost: redisTime(at: now), at: now)
     }
 
-    /// A clean end: the device is gone at once.
+    /// Handles a goodbye: the device is gone at once.
     mutating func goodbye(_ key: SessionKey, id: MessageID?, at now: Instant) {
         acknowledge(id, to: key)
         actions.append(.close(key, .normal))
@@ -253,8 +255,8 @@ extension Shard {
         advance(key, at: now)
     }
 
-    /// The first change of a device's state after a quiet time is written at once, further ones at most once in
-    /// ``ShardSettings/presenceCoalesce``: the newest, as it is then. The device's end never waits.
+    /// Paces writes of a device's state: the first change after a quiet time is written at once, later ones at most
+    /// once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
     private mutating func paceState(_ key: SessionKey, at now: Instant) {
         guard let next = sessions.read(key, { $0.nextState }) else { return }
         if now >= next {
@@ -265,7 +267,7 @@ extension Shard {
         }
     }
 
-    /// A change of a device's state that waited may be written.
+    /// Writes a deferred change of a device's state.
     mutating func stateDue(_ key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isStateDeferred }) == true else { return }
         stateWritten(key, at: now)
@@ -278,8 +280,8 @@ extension Shard {
         sessions[key]?.nextState = next
     }
 
-    /// Acknowledges a `state` when the decision stands in Redis. Where very many wait, those that a later one has
-    /// superseded can have no effect any more, and are acknowledged at once.
+    /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded
+    /// decisions are sent at once, because these decisions can no longer have an effect.
     private mutating func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
         sessions[key]?.acks.append((sequence, id))
         guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
@@ -312,7 +314,7 @@ extension Shard {
         if let user = session.user { limitDevicesInGrace(of: user, at: now) }
     }
 
-    /// Ends the grace of the devices that have the oldest sessions where a user has very many of them.
+    /// Ends the grace period of a user's oldest sessions if the user has too many devices in grace.
     private mutating func limitDevicesInGrace(of user: UserID, at now: Instant) {
         guard let all = sessionsOfUser[user], all.count > settings.bounds.devicesInGrace else { return }
         let inGrace = all.filter {
@@ -321,7 +323,7 @@ extension Shard {
         for key in inGrace.dropLast(settings.bounds.devicesInGrace) { deviceGone(key, at: now) }
     }
 
-    /// Ends a session whose device is another's by now; its record is not touched.
+    /// Ends a session whose device now belongs to another session. The record is not changed.
     private mutating func dropReplaced(_ key: SessionKey, at now: Instant) {
         if sessions[key]?.isConnected == true {
             actions.append(.send(.goodbye(.init(reason: .replaced, reconnect: false)), to: [key]))
@@ -332,7 +334,7 @@ extension Shard {
         advance(key, at: now)
     }
 
-    /// Ends a session, grace and all: its device is not to come back before something was mended.
+    /// Ends a session without a grace period: its device should not reconnect before the cause is fixed.
     mutating func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
         guard sessions[key]?.phase != .ending else { return }
         if sessions[key]?.isConnected == true {
@@ -345,7 +347,7 @@ extension Shard {
         deviceGone(key, at: now)
     }
 
-    /// A session that was open is so no longer.
+    /// Ends everything that an open session took part in.
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
         lingering.append(key, open: openSessionCount)
         openSessionCount -= 1
@@ -366,8 +368,8 @@ extension Shard {
         for reminder in [Reminder.held(key), .lookups(key), .state(key)] { timers.forget(reminder) }
     }
 
-    /// Drops the sessions that have lingered longest where too many do. What Redis holds of them, a sweep removes: the
-    /// worker goes on under a new incarnation, and the lease of this one passes.
+    /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep
+    /// removes those: the worker starts a new incarnation, and the lease of this one expires.
     private mutating func limitLingering() {
         let limit = lingering.limit(settings.bounds)
         while lingeringSessionCount > limit,
@@ -415,7 +417,8 @@ extension Shard {
             limits: settings.limits)
         actions.append(.send(.welcome(welcome), to: [key]))
         advance(key, at: now)
-        // A revocation shows in the answer to the first write; where none can be asked for, nobody is kept waiting.
+        // The reply to the first write reports a revocation. If nothing can be written now, messages are processed
+        // without waiting for it.
         if recorder.needsNoToken || incarnation == nil { listen(to: key, at: now) }
     }
 }

@@ -1,17 +1,18 @@
-// Readers slower than what they follow: they are shown the newest state later, and not all states late. A shard keeps
-// for each the names of what it missed; what it is owed goes out piece by piece, the next when the last has left.
+// Readers slower than what they follow get the newest state late, instead of every state late. A shard keeps the names
+// of what each of them missed, and sends the current state in pieces, each after the previous one was flushed. See
+// docs/decisions/0007-slow-readers.md.
 
 internal import RollcallModel
 
 extension Shard {
-    /// What was sent to a session waits to leave: what changes for it is noted and not sent, until it has caught up.
-    /// Answers still go out at once.
+    /// Handles that a session's outbound data is backing up. From now on, changes are noted and not sent until it
+    /// catches up. Replies are still sent at once.
     public mutating func fellBehind(_ key: SessionKey) {
         guard sessions[key]?.isConnected == true else { return }
         backlogs[key, default: Backlog()].isHeld = true
     }
 
-    /// What was sent to a session has left. It is owed the present state of what it missed.
+    /// Handles that a session's outbound data was flushed, and sends the current state of what it missed.
     public mutating func caughtUp(_ key: SessionKey, at now: Instant) -> [ShardAction] {
         guard let gets = backlogs[key]?.gets else { return [] }
         backlogs[key]?.isHeld = false
@@ -21,22 +22,22 @@ extension Shard {
         return take()
     }
 
-    /// Owes a session the present state of what it follows from now on.
+    /// Queues the current state of subjects for a session.
     mutating func owe(_ subjects: [Backlog.Subject], to key: SessionKey) {
         guard !subjects.isEmpty else { return }
         backlogs[key, default: Backlog()].owe(subjects)
         sessionsToShow.insert(key)
     }
 
-    /// The session does not follow this any more.
+    /// Removes a subject that the session stopped following from its queue.
     mutating func forgive(_ subject: Backlog.Subject, to key: SessionKey) {
         guard backlogs[key] != nil else { return }
         backlogs[key]?.forgive(subject)
         sessionsToShow.insert(key)
     }
 
-    /// Whether there is room for one more acknowledgement that waits. There is one for each user and each conversation
-    /// that the session may follow, so that none is refused because Redis is away.
+    /// Whether one more acknowledgement may wait. There is room for one for each user and each conversation that the
+    /// session may follow, so that none is refused because Redis is away.
     func mayPromise(to key: SessionKey) -> Bool {
         backlogs[key]?.promises.count ?? 0 < mostWaiting
     }
@@ -47,7 +48,7 @@ extension Shard {
         return limits.watchedUsers + limits.joinedConversations + repeats
     }
 
-    /// Acknowledges a message once the session has been shown what it is owed by now.
+    /// Acknowledges a message after the session was sent everything that is queued for it now.
     mutating func promise(_ id: MessageID?, to key: SessionKey) {
         guard let id else { return }
         guard backlogs[key] != nil else { return acknowledge(id, to: key) }
@@ -55,14 +56,15 @@ extension Shard {
         sessionsToShow.insert(key)
     }
 
-    /// Acknowledges what has waited only for what is not wanted any more.
+    /// Sends the acknowledgements that waited only for subjects that were removed from the queue.
     mutating func keepPromises(to key: SessionKey) {
         for id in backlogs[key]?.takeKeptPromises() ?? [] { acknowledge(id, to: key) }
     }
 
-    /// Sends a change to all of these, but to those who are behind, or about to be shown its subject anyway.
+    /// Sends a change to all receivers that are not behind. For a receiver that is behind, or about to be sent the
+    /// subject's state anyway, the subject is queued.
     ///
-    /// - Parameter seen: how a user looked before.
+    /// - Parameter seen: the user's presence before the change.
     mutating func tell(
         _ message: ServerMessage, of subject: Backlog.Subject, seen: Presence.Look? = nil, to receivers: [SessionKey]
     ) {
@@ -83,7 +85,7 @@ extension Shard {
         }
     }
 
-    /// Shows each session that may be shown something a piece of what it is owed.
+    /// Sends a piece of the queued state to each session that may be sent more.
     mutating func showBacklogs() {
         for key in sessionsToShow.sorted(by: { $0.index < $1.index }) {
             guard var backlog = backlogs.removeValue(forKey: key) else { continue }
@@ -112,7 +114,7 @@ extension Shard {
         actions.append(.tellWhenDrained(key))
     }
 
-    /// A user who looks again as they last did to this session is no news to it.
+    /// Whether a user's presence differs from what the session saw last.
     private mutating func isNews(_ presence: Presence, to seen: Presence.Look?) -> Bool {
         guard presence.look == seen else { return true }
         tally.conflated += 1

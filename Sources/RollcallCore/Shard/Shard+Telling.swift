@@ -1,11 +1,12 @@
-// Telling those who look who types: what changed, to whom it looks different, and again before they distrust silence.
+// Sends typing to the sessions of a room: each change to the sessions whose view it changes, and repeats before clients
+// let the typing expire.
 
 internal import RollcallModel
 
 extension Shard {
     mutating func tellRooms(at now: Instant) {
         for key in changedRooms.take(settings.bounds.tellBatch) {
-            // What was long on its way may tell of typing that is over by now.
+            // A change that was delayed may name typing that has ended by now.
             rooms.change(key) { $0.typists.expired(at: now) }
             guard let moment = rooms.read(key, { $0.mayTell(at: now, settings: settings.typing) }) else {
                 continue
@@ -19,11 +20,11 @@ extension Shard {
         }
     }
 
-    /// A typist's expiry, a held-back change or a repeat may be due.
+    /// Handles a typist's expiry, a delayed change or a repeat that is due.
     mutating func roomDue(_ key: RoomKey, at now: Instant) {
         rooms.change(key) { $0.typists.expired(at: now) }
         roomChanged(key)
-        // A set that changed is told as it is now when the tick ends, and not first as it was.
+        // If the typists changed, the end of the tick sends the new state, so the old one is not repeated first.
         guard rooms.read(key, { $0.typists.typists == $0.told }) == true else { return }
         let moment = rooms.read(key) { $0.nextRepeat(after: settings.typing.expiry) } ?? nil
         if let moment, moment <= now { repeatToRoom(key, at: now) }
@@ -41,8 +42,8 @@ extension Shard {
         actions.append(.sendSnapshot(message, to: session))
     }
 
-    /// Tells each session what changed for it since it was last told. Sessions of those who type, or did, do not see
-    /// themselves, so that they have messages of their own.
+    /// Sends each session what changed for it since the last message. Users do not see their own typing, so the
+    /// sessions of users who type or typed get separate messages.
     private mutating func tell(_ key: RoomKey, at now: Instant) {
         guard rooms.read(key, { $0.phase == .live || !$0.sessions.isEmpty }) == true,
             let typists = rooms.read(key, { $0.typists.typists }), let told = rooms.read(key, { $0.told })
@@ -56,9 +57,10 @@ extension Shard {
         noteTold(typists, in: key, toAll: isToldToAll, at: now)
     }
 
-    /// From now on this is what sessions in the room know.
+    /// Notes what the sessions in the room have been sent.
     ///
-    /// - Parameter toAll: whether nobody goes on with an earlier message, which is to be repeated in its time.
+    /// - Parameter toAll: whether it was sent to every session, so that no session relies on an earlier message that
+    ///   must be repeated sooner.
     mutating func noteTold(_ typists: [Typist], in key: RoomKey, toAll: Bool, at now: Instant) {
         typistCount += typists.count - (rooms.read(key) { $0.told.count } ?? 0)
         rooms.change(key) { room in
@@ -81,9 +83,9 @@ extension Shard {
         rooms.change(key) { ($0.lastTold, $0.lastToldAll) = (now, now) }
     }
 
-    /// - Parameter before: what was told last; what looks the same to a receiver is not sent. `nil` repeats the set to
-    ///   all for whom it is not empty.
-    /// - Returns: whether everybody was told for whom it is not empty.
+    /// - Parameter before: the typists sent last; a receiver whose view is unchanged gets no message. `nil` repeats the
+    ///   typists to every session for which they are not empty.
+    /// - Returns: whether every session for which the typists are not empty was sent a message.
     private mutating func send(to key: RoomKey, before: [Typist]?, now: [Typist]) -> Bool {
         guard let present = rooms.read(key, { $0.sessions }) else { return true }
         var groups: [(view: TypistView, sessions: [SessionKey])] = []

@@ -1,9 +1,9 @@
-// Typing as it goes out: one device's signals, throttled, to Redis.
+// Outgoing typing: the throttled signals of devices, sent to Redis.
 
 public import RollcallModel
 
 extension Shard {
-    /// A signal was answered by Redis.
+    /// Handles Redis's reply to a typing signal.
     public mutating func typingSignalled(
         _ outcome: TypingOutcome, _ signal: TypingSignal, for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
@@ -20,20 +20,20 @@ extension Shard {
         return take()
     }
 
-    /// A stop was published, or was late.
+    /// Handles a stop that was published, or came too late to change anything.
     public mutating func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
         tally.typingPublished += 1
         for waiting in pendingStops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
         return take()
     }
 
-    /// A signal did not reach Redis. Typing is weather: the person's next keystrokes say it again.
+    /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
     public mutating func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
         if let id { answerUnavailable(key, id: id) }
         return take()
     }
 
-    /// A stop did not reach Redis; it is owed until its expiry.
+    /// Handles a stop that did not reach Redis. It is retried until its expiry.
     public mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
         for waiting in pendingStops.failed(stop, at: redisTime(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
@@ -65,7 +65,7 @@ extension Shard {
         remindOfTyping(key)
     }
 
-    /// Acknowledges a message that ended the device's typing, once every stop of it is published.
+    /// Acknowledges a message that ended the device's typing, once all its stops are published.
     mutating func acknowledge(
         _ id: MessageID?, onceStoppedIn conversation: ConversationID, to key: SessionKey, at now: Instant
     ) {
@@ -90,7 +90,7 @@ extension Shard {
         carryOut(decision, in: conversation, for: key, id: nil)
     }
 
-    /// A deferred signal may go on, or a typing that was not renewed ends.
+    /// Sends deferred typing signals that are due, and ends typing that was not renewed.
     mutating func typingDue(_ key: SessionKey, at now: Instant) {
         for (index, sender) in (sessions[key]?.senders ?? []).enumerated() {
             while let decision = sessions[key]?.senders[index].typing.due(at: now) {

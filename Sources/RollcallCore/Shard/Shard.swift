@@ -1,28 +1,28 @@
-// Everything that one event loop of a worker decides. Events go in, each with the moment at which it happened;
-// actions come out, to be carried out in order. The shard itself does no I/O and reads no clock, so that a test, or a
-// simulation of many workers, drives it as well as a worker does.
+// The decisions of one event loop of a worker. Events go in with the time at which they happened; actions come out, to
+// be carried out in order. A shard does no I/O and reads no clock, so a test, or a simulation of many workers, can
+// drive it exactly as a worker does.
 
 public import RollcallModel
 
-/// The decisions of one shard: its sessions, the rooms they have joined, and the users they watch.
+/// The state and decisions of one shard: its sessions, the rooms they have joined, and the users they watch.
 ///
-/// After each event the caller carries out the returned actions, and at the end of the same event-loop tick those of
-/// ``tickEnded(at:)``, where what belongs together is joined.
+/// After each event, the caller carries out the returned actions. At the end of each event-loop tick, it calls
+/// ``tickEnded(at:)``, which combines changes into fewer messages and reads, and carries out those actions too.
 public struct Shard: Sendable {
     enum Reminder: Hashable, Sendable {
         case session(SessionKey)
         case typing(SessionKey)
-        /// Messages of a session that wait may be taken, or members be shown to it.
+        /// Held messages of a session may be processed, or members be shown to it.
         case held(SessionKey)
         case lookups(SessionKey)
-        /// A device's state may be written again, or a user be shown.
+        /// A deferred change of a device's state may be written, or of a user be shown.
         case state(SessionKey)
         case watch(WatchKey)
         case room(RoomKey)
         case members(RoomKey)
-        /// Under an incarnation that is not the first, everything is read again after one lease.
+        /// An outage may have settled; then everything is read again authoritatively.
         case authoritativeRead
-        /// Under such an incarnation sessions that say less than `active` are asserted after those that say it.
+        /// Weaker states may be written under the new incarnation.
         case assertTheRest
     }
 
@@ -30,14 +30,14 @@ public struct Shard: Sendable {
     var random: any RandomNumberGenerator & Sendable
     var clock: RedisClock
     var leases = Leases()
-    /// What Redis does for the worker at this moment.
+    /// What Redis can do for the worker at this moment.
     var redis = RedisStanding.away
-    /// The worker's name in `welcome`, which stays while Redis is away.
+    /// The worker's name in `welcome`. It does not change while Redis is away.
     var workerName: String
 
     var sessions = SlotMap<Session>()
     var sessionKeys: [SessionID: SessionKey] = [:]
-    /// Of each user whose sessions said hello.
+    /// The welcomed sessions of each user.
     var sessionsOfUser: [UserID: [SessionKey]] = [:]
     var rooms = SlotMap<Room>()
     var roomKeys: [ConversationID: RoomKey] = [:]
@@ -47,43 +47,44 @@ public struct Shard: Sendable {
     var lookups: LookupBudgets
     var timers = Timers<Reminder>()
     var actions: [ShardAction] = []
-    /// Sessions whose last step failed; the next heartbeat tries again.
+    /// Sessions whose last step failed; the next heartbeat retries them.
     var blocked: Set<SessionKey> = []
-    /// Stops that are on their way to Redis, or did not reach it.
+    /// Typing stops in flight to Redis, or not delivered to it.
     var pendingStops = PendingStops()
     /// Sessions without a connection.
     var lingering = Lingering()
-    /// Whether a session was dropped of which Redis still holds a device: only a sweep of this incarnation removes it.
+    /// Whether a session was dropped whose device is still in Redis. Only a sweep of this incarnation removes that
+    /// device.
     var leavesDevicesToSweep = false
     var changedRooms = ChangeQueue<Room>()
     var changedMembers = ChangeQueue<Room>()
     var changedWatches = ChangeQueue<Watch>()
-    /// What sessions are still to be shown, and those of them for whom that may go on when the tick ends.
+    /// What sessions still have to be sent, and the sessions that may get more of it at the end of this tick.
     var backlogs: [SessionKey: Backlog] = [:]
     var sessionsToShow: Set<SessionKey> = []
-    /// Rooms of which a change was published that nobody here can read.
+    /// Rooms with a published change that this version cannot read.
     var roomsToRead: Set<RoomKey> = []
     var watchesToRead: Set<WatchKey> = []
-    /// Watches whose read failed; the next heartbeat tries again.
+    /// Watches whose read failed; the next heartbeat retries them.
     var failedReads: Set<WatchKey> = []
-    /// How many have been answered, and when the last one was.
+    /// The number of answered heartbeats, and the time of the last one.
     var heartbeats = 0
     var lastHeartbeat: Instant?
     /// The last outage, until it is settled.
     var outage: Outage?
-    /// Until then this worker, which has just started, cannot know whether there was an outage before.
+    /// Until this moment, a worker that has just started does not know whether there was an outage before.
     var newUntil: Instant?
-    /// From then on what says less is said under the latest incarnation.
+    /// From this moment, weaker states are written under the latest incarnation.
     var saysLessFrom = Instant(nanoseconds: 0)
-    /// The incarnation under which everything was said last.
+    /// The last incarnation under which everything was written, including weaker states.
     var saidUnder: Incarnation?
-    /// How far the audit has come.
+    /// The progress of the audit.
     var audit = Audit()
     var drain: Drain?
 
     /// - Parameters:
-    ///   - worker: how the worker is called in `welcome` before it holds a lease.
-    ///   - clock: what counts as Redis's time before the first heartbeat tells it.
+    ///   - worker: the worker's name in `welcome` before it holds a lease.
+    ///   - clock: the estimate of Redis time before the first heartbeat.
     public init(
         settings: ShardSettings, worker: String, random: some RandomNumberGenerator & Sendable,
         clock: RedisClock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
@@ -95,20 +96,20 @@ public struct Shard: Sendable {
         lookups = LookupBudgets(settings)
     }
 
-    /// What has happened so far.
+    /// Counters of what has happened so far.
     public internal(set) var tally = ShardTally()
 
-    /// How many sessions are welcomed and connected.
+    /// The number of welcomed and connected sessions.
     public internal(set) var openSessionCount = 0
 
-    /// How many people sessions here were last told to be typing, over all conversations.
+    /// The number of typists last sent to sessions here, summed over all conversations.
     public internal(set) var typistCount = 0
 
-    /// How many sessions there are, those in grace included.
+    /// The number of sessions, including those in their grace period.
     public var sessionCount: Int { sessions.count }
 
-    /// How long it takes until everybody has said again what Redis may have forgotten in the last outage, or in one
-    /// before this worker started; `nil` if that is so. Until then a session may stand somewhere of which no record tells.
+    /// Returns the time until every worker has had a chance to write again what Redis may have lost in the last outage,
+    /// or in one before this worker started; `nil` if all is settled. Until then, a session may exist without a record.
     public func settles(at now: Instant) -> Duration? {
         if let outage { return max(.zero, outage.settles - now) }
         return newUntil.flatMap { $0 > now ? $0 - now : nil }
@@ -117,22 +118,22 @@ public struct Shard: Sendable {
     /// The incarnation under which sessions are written; `nil` while nothing can be written.
     var incarnation: Incarnation? { redis.incarnation }
 
-    /// Whether the worker holds a lease and Redis takes its writes.
+    /// Whether the worker holds a lease and Redis accepts its writes.
     public var takesWrites: Bool { incarnation != nil }
 
-    /// Whether Redis can be asked for what it holds, even if it refuses writes.
+    /// Whether Redis answers reads. It may refuse writes.
     public var answersReads: Bool { redis.answersReads }
 
-    /// The incarnations that need not be looked up after a read, and the worker's own.
+    /// Returns the incarnations that need not be looked up after a read, and the worker's own.
     ///
-    /// While heartbeats fail everybody's leases run out, of whom nobody may be dead: before the next heartbeat tells
-    /// that there was a gap, those count whom the last one found living.
+    /// While heartbeats fail, all leases run out, although no worker may be dead. Until the next heartbeat reports the
+    /// gap, this returns the incarnations that the last heartbeat found alive.
     public func known(at now: Instant) -> KnownWorkers {
         let living = heartbeatsSucceed(at: now) ? leases.living(at: redisTime(at: now)) : leases.living
         return KnownWorkers(own: incarnation, living: living)
     }
 
-    /// Whether no gap is known of that others might have, too.
+    /// Whether the last heartbeat is recent enough to rule out a gap that may affect other workers too.
     func heartbeatsSucceed(at now: Instant) -> Bool {
         lastHeartbeat.map { now - $0 <= settings.heartbeat * 2 } ?? false
     }
@@ -145,10 +146,10 @@ public struct Shard: Sendable {
         return actions
     }
 
-    /// What time it is by Redis, as far as the last heartbeat tells.
+    /// Returns the current Redis time, estimated from the last heartbeat.
     public func redisTime(at now: Instant) -> Timestamp { clock.time(at: now) }
 
-    /// Time has passed: whatever is due by now happens.
+    /// Handles elapsed time: carries out everything that is due.
     public mutating func timePassed(at now: Instant) -> [ShardAction] {
         while let reminder = timers.popDue(at: now) {
             switch reminder {
@@ -167,8 +168,8 @@ public struct Shard: Sendable {
         return take()
     }
 
-    /// The event-loop tick ends: changes that came together are told together, and reads are asked for in batches.
-    /// While the shard ``hasMoreToTell``, the next tick ends soon: as soon as what this one says has been flushed.
+    /// Ends an event-loop tick: sends the changes of this tick together, and requests reads in batches. While
+    /// ``hasMoreToTell`` is true, the next tick should follow as soon as the messages of this one are flushed.
     public mutating func tickEnded(at now: Instant) -> [ShardAction] {
         tellRooms(at: now)
         tellMembers(at: now)
@@ -179,7 +180,7 @@ public struct Shard: Sendable {
         return take()
     }
 
-    /// Whether more changed than one tick tells.
+    /// Whether more changes wait than one tick sends.
     public var hasMoreToTell: Bool {
         !changedRooms.isEmpty || !changedMembers.isEmpty || !changedWatches.isEmpty
     }

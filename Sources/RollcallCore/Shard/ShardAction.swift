@@ -1,4 +1,4 @@
-// What a shard wants done. Actions name things; they carry no closures, so that tests can compare them.
+// The actions that a shard requests. They hold no closures, so tests can compare them.
 
 public import RollcallModel
 
@@ -8,82 +8,85 @@ public typealias WatchKey = SlotKey<Watch>
 
 /// Something for the worker to do, in the order given.
 public enum ShardAction: Hashable, Sendable {
-    /// Encode once, and send to all of these.
+    /// Encode the message once, and send it to all of these sessions.
     case send(ServerMessage, to: [SessionKey])
-    /// The same; but those spared are behind, and will be shown something newer. For them it counts as though it waited.
+    /// The same, but without sending to `spared` sessions: they are behind, and get a newer state later. For
+    /// slow-reader limits, the message counts as if it were queued for them.
     case sendSparing(ServerMessage, to: [SessionKey], spared: [SessionKey])
-    /// Send a part of what there is now; it does not count against the reader's slowness.
+    /// Send a part of the current state. It does not count towards slow-reader limits.
     case sendSnapshot(ServerMessage, to: SessionKey)
-    /// Say ``Shard/caughtUp(_:at:)`` once what was sent has left, be it at once.
+    /// Call ``Shard/caughtUp(_:at:)`` once everything sent so far is flushed, or at once if it already is.
     case tellWhenDrained(SessionKey)
-    /// Read no more of what this session says than has come already, until ``listen(_:)``: it waits in the shard.
+    /// Stop reading from this session until ``listen(_:)``. Messages already received are passed on and wait in the
+    /// shard.
     case hold(SessionKey)
     case listen(SessionKey)
-    /// A limit has held, for whoever counts: the session was refused something, or is closed next.
+    /// A limit took effect: a request was refused or delayed, or the session is closed next. For metrics.
     case limitHit(SessionLimit, SessionKey)
-    /// Close the connection, after what was sent.
+    /// Close the connection after flushing what was sent.
     case close(SessionKey, CloseCode)
-    /// Look at a token; ``Shard/authenticated(_:user:device:lifetime:id:at:)`` or ``Shard/refused(_:_:at:)`` takes the answer.
+    /// Verify a token; report to ``Shard/authenticated(_:user:device:lifetime:issued:id:at:)``,
+    /// ``Shard/refused(_:_:after:at:)`` or ``Shard/tokenUnchecked(_:id:after:at:)``.
     case authenticate(SessionKey, token: String, device: DeviceID?, id: MessageID?)
 
     case subscribe(Topic)
     case unsubscribe(Topic)
 
-    /// List a session; later than `until`, by Redis time, that does nothing, and has failed.
+    /// Add a session to the incarnation's list. After `until`, by Redis time, this does nothing and counts as failed.
     case list(SessionName, under: Incarnation, until: Timestamp, for: SessionKey)
     case unlist(SessionName, under: Incarnation, for: SessionKey)
     case write(DeviceWrite, for: SessionKey)
-    /// Tell the worker that held this device's earlier session.
+    /// Notify the worker that held this device's previous session.
     case announceReplaced(SessionName, previous: DeviceWritten.PreviousSession)
 
     case signalTyping(TypingSignal, for: SessionKey, id: MessageID?)
     case stopTyping(TypingSignal)
 
     case readRoom(RoomRead, for: RoomKey)
-    /// A read of watched users, with the standings of whom it names and who is not `known`. An authoritative one
-    /// counts whatever its version.
+    /// Read watched users, and look up the leases of the incarnations in their records that are not in `known`. An
+    /// authoritative read counts regardless of its version.
     case readPresence([UserID], isAuthoritative: Bool, known: KnownWorkers)
-    /// A client's `get`; ``Shard/gotPresence(_:of:for:id:at:)`` takes the answer.
+    /// Read users for a client's `get`; report to ``Shard/gotPresence(_:of:for:id:at:)``.
     case getPresence([UserID], known: KnownWorkers, for: SessionKey, id: MessageID?)
-    /// Read what stands of these sessions; ``Shard/audited(_:_:at:)`` takes the answer, and nothing has to take that
-    /// there is none.
+    /// Read the records of these sessions; report to ``Shard/audited(_:_:of:at:)``. A failure need not be reported.
     case audit([AuditedSession], of: Incarnation)
-    /// Have all that the worker holds said again, under a new incarnation.
+    /// Start a new incarnation, under which everything on this worker is written again.
     case assertAnew(AssertionReason)
-    /// Have these swept, by whoever sweeps for the worker.
+    /// Sweep these devices, through the worker's sweeper.
     case sweep([DeadDevice])
 }
 
-/// Why a worker goes on under a new incarnation although its lease stands.
+/// Why a worker starts a new incarnation although its lease is valid.
 public enum AssertionReason: Hashable, Sendable, CaseIterable {
-    /// One of several servers has forgotten what it had.
+    /// One of several Redis servers lost its data.
     case forgotten
-    /// Sessions whose devices may stand in Redis were dropped for want of room: a sweep of the former incarnation, whose
-    /// lease then passes, removes them.
+    /// Sessions that may have devices in Redis were dropped to limit memory. The lease of the old incarnation expires,
+    /// and a sweep removes the devices.
     case sessionsDropped
 }
 
-/// What a session may not exceed.
+/// A limit on what a session may do.
 public enum SessionLimit: Hashable, Sendable, CaseIterable {
     case hello, messageRate, names, watchedUsers, joinedConversations
 }
 
-/// A session whose record is compared with what it decided.
+/// A session whose record is compared with its last decision.
 public struct AuditedSession: Hashable, Sendable {
     public var session: SessionKey
     public var name: SessionName
-    /// The decision that should stand.
+    /// The decision that the record should hold.
     var sequence: Int64
 }
 
 /// A read of a conversation.
 public struct RoomRead: Hashable, Sendable {
     public var conversation: ConversationID
-    /// Whose membership is asked.
+    /// The user whose membership is read.
     public var user: UserID
     public var withTyping: Bool
-    /// How many members are read with it, at most; 0 for none.
+    /// The most members to read; 0 for none.
     public var mostMembers: Int
-    /// Whether the user wants to join. Otherwise the worker reads again what it tells those who are there.
+    /// Whether the read is for a user who joins. Otherwise the worker refreshes what it sends to sessions already in
+    /// the room.
     package var isForJoin = false
 }

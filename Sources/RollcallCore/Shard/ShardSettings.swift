@@ -1,65 +1,64 @@
-// What the configuration decides for a shard.
+// The settings of a shard.
 
 public import RollcallModel
 
-/// The settings of a worker's decisions. Defaults are the configuration's.
+/// The settings of a worker's decisions. The defaults equal those of the configuration.
 public struct ShardSettings: Hashable, Sendable {
     public struct Typing: Hashable, Sendable {
         public var expiry = Duration.seconds(3)
         public var throttle = Duration.seconds(1)
-        /// The least time between two messages to a room in which more than ``names`` people type.
+        /// The minimum time between two messages to a room in which more than ``names`` users type.
         public var coalesce = Duration.milliseconds(250)
-        /// How many typists a message names at most.
+        /// The most typists named in a message.
         public var names = 10
     }
 
     public var typing = Typing()
-    /// The least time between two changes of a user that are shown, and between two writes of a device's state.
+    /// The minimum time between two shown changes of a user, and between two writes of a device's state.
     public var presenceCoalesce = Duration.milliseconds(500)
-    /// How long a device whose connection was lost keeps its presence.
+    /// How long a device keeps its presence after its connection was lost.
     public var grace = Duration.seconds(5)
-    /// How long a new connection may take until its hello.
+    /// The time in which a new connection must send its hello.
     public var hello = Duration.seconds(5)
-    /// How often connections are pinged: told to clients only, the edge does it.
+    /// The interval of pings to each connection. Here it is only sent to clients; the edge sends the pings.
     public var ping = Duration.seconds(10)
     public var lease = Duration.seconds(5)
     public var heartbeat = Duration.seconds(1)
-    /// Whether records lie with several servers, of which each can forget what it has while the others do not.
+    /// Whether records are spread over several servers, each of which can lose its data alone.
     public var isSpread = false
     public var limits = ServerMessage.Limits(
         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65536, messageRate: 50, messageBurst: 200)
 
     package var bounds = Bounds()
 
-    /// Limits that no configuration changes. Simulations make them small, so that each of them takes effect.
+    /// Limits that no configuration changes. Simulations lower them so that each takes effect.
     package struct Bounds: Hashable, Sendable {
-        /// How long an audit takes to come round to each session.
+        /// The time in which an audit reads each session once.
         package var auditCycle = ShardSettings.auditCycle
-        /// The most sessions that one heartbeat's audit reads.
+        /// The most sessions that the audit reads per heartbeat.
         package var auditBatch = 500
-        /// The most users whose records one read asks for.
+        /// The most users in one presence read.
         package var readBatch = 250
-        /// The most users, and the most conversations, whose changes one tick tells.
+        /// The most users, and the most conversations, whose changes one tick sends.
         package var tellBatch = 100
-        /// The most users and conversations whose state is shown to a session in one piece.
+        /// The most users and conversations whose state is sent to a session in one piece.
         package var showBatch = 100
-        /// A session may name at once this many times as many users as it may watch.
+        /// The number of users that a session may name at once, as a multiple of those it may watch.
         package var namesAtOnce = 4
-        /// The seconds in which a session may again name as many users as it may watch.
+        /// The seconds in which a session earns lookups for as many users as it may watch.
         package var secondsToNameAll = 4
-        /// The most conversations of whose members a session has just asked to hear when its next `join` with presence is
-        /// taken.
+        /// The most unanswered `join`s with presence of one session. The next one waits.
         package var membersAtOnce = 8
-        /// The most repeated messages of one session whose acknowledgement waits, beside one for each user that it may
-        /// watch and each conversation that it may join.
+        /// The most acknowledgements of one session that wait, in addition to one for each user that it may watch and
+        /// each conversation that it may join.
         package var waitingMessages = 100
-        /// The most devices of one user that keep their presence without a connection: each makes every read and write of
-        /// the user dearer.
+        /// The most devices of one user that keep their presence without a connection. Each makes all reads and writes
+        /// of the user more expensive.
         package var devicesInGrace = 16
         /// The most sessions without a connection, unless more than half as many were open at once.
         package var lingeringSessions = 10_000
-        /// How many times as many sessions may linger as were ever open at once: all devices of a worker may leave
-        /// together, come back, and leave again.
+        /// The number of sessions that may linger, as a multiple of the most that were open at once. All devices of a
+        /// worker may leave together, come back, and leave again.
         package var lingeringPerOpen = 2
 
         package init() {}
@@ -67,31 +66,31 @@ public struct ShardSettings: Hashable, Sendable {
 
     public init() {}
 
-    /// When a device whose connection was lost is taken offline: a little after the grace, for in the grace's last
-    /// moment it may be back, and its new session is still to be written.
+    /// The time after which a device whose connection was lost goes offline. This is slightly longer than the grace
+    /// period: a device that reconnects in its last moment still has to be written.
     var removal: Duration { grace > .zero ? grace + Self.writing : .zero }
 
-    /// How long it may take until a session is written, in two steps.
+    /// The time allowed for writing a session, in two steps.
     static let writing = Duration.milliseconds(250)
 
-    /// How long an audit takes to come round to each session.
+    /// The time in which an audit reads each session once.
     public static let auditCycle = Duration.seconds(300)
-    /// The sessions that each heartbeat's audit reads at least, if there are so many, where records are spread: enough that
-    /// hardly any of a few servers is left out twice.
+    /// The minimum number of sessions that each heartbeat's audit reads if records are spread over several servers.
+    /// With a few servers, it is unlikely that two audits in a row miss one.
     public static let spreadAudit = 20
-    /// How long a device waits before it comes again: for a seat that a session of its own still holds, or to have its
-    /// token looked at.
+    /// The delay before a device reconnects after close code `busy`: its previous session may still count towards a
+    /// limit, or its token could not be verified yet.
     static let busyPause = Duration.seconds(2)
-    /// The longest stall after which a session may catch up on what it was kept from sending.
+    /// The longest stall after which a session may catch up on the messages it could not send.
     public static let longestStall = Duration.seconds(300)
-    /// How long a session may keep sending more than its budget before it is closed.
+    /// How long a session may exceed its message budget before it is closed.
     public static let overBudget = Duration.seconds(30)
-    /// How long a `join` with presence keeps others of its session waiting, should Redis not answer it before.
+    /// The longest time that an unanswered `join` with presence delays the next one of its session.
     static let joinPause = Duration.milliseconds(250)
-    /// How long a session over its budget waits before its next messages are taken, at least.
+    /// The minimum time that a session over its budget waits before its next messages are processed.
     static let slowedPause = Duration.milliseconds(100)
-    /// The most messages of a session that wait to be taken: more than the edge reads while it is held.
+    /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.
     static let heldMessages = 8192
-    /// How many messages a `token` counts as.
+    /// The number of messages that a `token` counts as.
     static let tokenCost = 10
 }

@@ -1,28 +1,28 @@
-// What a shard does, in numbers for those who operate it. They are counted where it happens and read once in a while;
-// none of them names anybody.
+// Counters and gauges of a shard, for operators. They are updated where things happen and read at intervals. None of
+// them names a user.
 
 package import RollcallModel
 
-/// What a shard has done since it began. Each number only grows.
+/// What a shard has done since it started. The numbers only grow.
 public struct ShardTally: Hashable, Sendable {
-    /// Typing signals that clients sent, stops among them.
+    /// Typing signals from clients, including stops.
     public internal(set) var typingSignals = 0
-    /// Starts and renewals of them that came within the throttle: deferred, and overtaken by whatever came next.
+    /// Starts and renewals that the throttle deferred.
     public internal(set) var typingThrottled = 0
-    /// Starts, renewals and stops that Redis took, and published.
+    /// Starts, renewals and stops that Redis accepted and published.
     public internal(set) var typingPublished = 0
-    /// How long after the moment of a typing change, by Redis time as this worker reckons it, those who look were told.
-    /// Of changes that were held back to be told together it is the oldest.
+    /// The delay from a typing change, by estimated Redis time, until sessions here were sent it. For changes sent
+    /// together, the oldest one counts.
     package internal(set) var typingDeliveries = Histogram()
-    /// Changes that somebody was not sent, since a newer state went out in their place.
+    /// Changes that a session was not sent because a newer state replaced them.
     public internal(set) var conflated = 0
-    /// Records that the audit has read, and how many of them had to be said again.
+    /// Records that the audit has read, and how many of them had to be written again.
     public internal(set) var auditRead = 0
     public internal(set) var auditMended = 0
-    /// How often the audit has come round to the first session again.
+    /// How often the audit has returned to the first session.
     public internal(set) var auditRounds = 0
 
-    /// Sessions without a connection that were dropped since there were too many.
+    /// Sessions without a connection that were dropped because there were too many.
     public internal(set) var lingeringDropped = 0
 
     mutating func typingDelivered(_ change: Timestamp, at time: Timestamp) {
@@ -30,29 +30,29 @@ public struct ShardTally: Hashable, Sendable {
     }
 }
 
-// What there is now.
+// Current values.
 extension Shard {
-    /// Sessions that are over or in grace, and whose records are not settled yet.
+    /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
     public var lingeringSessionCount: Int { sessionKeys.count - openSessionCount }
-    /// Conversations that somebody here has joined, or is about to.
+    /// Conversations that sessions here have joined, or are joining.
     public var roomCount: Int { roomKeys.count }
-    /// Users whom somebody here watches.
+    /// Users that sessions here watch.
     public var watchCount: Int { watchKeys.count }
-    /// Sessions that are behind, or are being shown what there is.
+    /// Sessions that are behind, or are being sent a snapshot.
     public var backlogCount: Int { backlogs.count }
-    /// Whether something that a session asked for waits until the session's budgets allow it.
+    /// Whether a request of a session waits for the session's budgets.
     package func waitsForBudget(_ key: SessionKey) -> Bool {
         guard let session = sessions[key] else { return false }
         if session.held != nil { return !session.isUnproven }
         return session.joined.contains { rooms[$0]?.lobby[key]?.awaitsCredit == true }
     }
-    /// How many messages of a session wait to be taken; `nil` if it has no connection any more.
+    /// The number of messages of a session that wait to be processed; `nil` if it has no connection.
     package func heldMessageCount(of key: SessionKey) -> Int? {
         guard let session = sessions[key], session.isConnected else { return nil }
         return session.held?.count ?? 0
     }
-    /// Rooms, members and users that changed, and of which nobody has been told yet.
+    /// Rooms, member lists and users with changes that were not sent yet.
     public var untoldCount: Int { changedRooms.count + changedMembers.count + changedWatches.count }
-    /// Sessions of which Redis does not hold yet what was decided, since the last attempt failed.
+    /// Sessions whose last decision is not in Redis because the last attempt failed.
     public var unwrittenCount: Int { blocked.count }
 }

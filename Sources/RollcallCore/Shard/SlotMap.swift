@@ -1,16 +1,16 @@
-// Compact storage for what comes and goes: values in one array, named by keys that are never mistaken for a later
-// tenant of the same slot.
+// Compact storage for values that are added and removed often: one array, with keys that never refer to a later value
+// in the same slot.
 
 internal import HeapModule
 
-/// The name of a value in a ``SlotMap``.
+/// The key of a value in a ``SlotMap``.
 public struct SlotKey<Value>: Hashable, Sendable {
-    /// Where the value stands; a later value may stand there under another generation.
+    /// The index of the value's slot. A later value may use the same slot with another generation.
     public let index: Int32
     let generation: UInt32
 }
 
-/// An array whose places are used again.
+/// An array whose slots are reused.
 struct SlotMap<Value: Sendable>: Sendable {
     typealias Key = SlotKey<Value>
 
@@ -20,11 +20,11 @@ struct SlotMap<Value: Sendable>: Sendable {
     }
 
     private var slots: [Slot] = []
-    /// What is changed under a name that nobody has any more; a local variable of a large type would cost every change an
-    /// allocation.
+    /// The target of changes through a stale key. As a local variable, a large type would cost an allocation for each
+    /// change.
     private var nobody: Value?
-    /// The first of them is taken next: so places do not depend on the order in which several were left at once, which
-    /// may be that of a set, and the same events have the same actions each time.
+    /// Free slots, smallest first. The order in which slots were freed may come from a set and must not matter, so that
+    /// the same events always give the same actions.
     private var free = Heap<Int32>()
 
     var count: Int { slots.count - free.count }
@@ -38,8 +38,8 @@ struct SlotMap<Value: Sendable>: Sendable {
         return Key(index: Int32(slots.count - 1), generation: 0)
     }
 
-    /// The value of this name; `nil` once it has been removed. It is read and changed in place: a copy of a large value,
-    /// for one field of it, would cost more than the field.
+    /// Returns the value for a key; `nil` once it has been removed. Values are read and changed in place, because
+    /// copying a large value to use one field would cost more than the field.
     subscript(key: Key) -> Value? {
         _read {
             if slots[Int(key.index)].generation == key.generation {
@@ -58,8 +58,7 @@ struct SlotMap<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reads something of the value of this name, where it stands: where a value has many parts, what the subscript gives
-    /// to read is a copy of them all.
+    /// Reads a value in place. Reading through the subscript copies all parts of the value.
     func read<Result>(_ key: Key, _ read: (borrowing Value) -> Result) -> Result? {
         slots.withUnsafeBufferPointer { slots in
             guard slots[Int(key.index)].generation == key.generation else { return nil }
@@ -70,7 +69,7 @@ struct SlotMap<Value: Sendable>: Sendable {
         }
     }
 
-    /// Changes the value of this name, where it stands, without the allocation that each access by the subscript costs.
+    /// Changes a value in place, without the allocation that each access through the subscript costs.
     @discardableResult
     mutating func change<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         slots.withUnsafeMutableBufferPointer { slots in
@@ -90,14 +89,14 @@ struct SlotMap<Value: Sendable>: Sendable {
         return value
     }
 
-    /// The name of the next value after a slot, the first after the last; `nil` if there are none.
+    /// Returns the key of the next value after a slot, and wraps around at the end; `nil` if there are no values.
     func next(after index: Int32) -> Key? {
         let places = (0..<slots.count).lazy.map { (Int(index) + 1 + $0) % self.slots.count }
         return places.first { self.slots[$0].value != nil }
             .map { Key(index: Int32($0), generation: self.slots[$0].generation) }
     }
 
-    /// The names of all values, in the order of their slots.
+    /// The keys of all values, in slot order.
     var keys: [Key] {
         slots.indices.compactMap { index in
             slots[index].value == nil ? nil : Key(index: Int32(index), generation: slots[index].generation)
