@@ -38,14 +38,14 @@ ON_PATH = 'PATH="$PWD/.build/debug:$PATH"'
 USUAL = [ON_PATH, REDIS, WORKER, READY]
 GIVEN = {
     "docs/admin.md: Members in pages": [*USUAL, MEMBERS],
-    "docs/doctor.md: Asking it": [*USUAL, SECRETS],
+    "docs/doctor.md: Run the doctor": [*USUAL, SECRETS],
     "docs/getting-started.md: Watch two workers with redis-cli": [],
     "docs/metrics.md: Scraping": [*USUAL, SECRETS],
     "docs/operating.md: A first worker": [ON_PATH, REDIS],
     "docs/redis.md: TLS": [ON_PATH],
     "docs/redis.md: Sentinel": [ON_PATH],
     "docs/redis.md: Cluster": [ON_PATH],
-    "docs/scaling.md: On paper": [],
+    "docs/scaling.md: A plan for millions of devices": [],
     "docs/terminal.md: Scripts": [*USUAL, SCRIPT],
     "docs/operating.md: Looking inside": [ON_PATH, REDIS, SECRETS, SIGNED, READY],
 }
