@@ -1,15 +1,15 @@
-// The clients of a node, as long as somebody holds them: the node ends those that are left when it stops.
+// The clients of a node. It references them weakly, and the node shuts down those that remain when it stops.
 
 internal import RollcallClient
 
-/// Clients, none of which lives because it is here.
+/// A set of weakly referenced clients.
 struct Flock {
     private struct Member {
         weak var client: RollcallClient?
     }
 
     private var entries: [Member] = []
-    /// With so many entries, those of clients that are gone are dropped.
+    /// The number of entries at which those of deallocated clients are removed.
     private var crowd = 16
 
     var members: [RollcallClient] { entries.compactMap(\.client) }

@@ -1,11 +1,11 @@
-// A client's wire to the node of its own process: what is said goes over as it is, on one event loop.
+// A client's connection to the node in its own process. Messages pass as values, on one event loop.
 
 internal import NIOCore
 internal import RollcallClient
 internal import RollcallModel
 internal import RollcallWorker
 
-/// One connection of a client to the node. Used on their loop only.
+/// One connection of a client to the node. Used on the event loop that both share, and only there.
 final class LocalWire: Wire {
     let mayDieSilently = false
     private let user: UserID
@@ -13,7 +13,7 @@ final class LocalWire: Wire {
     private weak var owner: (any WireOwner)?
     private var connection: LocalConnection?
     private var unsent: [ClientRequest] = []
-    /// Whether the owner has heard, or wants to hear, nothing more.
+    /// Whether the owner knows or requested the end. Nothing more is delivered then.
     private var isOver = false
 
     init(of user: UserID, on loop: any EventLoop, owner: any WireOwner) {
@@ -22,7 +22,7 @@ final class LocalWire: Wire {
         self.owner = owner
     }
 
-    /// Connects in the next tick of the loop.
+    /// Connects in the next tick of the event loop.
     func connect(to edge: LocalEdge) {
         loop.assumeIsolated().execute { self.open(edge) }
     }
@@ -75,7 +75,7 @@ extension LocalWire: LocalListener {
     }
 }
 
-/// The node of this process has stopped, or is about to.
+/// The node of this process has stopped or is stopping.
 struct NodeStopped: Error, CustomStringConvertible {
     var description: String { "the node of this process has stopped" }
 }

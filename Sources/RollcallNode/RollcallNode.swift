@@ -1,5 +1,5 @@
-// A worker's node inside a server: who is here and who is typing, straight from Redis in the server's own process, with
-// the very same streams that apps have, and without a WebSocket in between.
+// A node embedded in a server. It reads and writes presence and typing in Redis from the server's own process, with the
+// same streams that apps have, and without a WebSocket in between.
 
 internal import Logging
 internal import NIOConcurrencyHelpers
@@ -15,7 +15,7 @@ public import ServiceLifecycle
     internal import Foundation
 #endif
 
-/// A node of Rollcall, embedded in a server.
+/// A Rollcall node embedded in a server.
 ///
 ///     let rollcall = try await RollcallNode(redis: "redis://127.0.0.1:6379")
 ///     let bot = rollcall.client(user: "support", device: "server-1")
@@ -23,10 +23,11 @@ public import ServiceLifecycle
 ///     // … in a service: for await typing in bot.typing(in: "c42") { … }
 ///     let group = ServiceGroup(services: [rollcall, app], logger: logger)
 ///
-/// It holds a lease beside the workers, so that what its devices say is as safe as what an app's say: observers see
-/// them go when this process dies. Nobody connects to it from outside; who its ``client(user:device:options:)`` speaks
-/// for is for this process to say. What it does is reported to the backend of swift-metrics that this process has
-/// bootstrapped before it makes the node. As a service it belongs before those that use it, so that it stops after them.
+/// The node holds its own lease, as each worker does. If this process dies, observers see its devices go offline. No
+/// client can connect to the node from outside, and this process decides which users its clients act for
+/// (``client(user:device:options:)``). Metrics go to the swift-metrics backend that this process has bootstrapped
+/// before it creates the node. In a service group, list the node before the services that use it, so that it stops
+/// after them.
 public final class RollcallNode: Service {
     private let node: Node
     private let local: LocalEdge
@@ -36,16 +37,16 @@ public final class RollcallNode: Service {
     /// Prepares a node; ``run()`` connects it to Redis.
     ///
     /// - Parameters:
-    ///   - configuration: as a worker's, and best from the same file. What it says of `edge`, `admin`, `auth` and `log`
-    ///     does not matter here.
-    ///   - group: the event loops on which it lives, each with two connections to Redis. One is enough for tens of
-    ///     thousands of messages a second.
-    /// - Throws: if `redis.url` names no Redis, or a file by which that lets us in is of no use.
+    ///   - configuration: the same as for a worker, ideally read from the same file. Its `edge`, `admin`, `auth` and
+    ///     `log` sections are ignored.
+    ///   - group: the event loops of the node. Each has two connections to Redis (on a cluster, up to two to each
+    ///     primary). One event loop handles tens of thousands of messages per second.
+    /// - Throws: if `redis.url` is not valid, or a file with Redis credentials is not usable.
     public init(
         _ configuration: WorkerConfiguration,
         on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton.next()
     ) async throws {
-        // Nobody comes from outside, so that no token is ever checked.
+        // No client connects from outside, so no token is ever verified.
         var configuration = configuration
         configuration.auth.mode = .insecure
         node = try await Node(
@@ -55,21 +56,21 @@ public final class RollcallNode: Service {
         self.group = group
     }
 
-    /// Prepares a node with the defaults of everything but where Redis is.
+    /// Prepares a node with the default configuration and this Redis.
     public convenience init(redis url: String) async throws {
         var configuration = WorkerConfiguration()
         configuration.redis.url = url
         try await self.init(configuration)
     }
 
-    /// A client in this process, for a device of its own: its streams, fetches and typing inputs are those of an app,
-    /// and it connects again if the node ends its session. It may be made and connected before ``run()``.
+    /// Creates a client in this process for one device. Its streams, fetches and typing inputs are those of an app, and
+    /// it reconnects if the node ends its session. It may be created and connected before ``run()``.
     ///
-    /// A session follows as much as the configuration's `limits` say; a server that observes more makes several clients,
-    /// each with a device name of its own.
+    /// A session can follow as many users and conversations as `limits` in the configuration allows. To observe more,
+    /// create several clients with different device names.
     ///
-    /// - Parameter device: told from all other devices of this user, other processes' among them; a process that comes
-    ///   after this one with the same name, as in a deployment, takes its place without anybody seeing it gone.
+    /// - Parameter device: a name that no other device of this user has, in any process. If a new process uses the same
+    ///   name, as in a deployment, it takes the device over without it appearing offline.
     public func client(
         user: UserID, device: DeviceID, options: ClientOptions = ClientOptions()
     ) -> RollcallClient {
@@ -84,10 +85,10 @@ public final class RollcallNode: Service {
         return client
     }
 
-    /// Serves until its task is cancelled or its service group shuts down; then its clients' streams end.
+    /// Runs the node until its task is cancelled or its service group shuts down; then its clients' streams end.
     ///
-    /// What its devices were stays for `presence.grace`, so that the next process may take over without a flap; a
-    /// device that is to be gone at once says so with ``RollcallClient/RollcallClient/shutdown()`` before.
+    /// Its devices keep their presence for `presence.grace`, so that the next process can take over without them
+    /// appearing offline. To take a device offline at once, call ``RollcallClient/RollcallClient/shutdown()`` first.
     ///
     /// - Throws: ``RollcallWorker/CannotServe`` if no Redis answers within `redis.connect_timeout`.
     public func run() async throws {
@@ -95,7 +96,7 @@ public final class RollcallNode: Service {
             try await node.start(edge: "", host: ProcessInfo.processInfo.hostName) { [local] in local.connections }
             try? await gracefulShutdown()
         } catch is CancellationError {
-            // Told to stop before it was ready: there is nothing amiss.
+            // Stopped before it was ready, which is not an error.
         } catch {
             await stop()
             throw error
@@ -103,7 +104,7 @@ public final class RollcallNode: Service {
         await stop()
     }
 
-    /// An end in good order takes a moment, for which a cancelled task would not wait.
+    /// Stops in order. Runs in its own task, because a cancelled task would not wait.
     private func stop() async {
         await Task { [node, local, clients] in
             local.stopAccepting()
@@ -114,7 +115,7 @@ public final class RollcallNode: Service {
     }
 }
 
-// What Redis says now, read once.
+// Requests to Redis, outside of any client's session.
 extension RollcallNode: NodeAccess {
     public func presence(of users: [UserID]) async throws -> [Presence] { try await node.presence(of: users) }
 
