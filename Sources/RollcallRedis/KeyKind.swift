@@ -1,8 +1,8 @@
-// The kinds of keys that Rollcall has in Redis, for those who look at a key and want to know whose it is.
+// The kinds of keys that Rollcall has in Redis, to tell what a given key is.
 
 import RollcallModel
 
-/// A kind of key, by its name's form.
+/// A kind of key, derived from the form of its name.
 package enum KeyKind: String, CaseIterable, Sendable {
     case typists
     case typing
@@ -14,7 +14,7 @@ package enum KeyKind: String, CaseIterable, Sendable {
     case sessions
     case sweeper
 
-    /// The type that such a key has, as Redis's `TYPE` says it.
+    /// The Redis type of such a key, as `TYPE` returns it.
     package var type: String {
         switch self {
         case .typists, .workers: "zset"
@@ -26,7 +26,7 @@ package enum KeyKind: String, CaseIterable, Sendable {
 }
 
 extension KeyNames {
-    /// What kind of key has this name; `nil` if it is none of ours.
+    /// Returns the kind of the key with this name; `nil` if it is not one of Rollcall's.
     package func kind(of key: String) -> KeyKind? {
         guard key.begins(with: prefix) else { return nil }
         let name = key[key.utf8.index(key.startIndex, offsetBy: prefix.utf8.count)...]

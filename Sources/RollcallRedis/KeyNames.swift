@@ -1,16 +1,16 @@
-// Every name that Rollcall has in Redis, in one place. A channel carries the name of the key whose change it tells.
-// The braces are Redis Cluster's hash tags: what one script touches lies in one slot.
+// All names that Rollcall uses in Redis. A channel has the name of the key whose changes it carries. The braces are
+// Redis Cluster's hash tags: all keys of one script are in one slot.
 
 public import RollcallModel
 
-/// The names of keys and channels below one prefix.
+/// The names of keys and channels under one prefix.
 public struct KeyNames: Hashable, Sendable {
-    /// Stands before every name; it has no braces.
+    /// The prefix of every name, without braces.
     public let prefix: String
-    /// What stands before the user in the names of presence.
+    /// The part of presence keys before the user.
     private let presenceHead: String
 
-    /// - Precondition: the prefix has no braces, which Redis Cluster would take for a hash tag.
+    /// - Precondition: the prefix has no braces, which Redis Cluster would read as a hash tag.
     public init(prefix: String = "") {
         precondition(!prefix.utf8.contains { $0 == brace.open || $0 == brace.close }, "a prefix has no braces")
         self.prefix = prefix
@@ -22,44 +22,45 @@ public struct KeyNames: Hashable, Sendable {
         typingOfUsers(in: conversation) + user.text
     }
 
-    /// What stands before the user in ``typing(_:_:)``, for scripts that end the typing of many.
+    /// The part of ``typing(_:_:)`` before the user, for scripts that end the typing of several users.
     func typingOfUsers(in conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}:" }
 
-    /// Who types in the conversation, by expiry: a sorted set.
+    /// The typists of the conversation, scored by expiry: a sorted set.
     public func typing(_ conversation: ConversationID) -> String { "\(prefix)typing:{\(conversation)}" }
 
-    /// A user's devices and what they add up to: a hash.
+    /// A user's devices and the presence derived from them: a hash.
     public func presence(_ user: UserID) -> String { presenceKey(user).text }
 
-    /// The same, where it is written many times at once.
+    /// The same, for bulk encoding.
     func presenceKey(_ user: UserID) -> TaggedKey { TaggedKey(head: presenceHead, tag: user.text) }
 
-    /// Until when a user's tokens were issued that count no more: a string.
+    /// The time before which a user's tokens were revoked: a string.
     public func revoked(_ user: UserID) -> String { "\(prefix)revoked:{\(user)}" }
 
     /// The display names of a conversation's members: a hash.
     public func members(_ conversation: ConversationID) -> String { "\(prefix)members:{\(conversation)}" }
 
-    /// All incarnations by the end of their lease: a sorted set.
+    /// All incarnations, scored by the end of their lease: a sorted set.
     public var workers: String { "\(prefix){workers}" }
 
-    /// What an incarnation says of itself: a hash.
+    /// Data of an incarnation, such as its edge address and last heartbeat: a hash.
     public func worker(_ incarnation: Incarnation) -> String { "\(prefix){workers}:\(incarnation)" }
 
-    /// The sessions for which an incarnation answers: a set.
+    /// The sessions that an incarnation holds: a set.
     public func sessions(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sessions" }
 
-    /// Who sweeps a dead incarnation: a string.
+    /// The claim of the incarnation that sweeps a dead one: a string.
     public func sweeper(_ incarnation: Incarnation) -> String { "\(prefix)worker:{\(incarnation)}:sweeper" }
 }
 
-// MARK: Where they lie
+// MARK: Slots
 
 extension KeyNames {
-    /// The incarnation with other last digits, by which its list of sessions lies in the slot of the leases: while a cluster
-    /// has those, it has that, and sessions can be written whose users lie with any primary that is there.
+    /// Returns the incarnation with other last digits, chosen so that its session list has the slot of the leases. As
+    /// long as a cluster can serve the leases, it can then serve the list too, and sessions can be written whose users
+    /// are on any available primary. See docs/decisions/0011-a-primary-of-several.md.
     public func besideLeases(_ incarnation: Incarnation) -> Incarnation {
-        // Six digits are a thousand times as many names as there are slots.
+        // Six digits give 1,000 times as many names as there are slots.
         let (count, names) = (6, 1 << 24)
         let head = incarnation.name.dropLast(count)
         let drawn = Int(incarnation.name.suffix(count), radix: 16) ?? 0
@@ -77,7 +78,7 @@ extension KeyNames {
 }
 
 extension KeyNames {
-    /// The channel on which changes of this topic are published.
+    /// The channel for changes of this topic.
     public func channel(of topic: Topic) -> String {
         switch topic {
         case .typing(let conversation): typing(conversation)

@@ -1,32 +1,31 @@
-// What can go wrong between a command and its reply. Errors name the command and never its arguments, which hold
-// what people wrote and who they are.
+// The errors between a command and its reply. They name the command, but never its arguments, which contain user names
+// and texts.
 
 import RollcallModel
 
-/// Why a command has no reply, or a connection is none.
+/// Why a command has no reply, or a connection failed.
 public struct RedisError: Error, Sendable {
-    /// What happened, for programs.
+    /// The kind of error, for programs.
     public enum Code: Hashable, Sendable {
         /// There is no connection at this moment; the command was not sent.
         case notConnected
-        /// The connection ended before the reply came: the command may have run or not.
+        /// The connection ended before the reply. The command may have run.
         case connectionLost
-        /// The reply, or any sign of life, did not come in time: the command may have run or not.
+        /// No reply, or no data at all, arrived in time. The command may have run.
         case timedOut
         /// ``ConnectionSettings/maximumWaiting`` commands wait for their replies; this one was not sent.
         case tooManyWaiting
-        /// Redis answered with an error of this kind, such as `READONLY`, `OOM` or `NOSCRIPT`.
+        /// Redis replied with an error of this kind, such as `READONLY`, `OOM` or `NOSCRIPT`.
         case server(kind: String)
-        /// Redis sent what the protocol does not allow, or more than we take.
+        /// Redis sent data that the protocol does not allow, or that exceeds the limits.
         case protocolError
-        /// The reply was larger than ``ConnectionSettings/maximumReplyBytes``: it was read past, and the connection
-        /// stands.
+        /// The reply exceeded ``ConnectionSettings/maximumReplyBytes``. It was skipped, and the connection goes on.
         case replyTooLarge
-        /// Redis refused the user or the password.
+        /// Redis rejected the user or the password.
         case authentication
-        /// Nobody answered at the location, or not in the way that was asked for.
+        /// Connecting failed: no server answers at the address, or not with the expected protocol.
         case connectFailed
-        /// The connection was given up, since another server is the primary now: a command may have run or not.
+        /// The connection was dropped because another server is the primary now. A command may have run.
         case primaryChanged
         /// The connection was closed by its owner.
         case closed
@@ -39,13 +38,13 @@ public struct RedisError: Error, Sendable {
     }
 
     public var code: Code { storage.code }
-    /// The name of the command that failed, if it was one.
+    /// The name of the failed command; `nil` if no command failed.
     public var command: String? { storage.command }
-    /// What happened, for people.
+    /// A description for people.
     public var sentence: String { storage.sentence }
     public var underlying: (any Error)? { storage.underlying }
 
-    /// Whether the same may succeed later.
+    /// Whether the same operation may succeed later.
     public var retry: Bool {
         switch code {
         case .notConnected, .connectionLost, .timedOut, .tooManyWaiting, .connectFailed, .primaryChanged: true
@@ -54,11 +53,11 @@ public struct RedisError: Error, Sendable {
         }
     }
 
-    /// Whether the command certainly had no effect: it was never sent, or Redis refused it before anything was done.
+    /// Whether the command certainly had no effect: it was never sent, or Redis rejected it before it changed anything.
     ///
-    /// This holds for commands outside scripts, and for the scripts that begin with a write to the key that they change
-    /// (`device_write`, `sessions_record`, `sweep_device`): Redis refuses all of such a script or none of it. It does
-    /// not hold for `typing_signal`, which may find a key of another type after its first write.
+    /// This holds for commands outside scripts, and for scripts that begin with a write to the key that they change
+    /// (`device_write`, `sessions_record`, `sweep_device`): Redis rejects all of such a script or none of it. It does
+    /// not hold for `typing_signal`, which may encounter a key of another type after its first write.
     package var hadNoEffect: Bool {
         switch code {
         case .notConnected, .tooManyWaiting: true
@@ -70,8 +69,8 @@ public struct RedisError: Error, Sendable {
         }
     }
 
-    /// Whether Redis answered that it takes no writes at all at this moment, and reads all the same. A cluster that is
-    /// down (`CLUSTERDOWN`) and a replica without its primary (`MASTERDOWN`) refuse both.
+    /// Whether Redis replied that it accepts no writes at the moment but still answers reads. A cluster that is down
+    /// (`CLUSTERDOWN`) and a replica without its primary (`MASTERDOWN`) refuse both.
     public var refusesWrites: Bool {
         if case .server(let kind) = code { Self.refusalsOfWrites.contains(kind) } else { false }
     }
@@ -81,17 +80,17 @@ public struct RedisError: Error, Sendable {
         "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOAUTH", "NOSCRIPT", "TRYAGAIN", "WRONGTYPE",
     ])
 
-    /// Whether something else has one of Rollcall's names: a key of another type, which is nobody's to touch and stays as
-    /// long as whoever wrote it lets it.
+    /// Whether a key with one of Rollcall's names has another type. Such a foreign key is not changed or removed by
+    /// Rollcall.
     public var isForeignKey: Bool { code == .server(kind: "WRONGTYPE") }
 
-    /// Whether Redis does not let this user do what was asked: somebody has to give the user a right. Before 7.0 Redis has
-    /// a sentence and no word for it where a script asked.
+    /// Whether Redis denied the command because the user lacks a right. Before Redis 7.0, a denial inside a script has
+    /// no error code, only this sentence.
     public var isDenied: Bool {
         code == .server(kind: "NOPERM") || sentence.firstBytes(of: "The user executing the script can't") != nil
     }
 
-    /// One reference, so that a `Result` with an error in it stays small.
+    /// A single reference, so that a `Result` with this error stays small.
     private final class Storage: Sendable {
         let code: Code
         let command: String?
@@ -108,18 +107,18 @@ public struct RedisError: Error, Sendable {
 }
 
 extension RedisError {
-    /// The error that Redis answered to `command`.
+    /// The error that Redis replied to `command`.
     public init(_ error: RedisServerError, command: String) {
         self.init(.server(kind: error.kind), command: command, "Redis answered: \(error)", underlying: error)
     }
 
-    /// Why `command` was not sent, there being no connection.
+    /// Returns the error for a `command` that was not sent because there is no connection.
     static func notSent(_ command: String, because cause: RedisError?) -> RedisError {
         let code: Code = cause?.code == .closed ? .closed : .notConnected
         return RedisError(code, command: command, "there is no connection to Redis", underlying: cause)
     }
 
-    /// What this end of a connection means to a `command` that waited for its reply.
+    /// Returns the error for a `command` whose reply was pending when the connection ended with this error.
     func whileWaiting(_ command: String) -> RedisError {
         switch code {
         case .closed, .timedOut:

@@ -1,8 +1,9 @@
-// The scripts, one for each decision that must be atomic. Their source stands in Scripts/, where a file's header lists
-// its keys, arguments and reply; what several need stands in a file of its own and goes before them.
+// The Lua scripts, one for each decision that must be atomic. The sources are in Scripts/; the header of each file
+// lists its keys, arguments and reply. Code that several scripts share is in separate files, which are placed before
+// the script.
 
 extension Script {
-    /// Every script of the ``Store``, for a connection to load ahead of need.
+    /// All scripts of the ``Store``, for a connection to load in advance.
     public static let all = [
         deviceWrite, sweepDevice, sweepClaim, sessionsRecord,
         heartbeat, workerRead, workerForget,

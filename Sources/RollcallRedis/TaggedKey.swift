@@ -1,8 +1,8 @@
-// A key's name in its parts: what is needed by the thousand is written to its place without being put together before.
+// A key name in parts, so that bulk commands write it without building a string first.
 
 import NIOCore
 
-/// A name that ends in its hash tag, `head{tag}`: in Redis Cluster the tag alone says which node has the key.
+/// A name that ends in its hash tag: `head{tag}`. In Redis Cluster, the tag alone determines the slot.
 struct TaggedKey: Hashable {
     let head: String
     let tag: String
@@ -13,9 +13,9 @@ struct TaggedKey: Hashable {
         String(unsafeUninitializedCapacity: byteCount) { write(to: UnsafeMutableRawBufferPointer($0)) }
     }
 
-    /// Writes it to memory that has room for it.
+    /// Writes the name to memory that has room for it.
     ///
-    /// - Returns: how many bytes it has.
+    /// - Returns: the number of bytes written.
     @discardableResult
     func write(to memory: UnsafeMutableRawBufferPointer) -> Int {
         var end = memory.put(head, at: 0)
@@ -27,7 +27,7 @@ struct TaggedKey: Hashable {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// - Returns: where it ends.
+    /// - Returns: the index after the text.
     fileprivate func put(_ text: String, at start: Int) -> Int {
         var text = text
         return text.withUTF8 { bytes in

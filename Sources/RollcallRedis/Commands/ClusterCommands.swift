@@ -1,12 +1,12 @@
-// Commands to a cluster: each goes to the primary that has its key, and follows where it is sent from there.
+// Commands for a cluster: each goes to the primary that has its key, and follows redirections.
 
 import Logging
 import NIOCore
 
-/// A connection for commands to each primary of a Redis Cluster, bound to an event loop.
+/// Connections for commands to all primaries of a Redis Cluster, bound to an event loop.
 ///
-/// As with ``CommandConnection``, what cannot be sent fails at once, but for what is meant for a node of which one has just
-/// heard: that waits for the first attempt to connect.
+/// As with ``CommandConnection``, a command that cannot be sent fails at once. The exception is a node that was just
+/// discovered: its commands wait for the first connection attempt.
 public final class ClusterCommands {
     private typealias Address = RedisLocation.Address
 
@@ -20,16 +20,16 @@ public final class ClusterCommands {
     private let name: String
     private let logger: Logger
     private let settings: ConnectionSettings
-    /// The scripts as a cluster is given them, by their names.
+    /// The scripts in their form for a cluster, by name.
     private let scripts: [String: Script]
     private var map: ClusterMap?
     private var nodes: [RedisLocation.Address: ClusterNode] = [:]
-    /// Those of the map's primaries, in their order.
+    /// The nodes of the map's primaries, in the map's order.
     private var owners: [ClusterNode] = []
-    /// Whether every primary that there was at the beginning has been reached or tried.
+    /// Whether the first connection attempt to every initial primary has ended.
     private var hasBegun = false
     private var isClosed = false
-    /// What connections did that are no more.
+    /// The tally of connections that no longer exist.
     private var past = ConnectionTally()
 
     init(
@@ -55,7 +55,7 @@ public final class ClusterCommands {
     }
 }
 
-// MARK: The nodes
+// MARK: Nodes
 
 extension ClusterCommands {
     var isConnected: Bool { owners.contains { $0.connection.isConnected } }
@@ -64,14 +64,14 @@ extension ClusterCommands {
 
     var lastError: RedisError? { owners.lazy.compactMap(\.connection.lastError).first }
 
-    /// How many connections stand.
+    /// The number of open connections.
     var connectionCount: Int { nodes.values.count { $0.connection.isConnected } }
 
     var waitingCount: Int { nodes.values.reduce(0) { $0 + $1.connection.waitingCount + $1.heldCount } }
 
     var tally: ConnectionTally { nodes.values.reduce(past) { $0 + $1.connection.tally } }
 
-    /// Which of the primaries has a key; `nil` before there is a map.
+    /// Returns the index of the primary that has a key; `nil` before there is a map.
     func place(of key: String) -> Int? { map?.place(of: KeySlot.of(key)) }
 
     private func node(of slot: Int) -> ClusterNode? { map.map { owners[$0.place(of: slot)] } }
@@ -81,10 +81,10 @@ extension ClusterCommands {
         self.map = map
         placeOwners()
         for (address, node) in nodes where !map.primaries.contains(address) {
-            // A node that is given slots has some commands before it is a primary of the map.
+            // A node that receives slots is sent commands before it appears in the map as a primary.
             if node.wasAsked { node.wasAsked = false } else { leave(address) }
         }
-        // The last that was waited for may be one that was left.
+        // The last pending node may be one that was just removed.
         begin()
     }
 
@@ -110,7 +110,7 @@ extension ClusterCommands {
         return node
     }
 
-    /// An attempt to reach a node has ended, one way or the other.
+    /// Handles the end of a connection attempt, successful or not.
     private func decided(_ node: ClusterNode) {
         node.release()
         if node.connection.isConnected { node.isKnownAway = false } else { route.look() }
@@ -124,7 +124,7 @@ extension ClusterCommands {
         decided(node)
     }
 
-    /// Every primary has been reached or tried.
+    /// Reports the first connection once every primary was reached or tried.
     private func begin() {
         guard !hasBegun, !owners.isEmpty, owners.allSatisfy(\.isDecided) else { return }
         hasBegun = true
@@ -139,7 +139,7 @@ extension ClusterCommands {
     }
 }
 
-// MARK: Commands on their way
+// MARK: Sending
 
 extension ClusterCommands {
     func send(
@@ -160,7 +160,7 @@ extension ClusterCommands {
                 slot: KeySlot.of(key), label: script.label, task: .script(sharded, keys, arguments), reply: reply))
     }
 
-    /// Which connection has each of these names, all of which end in their tag.
+    /// Groups these names by the connection that serves their slot. All names must end in their tag.
     func shares(of names: some Collection<TaggedKey>) -> [ObjectIdentifier: (
         connection: CommandConnection, places: [Int]
     )] {

@@ -1,8 +1,8 @@
-// A command that can be sent again, to another node than the first.
+// A command that can be sent again to another node.
 
 import NIOCore
 
-/// What is to be done about the keys of one slot.
+/// A command or script call on the keys of one slot.
 struct ClusterErrand {
     enum Task {
         case command(RedisCommand)
@@ -10,15 +10,15 @@ struct ClusterErrand {
     }
 
     let slot: Int
-    /// What errors call it.
+    /// The command's name in errors.
     let label: String
     let task: Task
     let reply: (Result<RedisValue, RedisError>) -> Void
-    /// How often it was sent elsewhere.
+    /// The number of redirections so far.
     var hops = 0
 
-    /// - Parameter isAsked: whether another node pointed there, for this one command. Then it is preceded by `ASKING`, in
-    ///   one piece, and a script goes whole, so that it need not be sent twice.
+    /// - Parameter isAsked: whether another node redirected this one command here with `ASK`. The command is then
+    ///   preceded by `ASKING` in the same write, and a script is sent as source, so that it need not be sent twice.
     func run(
         on connection: CommandConnection, isAsked: Bool, reply: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {

@@ -1,14 +1,14 @@
 import NIOCore
 
-/// A node of a cluster, and what waits until it is known whether it can be reached.
+/// A node of a cluster, and the commands that wait for its first connection attempt.
 final class ClusterNode {
     let address: RedisLocation.Address
     let connection: CommandConnection
-    /// Whether commands were sent there on another's word, since the map was last heard.
+    /// Whether commands were sent here because of an `ASK` redirection, since the map was last read.
     var wasAsked = false
-    /// Whether it has been told that the node cannot be reached, since it last was.
+    /// Whether the owner was informed that the node is unreachable, since it last was reachable.
     var isKnownAway = false
-    /// `nil` once the first attempt to connect has ended.
+    /// `nil` once the first connection attempt has ended.
     private var held: [() -> Void]? = []
 
     init(_ address: RedisLocation.Address, _ connection: CommandConnection) {
@@ -22,14 +22,14 @@ final class ClusterNode {
         held?.append(errand)
     }
 
-    /// Ends the connection for good; what waited fails.
+    /// Closes the connection; waiting commands fail.
     func close() -> EventLoopFuture<Void> {
         let closed = connection.close()
         release()
         return closed
     }
 
-    /// What waited goes, or fails.
+    /// Sends the waiting commands. They fail if there is no connection.
     func release() {
         let errands = held ?? []
         held = nil

@@ -1,12 +1,12 @@
-// Calls of scripts: by hash as long as Redis remembers the script, and whole when it does not.
+// Script calls: by hash if Redis has cached the script, otherwise with the source.
 
 extension CommandConnection {
     /// Runs a script.
     ///
-    /// Redis is sent only the hash of a script that was handed over when the connection was made, else the source.
-    /// Should Redis have forgotten the script (`SCRIPT FLUSH`), the call is sent again with the source, once; it then
-    /// runs after whatever was sent in between, so calls whose order matters carry it in their arguments. Calls in one
-    /// pipeline that all met the same oblivion keep their order.
+    /// If the script was passed to the connection's initializer, only its hash is sent, otherwise the source. If Redis
+    /// has lost the script (`SCRIPT FLUSH`), the call is sent again with the source, once. It then runs after any
+    /// commands sent in between, so calls whose order matters must carry it in their arguments. Calls in one pipeline
+    /// that are all sent again keep their order.
     ///
     /// - Parameter reply: as for ``send(_:reply:)``; errors name the script.
     public func call(

@@ -1,29 +1,28 @@
-// Commands and their replies, in pipelines: what is sent in one turn of the event loop leaves in one write, and
-// replies find their commands by order alone.
+// Pipelined commands: commands of one event-loop tick are sent in one write, and replies are matched to them by order.
 
 public import Logging
 public import NIOCore
 
-/// A connection to a Redis for commands, bound to an event loop, that comes back by itself for ever.
+/// A connection to Redis for commands, bound to an event loop, that reconnects until it is closed.
 ///
-/// It is made and used on its event loop only, and all closures are called there. Whoever made it keeps it and calls
-/// ``close()`` at the end. A command is never queued over a loss: what the connection cannot send now fails at once,
-/// and what was sent but not answered fails when the connection is lost.
+/// Create and use it on its event loop only; all closures are called there. The owner keeps a reference and finally
+/// calls ``close()``. Commands are not queued while disconnected: a command that cannot be sent fails at once, and a
+/// command without a reply fails when the connection is lost.
 public final class CommandConnection {
     public let eventLoop: any EventLoop
-    /// Called whenever commands can be sent, from the first time on.
+    /// Called after each successful connect, when commands can be sent.
     public var onConnect: (() -> Void)?
-    /// Called whenever a connection that was announced by ``onConnect`` is lost, after all commands that waited have
-    /// failed; not when the owner closes it. Redis's word that it is a replica (`READONLY`) counts as a loss: by then
-    /// its primary is another, and the next attempt may find it.
+    /// Called when a connection that ``onConnect`` announced is lost, after all pending commands have failed. Not
+    /// called when the owner closes the connection. A `READONLY` reply counts as a loss: the server is a replica now,
+    /// and the next attempt may find the new primary.
     public var onDisconnect: ((RedisError) -> Void)?
-    /// Called whenever an attempt to connect has come to nothing, before the next begins.
+    /// Called after each failed connection attempt, before the next one starts.
     package var onFailedAttempt: ((RedisError) -> Void)?
-    /// Called when Redis refuses a command for want of a right, before its sender hears of it.
+    /// Called when Redis denies a command because of a missing right, before the command's reply is delivered.
     public var onDenied: ((RedisError) -> Void)?
-    /// Whether commands can be sent: connected, authenticated, and Redis not busy loading its data.
+    /// Whether commands can be sent: connected, authenticated, and Redis is not loading its data.
     public private(set) var isConnected = false
-    /// Why there is no connection at this moment; `nil` while there is one, and before the first attempt has failed.
+    /// Why there is no connection at this moment; `nil` while connected, and before the first attempt has failed.
     public private(set) var lastError: RedisError?
 
     private let link: Link
@@ -32,18 +31,18 @@ public final class CommandConnection {
     private let maximumWaiting: Int
     private var reader: ReplyReader<FlatDecoder>?
     private var waiting = CircularBuffer<Question>()
-    /// How many commands wait for their replies.
+    /// The number of commands that wait for their replies.
     public private(set) var waitingCount = 0
-    /// When Redis last said anything.
+    /// When data last arrived, in ticks.
     private var heardAt = 0
     private var unansweredSteps = 0
-    /// The names by which Redis knows the scripts that it has loaded, by ours.
+    /// The SHA-1 of each loaded script, by script name.
     private(set) var hashes: [String: String] = [:]
 
     /// - Parameters:
-    ///   - route: asked where to go at each attempt.
-    ///   - name: what `CLIENT LIST` shows for the connection; without spaces.
-    ///   - scripts: loaded at each connect, so that ``call(_:keys:arguments:reply:)`` need not send their source.
+    ///   - route: provides the destination of each connection attempt.
+    ///   - name: the connection's name in `CLIENT LIST`; without spaces.
+    ///   - scripts: loaded on each connect, so that ``call(_:keys:arguments:reply:)`` need not send their source.
     public init(
         to route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings(), scripts: [Script] = []
@@ -57,33 +56,33 @@ public final class CommandConnection {
         link.user = self
     }
 
-    /// Connects, and from then on reconnects. Called once.
+    /// Connects, and from then on reconnects. Must be called once.
     public func start() {
         link.start()
     }
 
-    /// Ends the connection for good; commands that wait fail with ``RedisError/Code/closed``.
+    /// Closes the connection for good; pending commands fail with ``RedisError/Code/closed``.
     public func close() -> EventLoopFuture<Void> {
         link.close()
     }
 
-    /// Gives the present connection up, if there is one, for where the route leads next.
+    /// Drops the current connection, if any, and connects to the route's next destination.
     func reconnect(_ reason: RedisError) {
         link.drop(reason)
     }
 
-    /// What it has done so far.
+    /// Counters of the connection.
     package var tally: ConnectionTally { link.tally }
 
     /// Sends a command.
     ///
-    /// - Parameter reply: called once, in the order in which commands were sent. An error that Redis answers is a
-    ///   failure. If the command cannot be sent, `reply` is called before this returns.
+    /// - Parameter reply: called once, in the order in which commands were sent. An error reply from Redis is a
+    ///   failure. If the command cannot be sent, `reply` is called before this method returns.
     public func send(_ command: RedisCommand, reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
         send(command, label: command.name, reply: reply)
     }
 
-    /// As the public one, with errors that call the command by another name.
+    /// Sends a command with another name in errors.
     func send(
         _ command: RedisCommand, label: String, reply: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
@@ -91,14 +90,14 @@ public final class CommandConnection {
         enqueue(command, label: label, reply: reply)
     }
 
-    /// Sends several commands as one question: they leave in one piece and wait as one, whose replies are handed over as
-    /// they come, each before the next is read.
+    /// Sends several commands as one unit: they are written in one piece, and each reply is delivered before the next
+    /// is parsed.
     ///
     /// - Parameters:
-    ///   - label: what errors call each of them.
-    ///   - write: appends the command of a place to what is sent.
-    ///   - reply: called once for each place, in order. An error that Redis answers fails that place alone. If the
-    ///     commands cannot be sent, all fail before this returns.
+    ///   - label: the name of each command in errors.
+    ///   - write: appends the command at an index to the output.
+    ///   - reply: called once for each index, in order. An error reply from Redis fails only that index. If the
+    ///     commands cannot be sent, all fail before this method returns.
     func send(
         _ label: String, count: Int, write: (Int, inout ByteBuffer) -> Void,
         reply: @escaping (_ place: Int, Result<FlatReply, RedisError>) -> Void
@@ -111,7 +110,7 @@ public final class CommandConnection {
         enqueued(count, label: label, .each(reply))
     }
 
-    /// Why so many commands cannot be sent now; `nil` if they can.
+    /// Returns why this many commands cannot be sent now; `nil` if they can.
     private func refusal(of count: Int, label: String) -> RedisError? {
         eventLoop.assertInEventLoop()
         guard isConnected else { return .notSent(label, because: lastError) }
@@ -137,7 +136,7 @@ public final class CommandConnection {
     }
 }
 
-// MARK: What the link tells
+// MARK: Events of the link
 
 extension CommandConnection: LinkUser {
     func linkOpened(to location: RedisLocation) {
@@ -165,11 +164,11 @@ extension CommandConnection: LinkUser {
 
     func linkTicked() {
         if let first = waiting.first {
-            // Replies come in order: while any come, what waits is not forgotten but behind others, however many.
+            // Replies arrive in order. As long as any arrive, a pending command is queued behind others and not lost.
             guard link.isOverdue(since: max(first.sentAt, heardAt)) else { return }
             link.drop(RedisError(.timedOut, command: first.label, "Redis did not answer in time"))
         } else if link.now % Link.ticksPerPing == 0 {
-            // Whatever waits is as good a sign of life as a ping, whose answer matters to nobody.
+            // A pending command serves as a health check as well as a ping does. The reply to the ping is ignored.
             enqueue(RedisCommand("PING"), label: "PING") { _ in }
         }
     }
@@ -211,7 +210,7 @@ extension CommandConnection: LinkUser {
         question.take(failure)
     }
 
-    /// Redis answered a command with an error.
+    /// Handles an error reply.
     private func failed(_ question: Question, _ error: RedisServerError) {
         let failure = RedisError(error, command: question.label)
         link.tally.failed(failure)

@@ -1,25 +1,25 @@
-// What waits for its replies: one command, or several that were sent as one.
+// Commands that wait for their replies: one, or several that were sent together.
 
 import NIOCore
 
-/// Commands that were sent together, and whose replies have not all come.
+/// Commands that were sent together, and whose replies have not all arrived.
 struct Question {
-    /// Who takes the replies: that of one command, or each with its place among several.
+    /// The receiver of the replies: for one command, or with an index for several.
     enum Taker {
         case one((Result<RedisValue, RedisError>) -> Void)
         case each((_ place: Int, Result<FlatReply, RedisError>) -> Void)
     }
 
-    /// What errors call each of the commands.
+    /// The name of each command in errors.
     let label: String
     let sentAt: Int
     let clock: NIODeadline
-    /// How many commands it is, and how many of them have been answered.
+    /// The number of commands, and how many of them have been answered.
     let count: Int
     var answered = 0
     let taker: Taker
 
-    /// Hands the next reply over.
+    /// Delivers the next reply.
     func take(_ reply: FlatReply) {
         switch taker {
         case .one(let take): take(.success(reply.tree))
@@ -27,7 +27,7 @@ struct Question {
         }
     }
 
-    /// The next command failed, and no other.
+    /// Delivers an error as the next reply. It concerns only one command.
     func take(_ failure: RedisError) {
         switch taker {
         case .one(let take): take(.failure(failure))
@@ -35,7 +35,7 @@ struct Question {
         }
     }
 
-    /// The replies that are missing will not come.
+    /// Fails all commands that were not answered.
     func fail(_ error: RedisError) {
         switch taker {
         case .one(let take): take(.failure(error))

@@ -1,20 +1,20 @@
-// Commands to a Redis of any kind. Whoever sends them says which key they are about, and no more; with one server that
-// costs a look at which of the two it is.
+// Commands for any kind of Redis deployment. The caller names the key that a command concerns. With a single server,
+// this costs one switch.
 
 public import Logging
 public import NIOCore
 
-/// The way of commands to where their keys are, bound to an event loop.
+/// Sends commands to the servers that have their keys. Bound to an event loop.
 public enum RedisCommands {
-    /// One server has them all.
+    /// One server has all keys.
     case server(CommandConnection)
-    /// Each of several primaries has a part.
+    /// Each of several primaries has a part of the keys.
     case cluster(ClusterCommands)
 
     /// - Parameters:
-    ///   - route: asked where to go.
-    ///   - name: what `CLIENT LIST` shows for the connections; without spaces.
-    ///   - scripts: loaded at each connect. A cluster takes no others.
+    ///   - route: provides the destinations.
+    ///   - name: the connections' name in `CLIENT LIST`; without spaces.
+    ///   - scripts: loaded on each connect. On a cluster, only these can be called.
     public init(
         along route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings(), scripts: [Script] = []
@@ -30,7 +30,7 @@ public enum RedisCommands {
         }
     }
 
-    /// Whether several servers have a part of the keys each, and may be away one by one.
+    /// Whether keys are spread over several servers, each of which may be away alone.
     public var isSpread: Bool {
         switch self {
         case .server: false
@@ -38,7 +38,7 @@ public enum RedisCommands {
         }
     }
 
-    /// Which of several primaries has a key, as long as the map stays; `nil` where one server has all.
+    /// Returns the index of the primary that has a key, valid until the map changes; `nil` with a single server.
     func place(of key: String) -> Int? {
         switch self {
         case .server: nil
@@ -46,7 +46,7 @@ public enum RedisCommands {
         }
     }
 
-    /// Connects, and from then on reconnects. Called once.
+    /// Connects, and from then on reconnects. Must be called once.
     public func start() {
         switch self {
         case .server(let connection): connection.start()
@@ -54,7 +54,7 @@ public enum RedisCommands {
         }
     }
 
-    /// Ends the connections for good.
+    /// Closes the connections for good.
     public func close() -> EventLoopFuture<Void> {
         switch self {
         case .server(let connection): connection.close()
@@ -63,11 +63,11 @@ public enum RedisCommands {
     }
 }
 
-// MARK: What it tells
+// MARK: Events and state
 
 extension RedisCommands {
-    /// Calls `connected` whenever a connection stands. Of a cluster's, first when every primary has been tried once and
-    /// some were reached, then for each that a primary has anew.
+    /// Sets a closure to call after each connect. On a cluster, it is first called when every primary was tried once
+    /// and at least one was reached, and then for each new connection to a primary.
     public func whenConnected(_ connected: @escaping () -> Void) {
         switch self {
         case .server(let connection): connection.onConnect = connected
@@ -75,7 +75,7 @@ extension RedisCommands {
         }
     }
 
-    /// Calls `lost` whenever a connection that stood is lost; not when the owner closes it.
+    /// Sets a closure to call when a connection is lost; not called when the owner closes it.
     public func whenLost(_ lost: @escaping (RedisError) -> Void) {
         switch self {
         case .server(let connection): connection.onDisconnect = lost
@@ -83,7 +83,8 @@ extension RedisCommands {
         }
     }
 
-    /// Calls `unreachable` when one of several primaries does not let us in, once until it does.
+    /// Sets a closure to call when one of several primaries cannot be reached or refuses the connection. It is called
+    /// once until that primary is reached again.
     public func whenUnreachable(_ unreachable: @escaping (_ primary: RedisLocation.Address, RedisError) -> Void) {
         switch self {
         case .server: break
@@ -91,7 +92,8 @@ extension RedisCommands {
         }
     }
 
-    /// Calls `denied` when Redis refuses a command for want of a right, before its sender hears of it.
+    /// Sets a closure to call when Redis denies a command because of a missing right, before the command's reply is
+    /// delivered.
     public func whenDenied(_ denied: @escaping (RedisError) -> Void) {
         switch self {
         case .server(let connection): connection.onDenied = denied
@@ -99,7 +101,7 @@ extension RedisCommands {
         }
     }
 
-    /// Whether commands about this key can be sent.
+    /// Whether commands for this key can be sent.
     public func isConnected(for key: String) -> Bool {
         switch self {
         case .server(let connection): connection.isConnected
@@ -107,7 +109,7 @@ extension RedisCommands {
         }
     }
 
-    /// Why there is no connection at this moment; of several, one reason.
+    /// Why there is no connection at this moment; with several primaries, one of the reasons.
     public var lastError: RedisError? {
         switch self {
         case .server(let connection): connection.lastError
@@ -115,7 +117,7 @@ extension RedisCommands {
         }
     }
 
-    /// How many connections stand.
+    /// The number of open connections.
     public var connectionCount: Int {
         switch self {
         case .server(let connection): connection.isConnected ? 1 : 0
@@ -123,7 +125,7 @@ extension RedisCommands {
         }
     }
 
-    /// How many commands wait for their replies.
+    /// The number of commands that wait for their replies or, on a cluster, for a first connection.
     public var waitingCount: Int {
         switch self {
         case .server(let connection): connection.waitingCount
@@ -131,7 +133,7 @@ extension RedisCommands {
         }
     }
 
-    /// What it has done so far.
+    /// Counters of the connections.
     package var tally: ConnectionTally {
         switch self {
         case .server(let connection): connection.tally
@@ -145,7 +147,7 @@ extension RedisCommands {
 extension RedisCommands {
     typealias Reply = (Result<RedisValue, RedisError>) -> Void
 
-    /// Sends a command whose first argument is the key that it is about.
+    /// Sends a command whose first argument is its key.
     func send(_ command: RedisCommand, reply: @escaping Reply) {
         switch self {
         case .server(let connection): connection.send(command, reply: reply)
@@ -157,7 +159,7 @@ extension RedisCommands {
         }
     }
 
-    /// Sends a command to where this key is.
+    /// Sends a command to the server that has this key.
     func send(_ command: RedisCommand, to key: String, reply: @escaping Reply) {
         switch self {
         case .server(let connection): connection.send(command, reply: reply)
@@ -173,7 +175,7 @@ extension RedisCommands {
         }
     }
 
-    /// Runs a script, all of whose keys lie together.
+    /// Runs a script whose keys are all in one slot.
     func call(_ script: Script, keys: [String], arguments: [RedisCommand.Argument], reply: @escaping Reply) {
         switch self {
         case .server(let connection): connection.call(script, keys: keys, arguments: arguments, reply: reply)

@@ -1,11 +1,11 @@
-// A Lua script: Redis runs it as one atomic step and remembers it by its SHA-1, which it tells us when we load it.
+// A Lua script. Redis runs it atomically and caches it under its SHA-1, which `SCRIPT LOAD` returns.
 
 /// One atomic decision, as Lua source.
 public struct Script: Hashable, Sendable {
-    /// What errors and logs call it; no two scripts of a connection share a name.
+    /// The name in errors and logs, unique among the scripts of a connection.
     public let name: String
     public let source: String
-    /// How errors name a call of it.
+    /// The name of a call in errors.
     let label: String
 
     public init(name: String, source: String) {
@@ -14,6 +14,7 @@ public struct Script: Hashable, Sendable {
         label = "EVALSHA \(name)"
     }
 
-    /// The same for a cluster, in which a message goes to the slot of its channel and not to every node.
+    /// The script for a cluster, where sharded pub/sub sends a message only to the slot of its channel and not to every
+    /// node.
     package var sharded: Script { Script(name: name, source: source.replacing("'PUBLISH'", with: "'SPUBLISH'")) }
 }

@@ -1,8 +1,8 @@
-// Pauses between attempts to connect: growing, so that a Redis coming up is not trampled, and random, so that many
-// workers do not come in step.
+// Delays between connection attempts. They grow, so that a starting Redis is not overloaded, and are random, so that
+// many workers do not reconnect in step.
 
-/// The pauses before each further attempt: doubling from `first` up to `longest`, each shortened at random by up to
-/// half.
+/// The delay before each further attempt: it doubles from `first` up to `longest`, and each is shortened by a random
+/// amount of up to half.
 public struct Backoff: Hashable, Sendable {
     public var first: Duration
     public var longest: Duration
@@ -13,16 +13,16 @@ public struct Backoff: Hashable, Sendable {
         self.longest = longest
     }
 
-    /// An attempt failed, or a connection was lost.
+    /// Handles a failed attempt or a lost connection.
     ///
-    /// - Returns: how long to wait before the next.
+    /// - Returns: the delay before the next attempt.
     mutating func failed(using random: inout some RandomNumberGenerator) -> Duration {
         let pause = min(longest, first * (1 << min(failures, 20)))
         failures += 1
         return pause * Double.random(in: 0.5...1, using: &random)
     }
 
-    /// A connection has held: the next failure starts small again.
+    /// Resets the delay after a connection that lasted.
     mutating func succeeded() {
         failures = 0
     }

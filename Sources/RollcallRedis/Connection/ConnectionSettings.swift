@@ -1,17 +1,17 @@
-// How patient a connection is, and how much it takes.
+// Timeouts and limits of a connection.
 
-/// The limits of a connection to Redis; the defaults suit a Redis in the same data centre.
+/// The timeouts and limits of a connection to Redis. The defaults suit a Redis in the same data centre.
 public struct ConnectionSettings: Hashable, Sendable {
-    /// How long one attempt to connect may take before the next begins.
+    /// The timeout of one connection attempt.
     public var connectTimeout: Duration
-    /// How often Redis is asked for a sign of life.
+    /// The interval of pings.
     public var pingEvery: Duration
-    /// How long nothing may come while an answer is waited for, before the connection counts as dead.
+    /// How long no data may arrive while a reply is pending, before the connection counts as dead.
     public var deadAfter: Duration
-    /// How many commands may wait for their replies at once; more are refused.
+    /// The most commands that may wait for their replies; further ones fail.
     public var maximumWaiting: Int
-    /// What one reply may hold, in bytes, each value counted with 32 more. A larger one is read past and fails its
-    /// command alone; one of sixteen times the size, or with one value larger than this, ends the connection.
+    /// The size limit of one reply, in bytes; each value counts 32 bytes extra. A larger reply is skipped and fails
+    /// only its command. A reply of 16 times this size, or with a single value larger than this, ends the connection.
     public var maximumReplyBytes: Int
     public var backoff: Backoff
 

@@ -1,33 +1,33 @@
-// What a connection to Redis does, in numbers for those who operate it. They are counted where it happens, without any
-// name in them, and read once in a while.
+// Counters of a connection to Redis, for operators. They are updated where things happen, contain no names, and are
+// read at intervals.
 
 package import RollcallModel
 
-/// What a connection has done since it was made. Each number only grows.
+/// What a connection has done since it was created. The numbers only grow.
 package struct ConnectionTally: Hashable, Sendable {
-    /// How often it has come to stand.
+    /// Successful connects.
     package internal(set) var connects = 0
-    /// Commands sent, those of the handshake and pings among them.
+    /// Commands sent, including those of the handshake and pings.
     package internal(set) var commands = 0
-    /// Messages heard on subscribed channels.
+    /// Messages received on subscribed channels.
     package internal(set) var messages = 0
     package internal(set) var sentBytes = 0
     package internal(set) var receivedBytes = 0
-    /// Errors that Redis answered, and connections that were lost or did not come to be.
+    /// Error replies from Redis, lost connections and failed connection attempts.
     package private(set) var errors = Counts<RedisErrorKind>()
-    /// From a command's sending to its reply.
+    /// The time from sending a command to its reply.
     package private(set) var roundTrips = Histogram()
 
     mutating func answered(after nanoseconds: Int64) {
         roundTrips.record(nanoseconds: nanoseconds)
     }
 
-    /// Redis answered with an error, or a command could not be sent.
+    /// Counts an error reply, or a command that could not be sent.
     mutating func failed(_ error: RedisError) {
         if let kind = RedisErrorKind(error.code) { errors.count(kind) }
     }
 
-    /// What several have done.
+    /// Adds the counters of two connections.
     static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.connects += right.connects
@@ -40,14 +40,14 @@ package struct ConnectionTally: Hashable, Sendable {
         return sum
     }
 
-    /// The connection ended. Where an answer ended it, that is counted.
+    /// Counts the end of a connection. If an error reply ended it, that was counted already.
     mutating func lost(by error: RedisError) {
         if case .server = error.code { return }
         failed(error)
     }
 }
 
-/// Why something failed, in few words, of which there are never more.
+/// The kind of an error, from a fixed set.
 package enum RedisErrorKind: String, CaseIterable, Sendable {
     case connectFailed = "connect_failed"
     case connectionLost = "connection_lost"
@@ -70,10 +70,10 @@ package enum RedisErrorKind: String, CaseIterable, Sendable {
     case readOnly = "readonly"
     case tryAgain = "tryagain"
     case wrongType = "wrongtype"
-    /// Whatever else Redis may answer.
+    /// Any other error reply.
     case other
 
-    /// `nil` for what only follows from a failure that was counted, or from none.
+    /// `nil` for errors that only follow from a failure already counted, or from none.
     init?(_ code: RedisError.Code) {
         switch code {
         case .notConnected, .closed: return nil

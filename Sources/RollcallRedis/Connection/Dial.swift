@@ -1,5 +1,5 @@
-// One attempt to open a channel: over TCP or a Unix socket, in the clear or under TLS. All of it has one time, and it may be
-// given up at any moment.
+// One attempt to open a channel: over TCP or a Unix socket, in plain text or with TLS. One timeout covers all of it,
+// and it can be cancelled at any time.
 
 import NIOCore
 import NIOPosix
@@ -10,13 +10,13 @@ final class Dial {
     private let timeout: TimeAmount
     private let eventLoop: any EventLoop
     private let handler: () -> LinkHandler
-    /// Those that are tried, of which a host with several addresses may have more than one at once.
+    /// The channels being tried. For a host with several addresses, there may be several at once.
     private var channels: [any Channel] = []
     private var isGivenUp = false
 
     /// - Parameters:
-    ///   - timeout: for finding the host, connecting and TLS together.
-    ///   - handler: made for each channel that is tried; told when its channel is open.
+    ///   - timeout: covers name resolution, connecting and the TLS handshake together.
+    ///   - handler: creates the handler of each channel that is tried. It is notified when its channel is open.
     init(
         to destination: Destination, within timeout: TimeAmount, on eventLoop: any EventLoop,
         handler: @escaping () -> LinkHandler
@@ -26,7 +26,7 @@ final class Dial {
         self.handler = handler
     }
 
-    /// - Returns: fails if no channel came to stand, be it that it was given up.
+    /// - Returns: a future that fails if no channel was opened, or if the attempt was cancelled.
     func begin() -> EventLoopFuture<Void> {
         let deadline = NIODeadline.now() + timeout
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
@@ -42,7 +42,7 @@ final class Dial {
         return destination.tls == nil ? attempt.map { _ in } : attempt.flatMap(Self.secured)
     }
 
-    /// Closes what there is of it. Nobody is told that a channel is open from now on.
+    /// Cancels the attempt and closes its channels. No handler is notified of an open channel afterwards.
     func giveUp() {
         isGivenUp = true
         for channel in channels { channel.close(promise: nil) }
@@ -50,7 +50,7 @@ final class Dial {
     }
 
     private func equip(_ channel: any Channel, _ deadline: NIODeadline) throws {
-        // A host may be found only now.
+        // Name resolution may finish only after the attempt was cancelled.
         guard !isGivenUp else { throw CancellationError() }
         channels.append(channel)
         let pipeline = channel.pipeline.syncOperations
@@ -64,7 +64,7 @@ final class Dial {
     }
 
     @Sendable private static func secured(_ channel: any Channel) -> EventLoopFuture<Void> {
-        // A gate that is gone has failed.
+        // If the gate has left the pipeline, it has failed.
         let gate = try? channel.pipeline.syncOperations.handler(type: TLSGate.self)
         return gate?.opened ?? channel.eventLoop.makeFailedFuture(TLSFailure(.silence))
     }

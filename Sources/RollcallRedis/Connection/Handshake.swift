@@ -1,5 +1,5 @@
-// What is said first on a new connection, and what of the answers ends it. Everything goes out in one pipeline; a
-// server that is not ready says so to `PING`, which also tells a server without a password from one with.
+// The first commands on a new connection, and the error replies that end it. All are sent in one pipeline. `PING`
+// reveals a server that is not ready, and one that requires a password that was not given.
 
 import RollcallModel
 
@@ -15,7 +15,7 @@ struct Handshake {
 
     let steps: [(step: Step, command: RedisCommand)]
 
-    /// For a connection that sends commands.
+    /// The handshake of a connection for commands.
     static func commands(_ location: RedisLocation, name: String, scripts: [Script]) -> Handshake {
         let select = location.database == 0 ? nil : RedisCommand("SELECT", .integer(Int64(location.database)))
         return Handshake(
@@ -23,7 +23,7 @@ struct Handshake {
                 + scripts.map { (.load($0), RedisCommand("SCRIPT", "LOAD", .string($0.source))) })
     }
 
-    /// For a connection that subscribes: channels know no databases.
+    /// The handshake of a connection for subscriptions. Channels do not depend on the database.
     static func subscriber(_ location: RedisLocation, name: String) -> Handshake {
         Handshake(steps: introduction(location, name: name))
     }
@@ -41,25 +41,26 @@ struct Handshake {
         return steps
     }
 
-    /// What an error in answer to a step means.
+    /// Judges an error reply to a step.
     ///
-    /// - Returns: why the connection is of no use; `nil` if it is all the same.
+    /// - Returns: why the connection cannot be used; `nil` if it can be used in spite of the error.
     static func verdict(on step: Step, _ error: RedisServerError) -> RedisError? {
         switch step {
         case .authenticate where error.isAboutCredentials, .probe where error.kind == "NOAUTH":
             RedisError(.authentication, command: "AUTH", "Redis refused the user or the password", underlying: error)
         case .authenticate: RedisError(error, command: "AUTH")
         case .select: RedisError(error, command: "SELECT")
-        // A user without the right to ping may have all others; a full disk refuses writes and `PING`.
+        // A user without the right to ping may have all other rights. After a failed save, Redis refuses both writes
+        // and `PING`.
         case .probe: ["NOPERM", "MISCONF"].contains(error.kind) ? nil : RedisError(error, command: "PING")
-        // A nameless connection works; a script that is not loaded is sent whole when it is called.
+        // A connection without a name works; a script that was not loaded is sent as source when it is called.
         case .name, .load: nil
         }
     }
 }
 
 extension RedisServerError {
-    /// Whether this answer to `AUTH` is about whom it named, rather than about the server's state.
+    /// Whether this reply to `AUTH` concerns the credentials, rather than the state of the server.
     fileprivate var isAboutCredentials: Bool {
         ["WRONGPASS", "NOAUTH", "NOPERM"].contains(kind) || message.firstBytes(of: "AUTH") != nil
             || message.firstBytes(of: "password") != nil

@@ -1,30 +1,30 @@
-// The part that both kinds of connection share: a channel to Redis that is made anew whenever it is lost, what is
-// written in one turn of the event loop sent as one, and a clock that stands still while the loop does.
+// The common part of both kinds of connection: a channel to Redis that is opened again whenever it is lost, output that
+// is sent once per event-loop tick, and a clock that stops while the event loop is stalled.
 
 import Logging
 import NIOCore
 import NIOPosix
 
-/// What a ``Link`` carries. All calls come on its event loop.
+/// The user of a ``Link``. All calls are made on its event loop.
 protocol LinkUser: AnyObject {
-    /// A channel to this server is open and nothing has been sent on it.
+    /// A channel to this server is open, and nothing has been sent on it.
     func linkOpened(to location: RedisLocation)
     func linkReceived(_ bytes: ByteBuffer)
-    /// The last chance to write for this turn of the loop.
+    /// The last opportunity to write in this event-loop tick.
     func linkWillFlush()
-    /// ``Link/now`` has moved on.
+    /// ``Link/now`` has advanced.
     func linkTicked()
-    /// The channel is gone, or none came to be.
+    /// The channel was lost, or could not be opened.
     func linkLost(_ error: RedisError)
 }
 
-/// A channel to where a route leads, that comes back by itself.
+/// A channel to a route's destination that is reopened whenever it is lost.
 final class Link {
     private enum State {
         case idle
-        /// Asking the route.
+        /// Asking the route for the destination.
         case asking
-        /// On the way to where it leads.
+        /// Connecting to the destination.
         case dialling(Dial)
         case open(LinkHandler, ticks: RepeatedTask, since: Int)
         case pausing(Scheduled<Void>)
@@ -39,14 +39,14 @@ final class Link {
 
     var tally = ConnectionTally()
 
-    /// What is to be sent; call ``outputGrew()`` after writing.
+    /// The output buffer; call ``outputGrew()`` after writing.
     var output = ByteBuffer()
-    /// The loop's own time, in ticks. A loop that was asleep counts that as one tick, however long it was, and has
-    /// read what waited in its sockets before: so its own sleep is never taken for a peer's silence.
+    /// The event loop's own time, in ticks. A stall of the loop counts as one tick, even a long one, and afterwards the
+    /// loop first reads what waits in its sockets. The loop's own stall is therefore never mistaken for a silent peer.
     private(set) var now = 0
 
     private var state = State.idle
-    /// Where the last attempt went; `nil` before the first.
+    /// The destination of the last attempt; `nil` before the first.
     private var destination: Destination?
     private var backoff: Backoff
     private var random = SystemRandomNumberGenerator()
@@ -68,18 +68,18 @@ final class Link {
 // MARK: Time
 
 extension Link {
-    /// How many ticks pass between two pings.
+    /// The number of ticks between two pings.
     static let ticksPerPing = 4
 
     private var tick: TimeAmount { TimeAmount(settings.pingEvery / Self.ticksPerPing) }
 
-    /// Whether what began at `moment` has lasted longer than a living peer would let it.
+    /// Whether more time than ``ConnectionSettings/deadAfter`` has passed since `moment`, in ticks.
     func isOverdue(since moment: Int) -> Bool {
         (settings.pingEvery / Self.ticksPerPing) * (now - moment - 1) >= settings.deadAfter
     }
 
     private func ticked() {
-        // Its owner has let go of it without a word.
+        // The owner was deallocated without closing the link.
         guard let user else { return _ = close() }
         now += 1
         if case .open(_, _, let since) = state, now - since == Self.ticksPerPing { backoff.succeeded() }
@@ -87,7 +87,7 @@ extension Link {
     }
 }
 
-// MARK: Coming and going
+// MARK: Connecting and closing
 
 extension Link {
     func start() {
@@ -98,13 +98,13 @@ extension Link {
         connect()
     }
 
-    /// Ends the link for good.
+    /// Closes the link for good.
     func close() -> EventLoopFuture<Void> {
         eventLoop.preconditionInEventLoop()
         let last = state
         state = .closed
         route.unwatch(ObjectIdentifier(self))
-        // It holds the link, which holds it.
+        // Breaks a reference cycle: the closure references the link.
         flushLater = {}
         user?.linkLost(RedisError(.closed, "the connection was closed"))
         switch last {
@@ -118,11 +118,11 @@ extension Link {
         return eventLoop.makeSucceededVoidFuture()
     }
 
-    /// Gives the present channel up and tries another.
+    /// Drops the current channel and connects again.
     func drop(_ error: RedisError) {
         guard case .open(let handler, let ticks, _) = state else { return }
         ticks.cancel()
-        // First of all, for closing a channel reports its end before it returns.
+        // The state changes first, because closing a channel reports its end before it returns.
         pause(after: error)
         _ = handler.close()
     }
@@ -142,7 +142,7 @@ extension Link {
     private func dial(_ destination: Destination) {
         guard case .asking = state else { return }
         self.destination = destination
-        // It may have moved while it answered.
+        // The route may have moved while it looked up the destination.
         guard route.leads(to: destination) else { return attemptFailed(RedisError.primaryChanged) }
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let dial = Dial(to: destination, within: TimeAmount(settings.connectTimeout), on: eventLoop) {
@@ -154,7 +154,7 @@ extension Link {
     }
 
     private func failed(_ dial: Dial, _ error: any Error) {
-        // One that was given up has failed, too.
+        // A cancelled attempt fails as well.
         guard case .dialling(let current) = state, current === dial else { return }
         attemptFailed(error)
     }
@@ -168,8 +168,8 @@ extension Link {
         if case .closed = state { true } else { false }
     }
 
-    /// The primary is another now. Whoever is with the former leaves it, though it may live and take writes, and whoever is
-    /// on the way there turns round: a server that stalls would let them wait.
+    /// Handles a change of the primary. Open connections leave the old primary, even if it still runs and accepts
+    /// writes. Connection attempts to it are cancelled, because a stalled server would delay them.
     private func routeMoved() {
         switch state {
         case .open:
@@ -177,7 +177,7 @@ extension Link {
             drop(RedisError.primaryChanged)
         case .dialling(let dial):
             guard let destination, !route.leads(to: destination) else { return }
-            // First of all, for an attempt that is given up fails before that returns.
+            // A new attempt starts first, because a cancelled attempt fails before `giveUp()` returns.
             connect()
             dial.giveUp()
         case .pausing(let pause):
@@ -188,14 +188,14 @@ extension Link {
     }
 
     func opened(_ handler: LinkHandler) {
-        // Closed meanwhile; or, of several addresses tried at once, another was faster.
+        // The link was closed in the meantime, or another of several addresses was faster.
         guard case .dialling = state, let destination else { return _ = handler.close() }
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let ticks = eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in bound.value.ticked() }
         state = .open(handler, ticks: ticks, since: now)
         output.clear()
         user?.linkOpened(to: destination.location)
-        // The news that it moved may have come on the way.
+        // The route may have moved while the channel was being opened.
         routeMoved()
     }
 
@@ -222,7 +222,7 @@ extension Link {
 // MARK: Bytes
 
 extension Link {
-    /// Sees that what was written goes out at the end of this turn of the loop, or of this round of reading.
+    /// Ensures that the output is sent at the end of this event-loop tick, or of this read.
     func outputGrew() {
         guard !isReading, !flushIsScheduled else { return }
         flushIsScheduled = true

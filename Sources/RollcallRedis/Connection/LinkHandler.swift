@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Where a channel meets its link.
+/// Connects a channel to its link.
 final class LinkHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -8,7 +8,7 @@ final class LinkHandler: ChannelInboundHandler {
     private let link: Link
     private var context: ChannelHandlerContext?
     private var error: (any Error)?
-    /// Whether the other side has said a word.
+    /// Whether any data was received.
     private(set) var heardAnything = false
 
     init(_ link: Link) {

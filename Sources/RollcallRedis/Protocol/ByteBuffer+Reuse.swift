@@ -1,7 +1,7 @@
 import NIOCore
 
 extension ByteBuffer {
-    /// Empties the buffer and keeps its memory for the next use, unless it has grown past `limit`.
+    /// Empties the buffer. Keeps its memory for the next use, unless its capacity exceeds `limit`.
     mutating func clear(atMost limit: Int) {
         if capacity > limit {
             self = ByteBuffer()

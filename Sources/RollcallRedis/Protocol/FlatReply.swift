@@ -1,9 +1,9 @@
-// Replies to commands as they are read: laid flat, in memory that serves again and again. What is asked in large numbers
-// is read from there straight into what it means; whoever wants a tree has one made.
+// Command replies in flat form, in memory that is reused. Bulk reads decode directly from it; other callers convert a
+// reply to a tree.
 
 import CHiredis
 
-/// A reply, its values in the order in which they came: an array before its elements.
+/// A reply with its values in the order of arrival: an array precedes its elements.
 struct FlatReply: Hashable {
     fileprivate enum Kind: UInt8 {
         case status, error, integer, bulk, array, null
@@ -11,7 +11,7 @@ struct FlatReply: Hashable {
 
     private struct Value: Hashable {
         var kind: Kind
-        /// The integer; of an array, how many elements it has; of a text, how many bytes.
+        /// The integer itself, an array's number of elements, or a text's number of bytes.
         var number: Int64
 
         var byteCount: Int {
@@ -22,18 +22,18 @@ struct FlatReply: Hashable {
         }
     }
 
-    /// Whether it was larger than the limit, so that nothing of it is here.
+    /// Whether the reply exceeded the size limit. It then has no values.
     fileprivate(set) var isOversized = false
     private var values: [Value] = []
-    /// The bytes of all texts, one after the other.
+    /// The bytes of all texts, concatenated.
     private var text: [UInt8] = []
 
-    /// The error that the whole reply is, if it is one.
+    /// The error, if the whole reply is one.
     var error: RedisServerError? {
         values.first?.kind == .error ? RedisServerError(String(decoding: text, as: UTF8.self)) : nil
     }
 
-    /// Reads a hash, as `HGETALL` answers it; what cannot stand in one is passed over.
+    /// Reads a hash from a reply to `HGETALL`. Values that are not bulk strings are skipped.
     func forEachField(_ read: (_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
         text.withUnsafeBytes { text in
             var start = 0
@@ -49,7 +49,7 @@ struct FlatReply: Hashable {
         }
     }
 
-    /// The same as a tree; of a reply that was larger than the limit, null.
+    /// The reply as a tree; null if the reply exceeded the size limit.
     var tree: RedisValue {
         guard !isOversized else { return .null }
         var place = (value: 0, byte: 0)
@@ -87,10 +87,10 @@ struct FlatReply: Hashable {
     }
 }
 
-/// Lays each reply flat; its bytes are copied only if somebody keeps them until the next.
+/// Decodes each reply into a ``FlatReply``. Its bytes are copied only if a caller keeps it beyond the next reply.
 struct FlatDecoder: ReplyDecoder {
     private var reply = FlatReply()
-    /// Whether the reply has been taken, and the next value begins another.
+    /// Whether the reply was taken, so that the next value starts a new one.
     private var isTaken = false
 
     nonisolated(unsafe) static let functions = makeFunctions {

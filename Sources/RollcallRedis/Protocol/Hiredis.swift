@@ -1,6 +1,6 @@
 import CHiredis
 
-/// The hiredis that this was compiled against.
+/// The version of hiredis that this was compiled with.
 package enum Hiredis {
     package static var version: String { "\(HIREDIS_MAJOR).\(HIREDIS_MINOR).\(HIREDIS_PATCH)" }
 }

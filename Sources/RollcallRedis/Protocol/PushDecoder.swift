@@ -1,33 +1,33 @@
-// What comes on a subscriber's connection: always an array of two or three fields, or one line. They are read flat,
-// into one buffer that serves again and again, which costs half of what a tree does.
+// Input of a subscriber connection: an array of two or three fields, or one line. It is decoded into one reused buffer,
+// which costs half as much as a tree.
 
 import CHiredis
 import NIOCore
 import RollcallModel
 
-/// What Redis sends to a subscriber, of channels that all its nodes share or of those that lie in slots.
+/// Input of a subscriber connection, for classic and for sharded channels.
 enum Push: Hashable {
     case message(channel: ByteBuffer, payload: ByteBuffer)
     case subscribed(channel: ByteBuffer)
     case unsubscribed(channel: ByteBuffer)
     case pong
-    /// The answer to a command that is not about subscriptions, such as `AUTH`.
+    /// The reply to a command that does not concern subscriptions, such as `AUTH`.
     case status
     case failed(RedisServerError)
 }
 
-/// Reads each push into a ``Push``, whose bytes are copied only if somebody keeps them until the next.
+/// Decodes the input into ``Push`` values. Their bytes are copied only if a caller keeps them beyond the next one.
 struct PushDecoder: ReplyDecoder {
     private enum Kind {
         case message, subscribe, unsubscribe, pong
     }
 
-    /// How many fields the array has that is being read; 0 outside of one.
+    /// The number of fields of the current array; 0 outside of one.
     private var fields = 0
-    /// How many of them have come.
+    /// How many of them have arrived.
     private var index = 0
     private var kind = Kind.pong
-    /// The channel, and after it the payload.
+    /// The channel, followed by the payload.
     private var text = ByteBuffer()
     private var channelBytes = 0
     private var finished: Push?
@@ -65,7 +65,7 @@ struct PushDecoder: ReplyDecoder {
         }
     }
 
-    /// The number of subscriptions that the connection has now: the last field of a confirmation.
+    /// The connection's number of subscriptions: the last field of a confirmation.
     mutating func integer(_ number: Int64) -> Bool {
         guard fields == 3, index == 2 else { return false }
         switch kind {

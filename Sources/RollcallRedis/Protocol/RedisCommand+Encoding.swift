@@ -1,9 +1,9 @@
-// Commands travel as arrays of bulk strings. Each is written in one go into the memory where NIO will find it.
+// Commands are encoded as arrays of bulk strings, directly into the output buffer.
 
 import NIOCore
 
 extension ByteBuffer {
-    /// Appends the command as Redis reads it.
+    /// Appends the encoded command.
     mutating func write(_ command: RedisCommand) {
         writeWithUnsafeMutableBytes(minimumWritableBytes: command.maximumEncodedBytes) { space in
             var writer = CommandWriter(space: space)
@@ -14,7 +14,7 @@ extension ByteBuffer {
         }
     }
 
-    /// Appends a command whose one argument is a key.
+    /// Appends a command with a key as its only argument.
     mutating func write(_ name: String, key: TaggedKey) {
         let size = 3 * headerBytes + name.utf8.count + key.byteCount
         writeWithUnsafeMutableBytes(minimumWritableBytes: size) { space in
@@ -28,7 +28,7 @@ extension ByteBuffer {
 }
 
 extension RedisCommand {
-    /// No less than the command needs.
+    /// An upper bound of the encoded size.
     fileprivate var maximumEncodedBytes: Int {
         arguments.reduce(2 * headerBytes + name.utf8.count) { $0 + headerBytes + $1.maximumBytes }
     }
@@ -45,12 +45,12 @@ extension RedisCommand.Argument {
     }
 }
 
-/// `$`, a length, and two ends of lines.
+/// `$`, a length, and two line ends.
 private let headerBytes = 1 + maximumDigits + 4
-/// Those of the least `Int64`, its sign counted.
+/// The length of the smallest `Int64`, including its sign.
 private let maximumDigits = 20
 
-/// Writes into memory whose size has been checked before.
+/// Writes into memory whose size was checked before.
 private struct CommandWriter {
     let space: UnsafeMutableRawBufferPointer
     var written = 0

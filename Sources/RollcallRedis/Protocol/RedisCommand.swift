@@ -1,5 +1,4 @@
-// A command on its way: its name, known for errors and logs, and arguments that are encoded only once, straight into
-// the buffer that goes to the socket.
+// A command: its name, for errors and logs, and its arguments, which are encoded directly into the output buffer.
 
 public import NIOCore
 
@@ -18,7 +17,7 @@ public struct RedisCommand: Sendable {
         self.arguments = arguments
     }
 
-    /// One argument of a command; Redis sees the bytes only.
+    /// One argument of a command. Redis receives only its bytes.
     public enum Argument: Hashable, Sendable {
         case string(String)
         case integer(Int64)

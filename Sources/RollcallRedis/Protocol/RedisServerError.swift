@@ -1,24 +1,24 @@
-// Redis's own errors: a word in capitals that programs may rely on, then a sentence that they may not.
+// Error replies of Redis: a code in capitals that programs may rely on, and a sentence that they must not rely on.
 
 import RollcallModel
 
-/// An error that Redis answered, such as `READONLY You can't write against a read only replica.`
+/// An error reply of Redis, such as `READONLY You can't write against a read only replica.`
 public struct RedisServerError: Error, Hashable, Sendable {
     private let storage: Storage
 
-    /// The error's first word: `ERR`, `READONLY`, `OOM`, `NOSCRIPT`, `WRONGTYPE` and so on.
+    /// The first word: `ERR`, `READONLY`, `OOM`, `NOSCRIPT`, `WRONGTYPE` and so on.
     public var kind: String { storage.kind }
-    /// The sentence after it, without anything that a command was given as an argument.
+    /// The sentence after it, without any arguments of the command.
     public var message: String { storage.message }
 
-    /// Takes the line apart that Redis sent.
+    /// Parses the line that Redis sent.
     ///
-    /// Before 7.0, what fails inside a script comes wrapped as `ERR Error running script (call to f_…): …: -KIND …`;
-    /// the error inside is the one that matters.
+    /// Before Redis 7.0, an error inside a script is wrapped as `ERR Error running script (call to f_…): …: -KIND …`;
+    /// this takes the inner error.
     public init(_ line: String) {
         let cause = Self.insideScript(line) ?? line[...]
         let (kind, message) = cause.cut(at: " ") ?? (String(cause), "")
-        // An unknown command is answered with the beginning of its arguments.
+        // Redis replies to an unknown command with the first of its arguments.
         let end = message.firstBytes(of: ", with args beginning with")?.lowerBound ?? message.endIndex
         storage = Storage(kind: kind, message: String(message[..<end]))
     }
@@ -28,7 +28,7 @@ public struct RedisServerError: Error, Hashable, Sendable {
         return line[mark.upperBound...]
     }
 
-    /// Whether the same command may succeed later, or at another server.
+    /// Whether the same command may succeed later, or on another server.
     public var retry: Bool {
         switch kind {
         case "ASK", "BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "MOVED", "NOREPLICAS", "OOM",
@@ -47,7 +47,8 @@ public struct RedisServerError: Error, Hashable, Sendable {
         hasher.combine(message)
     }
 
-    /// Errors are rare and values are many: one reference keeps ``RedisValue`` at the size of a string.
+    /// A single reference, because errors are rare and values are many: it keeps ``RedisValue`` at the size of a
+    /// string.
     private final class Storage: Sendable {
         let kind: String
         let message: String

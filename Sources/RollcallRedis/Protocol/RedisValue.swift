@@ -1,10 +1,10 @@
-// What Redis answers, as a tree. Bulk strings stay bytes: a key or a field of ours is text only if it says so itself.
+// Replies of Redis as a tree. Bulk strings stay bytes; callers decide which of them are text.
 
 /// A reply of Redis, or an element of one.
 public enum RedisValue: Hashable, Sendable {
     /// A short word such as `OK`.
     case status(String)
-    /// An error inside an array. One at the top arrives as a failed command instead.
+    /// An error inside an array. An error as the whole reply fails the command instead.
     case error(RedisServerError)
     case integer(Int64)
     case bulk([UInt8])
@@ -13,7 +13,7 @@ public enum RedisValue: Hashable, Sendable {
 }
 
 extension RedisValue {
-    /// The text of a bulk string or a status; `nil` for anything else, and for bytes that are not UTF-8.
+    /// The text of a bulk string or a status; `nil` for other values, and for bytes that are not valid UTF-8.
     public var string: String? {
         switch self {
         case .bulk(let bytes): String(validating: bytes, as: UTF8.self)
@@ -22,7 +22,7 @@ extension RedisValue {
         }
     }
 
-    /// A number: an integer, or a bulk string that is the decimal form of one, as hashes and sorted sets give them.
+    /// A number: an integer, or a bulk string with the decimal form of one, as hashes and sorted sets contain.
     public var integer: Int64? {
         switch self {
         case .integer(let number): number

@@ -1,16 +1,15 @@
-// What hiredis's reader calls while it reads: functions of ours, in place of those that would build C objects. They
-// are entered from C with a pointer to the decoder's state and nothing else; whatever a peer may send that we do not
-// take ends here, before a decoder sees it.
+// Callbacks for hiredis's reader, which replace those that would build C objects. C calls them with a pointer to the
+// decoder's state and nothing else. Input that is not acceptable is rejected here, before a decoder sees it.
 
 import CHiredis
 
-/// Builds replies out of the values that the reader finds, in the order of the bytes: an array before its elements.
+/// Builds replies from the values that the reader finds, in the order of the bytes: an array precedes its elements.
 ///
-/// Each method returns `false` for what cannot stand where it does.
+/// Each method returns `false` for a value that is not allowed at its position.
 protocol ReplyDecoder {
     associatedtype Reply
 
-    /// The table of C functions that ends in this decoder, made by ``makeFunctions(string:array:integer:null:)``.
+    /// The table of C functions that call this decoder; made with `makeFunctions(_:)`.
     static var functions: UnsafeMutablePointer<redisReplyObjectFunctions> { get }
 
     mutating func status(_ bytes: UnsafeRawBufferPointer) -> Bool
@@ -20,35 +19,35 @@ protocol ReplyDecoder {
     mutating func null() -> Bool
     mutating func array(count: Int) -> Bool
 
-    /// The reply that the last value completed.
+    /// Returns the reply that the last value completed.
     mutating func takeReply() -> Reply
 
-    /// Whether replies larger than the limit are read past; else they are errors.
+    /// Whether replies larger than the limit are skipped. Otherwise they are errors.
     static var skipsOversized: Bool { get }
-    /// What stands for a reply of which the decoder was told only the beginning.
+    /// Returns the replacement for a reply of which the decoder received only the beginning.
     mutating func takeOversized() -> Reply
 }
 
-/// A decoder and what is watched around it; the reader's `privdata` points here.
+/// A decoder and the limits around it; the reader's `privdata` points to it.
 struct DecoderState<Decoder: ReplyDecoder> {
     var decoder: Decoder
-    /// What the reply may still cost.
+    /// The remaining cost that the reply may have.
     var allowance: Int
-    /// How much more than it may cost is passed over at most.
+    /// The most additional cost of a reply that is skipped.
     let mostSkipped: Int
-    /// Whether the reply has cost more than it may, and the rest of it is passed over.
+    /// Whether the reply exceeded its cost limit, so that the rest is skipped.
     var isOversized = false
-    /// Why the last value was refused.
+    /// Why the last value was rejected.
     var refusal: String?
 }
 
 extension ReplyDecoder {
     typealias Task = UnsafePointer<redisReadTask>?
-    /// What hiredis takes as the object made; only whether it is null matters, since objects stay on our side.
+    /// The object that hiredis receives. Only whether it is null matters, because the decoded objects stay in Swift.
     typealias Object = UnsafeMutableRawPointer?
 
-    /// Makes the table that the reader calls. It lives as long as the process, and is filled by the names of its
-    /// members, since hiredis 1.x has members between those of 0.14.
+    /// Creates the table that the reader calls. It is never freed. It is filled by member name, because hiredis 1.x has
+    /// additional members between those of 0.14.
     static func makeFunctions(
         _ fill: (inout redisReplyObjectFunctions) -> Void
     ) -> UnsafeMutablePointer<redisReplyObjectFunctions> {
@@ -65,7 +64,7 @@ extension ReplyDecoder {
             let bytes = UnsafeRawBufferPointer(start: text, count: count)
             switch type {
             case REDIS_REPLY_STRING:
-                // hiredis waits for the two bytes after a bulk string but does not look at them.
+                // hiredis waits for the two bytes after a bulk string, but does not check them.
                 guard text?[count] == 0x0D, text?[count + 1] == 0x0A else {
                     return state.refuse("a bulk string does not end where it says")
                 }
@@ -114,15 +113,15 @@ extension ReplyDecoder {
         return body(&state.pointee, task.pointee.type) ? privdata : nil
     }
 
-    /// How many arrays a value of an array's type opens, itself counted.
+    /// The nesting depth of arrays at a task of array type, including its own.
     private static func depth(of task: Task) -> Int {
         sequence(first: task) { $0?.pointee.parent.map { UnsafePointer($0) } }.reduce(0) { depth, _ in depth + 1 }
     }
 }
 
-/// How deep arrays may nest: as deep as hiredis 0.14 can, whichever version reads.
+/// The maximum nesting of arrays: that of hiredis 0.14, for all versions alike.
 private let maximumDepth = 8
-/// What a value costs besides its bytes.
+/// The cost of a value in addition to its bytes.
 private let valueCost = 32
 
 extension DecoderState {

@@ -1,13 +1,13 @@
-// hiredis's reader, which knows where a reply ends, however the bytes arrive. It owns no socket: bytes go in as NIO
-// read them, replies come out as a decoder of ours built them.
+// Wraps hiredis's reader, which finds the end of each reply however the bytes arrive. It owns no socket: bytes come
+// from NIO, and replies are built by a Swift decoder.
 
 import CHiredis
 import NIOCore
 
-/// Turns the bytes of one connection into replies. After an error it is of no further use.
+/// Turns the bytes of one connection into replies. It cannot be used after an error.
 final class ReplyReader<Decoder: ReplyDecoder> {
     private let reader: UnsafeMutablePointer<redisReader>
-    /// Behind a pointer, since C holds its address.
+    /// Behind a pointer, because C holds its address.
     private let state: UnsafeMutablePointer<DecoderState<Decoder>>
     private let maximumReplyBytes: Int
 
@@ -29,16 +29,16 @@ final class ReplyReader<Decoder: ReplyDecoder> {
         state.deallocate()
     }
 
-    /// Reads on with these bytes and hands over each reply that they complete.
+    /// Reads these bytes and passes on each reply that they complete.
     ///
-    /// - Parameter take: returns whether to go on: `false` if the connection is gone, and the rest is nobody's.
-    /// - Returns: why the bytes are not the protocol's, or more than we take; `nil` if all is well.
+    /// - Parameter take: returns whether to continue; `false` if the connection is gone, so that the rest is discarded.
+    /// - Returns: why the bytes violate the protocol or the limits; `nil` if they do not.
     func feed(_ bytes: ByteBuffer, _ take: (Decoder.Reply) -> Bool) -> RedisError? {
         bytes.withUnsafeReadableBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                // The reader moves what is left to the front after each kilobyte read: with large slices that is
-                // quadratic.
+                // The reader moves its unread bytes to the front after each kilobyte. With large slices, the cost would
+                // be quadratic.
                 let slice = UnsafeRawBufferPointer(rebasing: rest.prefix(maximumSlice))
                 rest = rest.dropFirst(slice.count)
                 redisReaderFeed(reader, slice.bindMemory(to: CChar.self).baseAddress, slice.count)
@@ -71,8 +71,8 @@ final class ReplyReader<Decoder: ReplyDecoder> {
             ? .wantsMore : .failed(RedisError(.protocolError, "Redis sent a reply larger than the limit"))
     }
 
-    /// Whether what waits in the reader for its end may still become a reply. Only a bulk string may be long, and
-    /// that has the end of its first line near; any other line is searched anew with each slice.
+    /// Whether the bytes that wait in the reader may still become a valid reply. Only a bulk string may be long, and
+    /// the end of its first line is near the start. Any other line would be searched again with each slice.
     private var isPlausible: Bool {
         let pending = reader.pointee.len - reader.pointee.pos
         guard pending > longestLine, let buffer = reader.pointee.buf else { return true }
@@ -95,5 +95,5 @@ final class ReplyReader<Decoder: ReplyDecoder> {
 
 private let maximumSlice = 16 * 1024
 private let longestLine = 64 * 1024
-/// The length of a bulk string and the end of that line.
+/// The length of a bulk string and its line end.
 private let longestLength = 24

@@ -1,15 +1,15 @@
-// What a user of Redis may be allowed to do, in the words of Redis's access control lists.
+// Rights of a Redis user, in the form of Redis's access control lists.
 
-/// A right that an ACL gives.
+/// A right in an ACL.
 public enum RedisRight: Hashable, Sendable, CustomStringConvertible {
-    /// A command by its name in small letters, or one of its subcommands: `hset`, `script|load`.
+    /// A command, or one of its subcommands, in lower case: `hset`, `script|load`.
     case command(String)
-    /// All keys of a pattern.
+    /// All keys that match a pattern.
     case keys(String)
-    /// All channels of a pattern.
+    /// All channels that match a pattern.
     case channels(String)
 
-    /// The rule that gives it, as `ACL SETUSER` and ACL files take it.
+    /// The ACL rule for the right, as `ACL SETUSER` and ACL files accept it.
     public var description: String {
         switch self {
         case .command(let name): "+\(name)"

@@ -1,17 +1,18 @@
-// Asking Redis what its user may do, as that user: `ACL DRYRUN` would be made for it, but takes a right of its own that
-// nobody should give, and Redis 7. A transaction that is never executed does as well: whether a command is allowed is
-// looked at when it is queued.
+// Checks the rights of a Redis user, as that user. `ACL DRYRUN` is made for this, but requires Redis 7 and a right that
+// no worker should have. Instead, commands are queued in a transaction that is never executed: Redis checks the rights
+// when it queues a command.
 
 public import Logging
 public import NIOCore
 
-/// Finds out what a worker would miss.
+/// Finds the rights and commands that a worker lacks.
 public enum RightsCheck {
     /// - Parameters:
-    ///   - names: whose prefix the keys and channels have.
-    ///   - isOfCluster: whether a node of a cluster is asked.
-    ///   - timeout: how long Redis may take to be there.
-    /// - Returns: what is missing; fails with a ``RedisError`` if there is no Redis in time, or none that lets us in.
+    ///   - names: the names of keys and channels, with their prefix.
+    ///   - isOfCluster: whether the server is a node of a cluster.
+    ///   - timeout: how long to wait for Redis.
+    /// - Returns: what is missing. Fails with a ``RedisError`` if Redis does not answer in time or rejects the
+    ///   credentials.
     public static func shortfall(
         at route: any RedisRoute, names: KeyNames, ofCluster isOfCluster: Bool = false, on eventLoop: any EventLoop,
         within timeout: Duration, logger: Logger
@@ -26,7 +27,7 @@ public enum RightsCheck {
     }
 }
 
-/// One check, over a connection of its own. It lives until its promise is kept.
+/// One check, with its own connection. It lives until its promise is completed.
 private final class Check {
     private let commands: CommandConnection
     private let rights: WorkerRights
@@ -53,7 +54,7 @@ private final class Check {
         commands.start()
     }
 
-    /// Nothing is sent before the transaction stands: outside of one it would be done.
+    /// Sends nothing before `MULTI` is confirmed: outside of a transaction, the commands would be executed.
     private func ask() {
         commands.send(RedisCommand("MULTI")) { [self] result in
             switch (result, Self.refusal(result)?.lack(of: "multi")) {
@@ -65,8 +66,8 @@ private final class Check {
         }
     }
 
-    /// Without transactions one command can be asked for all the same, and does nothing, for there is no such script. A
-    /// user who may not run scripts either is none for a worker.
+    /// Without transactions, only one command can be checked: this `EVALSHA` does nothing, since no such script exists.
+    /// A user who may not run scripts cannot be used for a worker.
     private func askWithoutTransaction() {
         commands.send(RedisCommand("EVALSHA", "0", "0")) { [self] result in
             let lack = Self.refusal(result)?.lack(of: "evalsha")
@@ -96,7 +97,8 @@ private final class Check {
         return error.underlying as? RedisServerError
     }
 
-    /// A lost connection comes back, and is asked anew, as is a Redis that is busy; any other answer is final.
+    /// Handles a failure. After a lost connection, the check starts again on reconnect, and after a temporary error it
+    /// is repeated; any other error is final.
     private func failed(_ error: RedisError) {
         guard case .server = error.code else { return }
         guard error.retry else { return promise.fail(error) }

@@ -1,14 +1,14 @@
-// What a Redis does not give a worker: rights, commands, or to write at all. Each is somebody else's to mend, and another's.
+// What a Redis lacks for a worker: rights, commands, or writability. Each has a different cause and remedy.
 
 import RollcallModel
 
-/// What a worker would miss in a Redis.
+/// What a worker would lack in a Redis.
 public struct Shortfall: Hashable, Sendable {
-    /// What its user may not do, in the order of ``WorkerRights/all``.
+    /// The missing rights, in the order of ``WorkerRights/all``.
     public var rights: [RedisRight]
-    /// The commands that this Redis does not know: they have been renamed, or it is too old for them.
+    /// The commands that this Redis does not know, because they were renamed or it is too old.
     public var commands: [String]
-    /// Why it takes no writes just now, in its own words; `nil` if it does.
+    /// Why it accepts no writes at the moment, in its own words; `nil` if it does.
     public var refusal: String?
 
     public init(rights: [RedisRight] = [], commands: [String] = [], refusal: String? = nil) {
@@ -26,10 +26,10 @@ public struct Shortfall: Hashable, Sendable {
     }
 }
 
-/// What one refusal tells.
+/// What one error reply shows to be missing.
 enum Lack: Hashable {
     case right(RedisRight)
-    /// A command as people write it.
+    /// A command in the form in which people write it.
     case command(String)
     case writing(String)
 
@@ -40,7 +40,7 @@ enum Lack: Hashable {
 }
 
 extension RedisServerError {
-    /// What is missing, if this is the answer to that command.
+    /// Returns what is missing if this error is the reply to a command with this name.
     func lack(of name: String) -> Lack? {
         switch kind {
         case "NOPERM": .right(.command(name))

@@ -1,41 +1,41 @@
-// What a worker needs to be allowed in Redis, and nothing more: the commands that it sends and those in its scripts,
-// which Redis lets run with the rights of whoever calls them.
+// The rights that a worker needs in Redis, and no others: for the commands that it sends and those in its scripts,
+// which run with the rights of the caller.
 
 import RollcallModel
 
-/// The rights that a worker needs below one prefix.
+/// The rights that a worker needs for one prefix.
 public struct WorkerRights: Sendable {
     private let names: KeyNames
-    /// The same names with `*` for what differs, as patterns.
+    /// The same names as patterns, with `*` for the variable parts.
     private let patterns: KeyNames
     private let isOfCluster: Bool
 
-    /// - Parameter isOfCluster: whether the user is one of the nodes of a Redis Cluster.
+    /// - Parameter isOfCluster: whether the user is on the nodes of a Redis Cluster.
     public init(names: KeyNames, ofCluster isOfCluster: Bool = false) {
         self.names = names
         self.isOfCluster = isOfCluster
         patterns = KeyNames(prefix: Self.literally(names.prefix))
     }
 
-    /// All of them, in the order in which `Config/redis.acl` has them, or `Config/redis-cluster.acl`.
+    /// All rights, in the order of `Config/redis.acl` or `Config/redis-cluster.acl`.
     public var all: [RedisRight] {
         keys(patterns).map { .keys($0) } + channels(patterns).map { .channels($0) }
             + (others.map(\.name) + (isOfCluster ? [] : Self.underSentinels) + onKeys.map(\.name) + onChannels)
             .map { .command($0) }
     }
 
-    /// Where a user stands who has all of them and no more.
+    /// The file that contains a user with exactly these rights.
     package static func file(isCluster: Bool) -> String {
         isCluster ? "Config/redis-cluster.acl" : "Config/redis.acl"
     }
 
-    /// What a user needs, as an ACL file says it but for the password.
+    /// Returns the ACL file's line for a user with these rights, without the password.
     public func line(user: String) -> String {
         let rules = ["resetkeys", "resetchannels", "-@all"] + all.map(\.description)
         return "user \(user) on \(rules.joined(separator: " "))"
     }
 
-    /// One command for each right, or more, none of which is to be run.
+    /// One or more commands for each right. None of them is meant to be executed.
     var probes: [RightProbe] {
         let (keys, patterns) = (keys(names), keys(patterns).map { RedisRight.keys($0) })
         let (channels, channelPatterns) = (channels(names), channels(self.patterns).map { RedisRight.channels($0) })
@@ -66,7 +66,7 @@ public struct WorkerRights: Sendable {
         ].map(names.channel)
     }
 
-    /// A prefix may have characters that mean something in a pattern.
+    /// Escapes characters of the prefix that have a meaning in patterns.
     private static func literally(_ prefix: String) -> String {
         prefix.unicodeScalars.map { #"*?[]^\"#.unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined()
     }
@@ -81,7 +81,7 @@ public struct WorkerRights: Sendable {
     }
 }
 
-// The commands, each with arguments that are right in number.
+// The commands, each with a valid number of arguments.
 extension WorkerRights {
     private typealias Form = (name: String, rest: [String])
 
@@ -89,22 +89,24 @@ extension WorkerRights {
         ["publish", "subscribe", "unsubscribe"].map { isOfCluster ? "s\($0)" : $0 }
     }
 
-    /// `select` is for a database other than 0, of which a cluster has none; there one asks where everything is.
+    /// `select` is for databases other than 0, which a cluster does not have. A cluster needs commands to read its map
+    /// of slots instead.
     private var others: [Form] {
         Self.everywhere
             + (isOfCluster ? [("cluster|info", []), ("cluster|slots", []), ("asking", [])] : [("select", ["0"])])
     }
 
-    /// `multi` and `discard` let a worker ask for its rights without doing anything.
+    /// `multi` and `discard` let a worker check its rights without executing anything.
     private static let everywhere: [Form] = [
         ("ping", []), ("client|setname", ["rights"]), ("multi", []), ("discard", []), ("time", []),
         ("script|load", ["return 1"]), ("eval", ["return 1", "0"]), ("evalsha", ["0", "0"]),
     ]
 
-    /// Asked of a server that sentinels name, before anything else is: nobody comes to be asked for this right.
+    /// Sent to each server that sentinels name as primary, before any other command. This right is not probed: without
+    /// it, no connection gets as far as the check.
     private static let underSentinels = ["role"]
 
-    /// Where there is a cluster, an audit need not look at the list of sessions: it lies with the leases.
+    /// On a cluster, the audit does not read the session list: it is on the same primary as the leases.
     private var onKeys: [Form] { Self.everyOnKeys.filter { !isOfCluster || $0.name != "sismember" } }
 
     private static let everyOnKeys: [Form] = [
@@ -119,11 +121,11 @@ extension WorkerRights {
     ]
 }
 
-/// A command by whose refusal it shows that a right is missing.
+/// A command whose denial shows that a right is missing.
 struct RightProbe {
     let command: RedisCommand
     private let name: String
-    /// The right to its key or channel.
+    /// The right to the command's key or channel.
     private let pattern: RedisRight?
 
     init(_ name: String, arguments: [String], of pattern: RedisRight? = nil) {
@@ -133,7 +135,8 @@ struct RightProbe {
         command = RedisCommand(words[0], arguments: (words.dropFirst() + arguments).map { .string($0) })
     }
 
-    /// What this refusal says is missing. Redis's sentence tells a key or a channel from the command itself.
+    /// Returns what this error shows to be missing. Redis's sentence distinguishes a key or channel from the command
+    /// itself.
     func lack(_ refusal: RedisServerError) -> Lack? {
         guard let pattern, refusal.kind == "NOPERM", refusal.message.firstBytes(of: " access ") != nil else {
             return refusal.lack(of: name)

@@ -1,13 +1,13 @@
-// Several commands of one pipeline that are one call to whoever asks.
+// Combines several pipelined commands into one call.
 
-/// Gathers replies: answers once, when all have come, with their values in order or else with the first error.
+/// Collects replies, and replies once when all have arrived: with their values in order, or with the first error.
 final class Gathering<Value> {
     private var values: [Value?]
     private var missing: Int
     private var failure: RedisError?
     private let reply: Store.Reply<[Value]>
 
-    /// Nothing to wait for is answered at once.
+    /// With a count of 0, it replies at once.
     init(_ count: Int, reply: @escaping Store.Reply<[Value]>) {
         values = Array(repeating: nil, count: count)
         missing = count
@@ -15,7 +15,7 @@ final class Gathering<Value> {
         if count == 0 { reply(.success([])) }
     }
 
-    /// What takes the reply of this place.
+    /// Returns the receiver of the reply with this index.
     func part(_ index: Int) -> Store.Reply<Value> {
         { [self] result in
             switch result {

@@ -1,10 +1,10 @@
-// A read of many users: one pipeline to each server that has some of them, each reply made a record as it comes, one answer
-// when the last has come.
+// A read of many users: one pipeline to each server that has some of them. Each reply is decoded as it arrives, and the
+// result is delivered after the last one.
 
 import NIOCore
 import RollcallModel
 
-/// The records of some users, as far as they have been read.
+/// A read of some users' records.
 final class PresenceRead {
     private let users: [UserID]
     private let known: KnownWorkers
@@ -14,9 +14,9 @@ final class PresenceRead {
 
     private var records: [PresenceRecord] = []
     private var unread: [UserID] = []
-    /// The first of what failed.
+    /// The first error.
     private var failure: RedisError?
-    /// How many pipelines are under way.
+    /// The number of pipelines in flight.
     private var missing = 0
 
     init(of users: [UserID], known: KnownWorkers, from store: Store, reply: @escaping Store.Reply<PresenceSnapshot>) {
@@ -28,7 +28,7 @@ final class PresenceRead {
         records.reserveCapacity(users.count)
     }
 
-    /// Sends everything at once.
+    /// Sends all pipelines at once.
     func begin() {
         switch store.commands {
         case .server(let connection):
@@ -49,7 +49,7 @@ final class PresenceRead {
     }
 
     private func read(_ users: [UserID], at connection: CommandConnection) {
-        // First the time, of the same server: what is written there after it has a version of this time at least.
+        // Reads the time of the same server first: later writes there get a version of at least this time.
         var time: Timestamp?
         connection.send(RedisCommand("TIME")) { [self] in
             switch $0.flatMap({ Store.understood($0, command: "TIME", Timestamp.init(redisTime:)) }) {
@@ -79,7 +79,7 @@ final class PresenceRead {
         }
     }
 
-    /// A slot is on its way to another node: this user alone is read there.
+    /// Reads this user alone from another node, because the slot is moving there.
     private func readElsewhere(_ user: UserID, after time: Timestamp) {
         missing += 1
         store.commands.send(RedisCommand("HGETALL", .string(store.names.presence(user)))) { [self] result in
@@ -100,7 +100,8 @@ final class PresenceRead {
         if missing == 0 { end() }
     }
 
-    /// Looks up, after the records, who is not known: an incarnation claims its lease before it writes any.
+    /// Looks up unknown incarnations, after the records were read: an incarnation claims its lease before it writes any
+    /// record.
     private func end() {
         if let failure, records.isEmpty { return reply(.failure(failure)) }
         let strangers = known.strangers(in: records)
@@ -116,6 +117,6 @@ final class PresenceRead {
 }
 
 extension RedisError {
-    /// Whether a node of a cluster said that another has the key.
+    /// Whether a cluster node replied that another node has the key.
     fileprivate var isElsewhere: Bool { code == .server(kind: "MOVED") || code == .server(kind: "ASK") }
 }

@@ -1,9 +1,9 @@
-// A record as Redis answers it: a hash, whose fields may be another version's.
+// Decodes a presence record from its hash, which may contain fields of another version.
 
 import RollcallModel
 
 extension Timestamp {
-    /// The reply to `TIME`: seconds, and microseconds within.
+    /// The reply to `TIME`: seconds, and the microseconds within the second.
     init?(redisTime value: RedisValue) {
         guard let parts = value.array, parts.count == 2, let seconds = parts[0].integer,
             let microseconds = parts[1].integer
@@ -13,17 +13,17 @@ extension Timestamp {
 }
 
 extension PresenceRecord {
-    /// Reads the hash `presence:{USER}` from the reply to `HGETALL`; fields of other versions are ignored.
+    /// Decodes the hash `presence:{USER}` from a reply to `HGETALL`; fields of other versions are ignored.
     ///
-    /// A hash that does not exist reads as offline, older than any write from `time` on.
+    /// A hash that does not exist is read as offline, with a version below that of any write from `time` on.
     ///
-    /// - Parameter living: whose devices are counted and not listed: of almost everybody, all.
+    /// - Parameter living: incarnations whose devices are only counted and not listed, which are nearly all devices.
     init(user: UserID, hash: FlatReply, readAfter time: Timestamp, counting living: Set<BytesKey>) {
         self.init(user: user, readAfter: time)
         hash.forEachField { read($0, $1, counting: living) }
     }
 
-    /// The same from a tree; unless told otherwise, with every device listed.
+    /// The same from a tree. By default, every device is listed.
     init(user: UserID, hash: [RedisValue], readAfter time: Timestamp, counting living: Set<BytesKey> = []) {
         self.init(user: user, readAfter: time)
         for index in stride(from: 0, to: hash.count - 1, by: 2) {

@@ -1,15 +1,15 @@
-// Leases: a worker's claim to be alive, and what is known of the others.
+// Leases: a worker's expiring claim to be alive, and the leases of other workers.
 
 public import RollcallModel
 
-/// A worker's heartbeat, with what the worker says of itself to those who look.
+/// A worker's heartbeat, with data about the worker for operators.
 public struct Heartbeat: Hashable, Sendable {
     public enum Mode: Hashable, Sendable {
-        /// The first of an incarnation; refused if the incarnation was there before.
+        /// The first heartbeat of an incarnation; refused if the incarnation already exists.
         case begin
-        /// Refused if the lease has passed.
+        /// A renewal; refused if the lease has expired.
         case renew
-        /// The last: the lease ends this long from now.
+        /// The last heartbeat: the lease ends this long from now.
         case end(after: Duration)
     }
 
@@ -18,13 +18,13 @@ public struct Heartbeat: Hashable, Sendable {
     public var lease: Duration
     public var host: String
     public var pid: Int32
-    /// Where devices reach the worker.
+    /// The address at which devices reach the worker.
     public var edge: String
     public var startedAt: Timestamp
     public var sessions: Int
-    /// The version of the software.
+    /// The software version.
     public var version: String
-    /// Whether the worker is about to leave, so that no device is to be sent to it.
+    /// Whether the worker is about to stop, so that no devices are sent to it.
     public var isDraining = false
     public var figures = WorkerFigures()
 
@@ -43,10 +43,10 @@ public struct Heartbeat: Hashable, Sendable {
         self.version = version
     }
 
-    /// The format of all that an incarnation writes.
+    /// The format of everything that an incarnation writes.
     package static let format: Int64 = 1
 
-    /// The hash `{workers}:INCARNATION`, but for its `beat`.
+    /// The fields of the hash `{workers}:INCARNATION`, except `beat`.
     fileprivate var fields: [RedisCommand.Argument] {
         [
             "host", .string(host), "pid", .integer(Int64(pid)), "edge", .string(edge), "started_at", .time(startedAt),
@@ -61,9 +61,9 @@ public struct Heartbeat: Hashable, Sendable {
     }
 }
 
-/// What others need to know of a worker to send devices to it.
+/// What other workers need to know of a worker before they send devices to it.
 public struct WorkerCard: Hashable, Sendable {
-    /// Where devices reach it.
+    /// The address at which devices reach the worker.
     public var edge: String
     public var isDraining: Bool
 
@@ -74,7 +74,7 @@ public struct WorkerCard: Hashable, Sendable {
 }
 
 extension Store {
-    /// Begins, renews or ends a lease, and reads all leases.
+    /// Claims, renews or ends a lease, and reads all leases.
     public func heartbeat(_ beat: Heartbeat, reply: @escaping Reply<LeaseSnapshot>) {
         let (mode, lease): (String, Duration) =
             switch beat.mode {
@@ -88,7 +88,7 @@ extension Store {
             reply: reply, read: LeaseSnapshot.init)
     }
 
-    /// Reads where these workers can be reached, pipelined; those that do not say are left out.
+    /// Reads the addresses of these workers in one pipeline; workers without one are left out.
     public func cards(of incarnations: [Incarnation], reply: @escaping Reply<[WorkerCard]>) {
         let gathering = Gathering<RedisValue>(incarnations.count) { reply($0.map { $0.compactMap(WorkerCard.init) }) }
         for (index, incarnation) in incarnations.enumerated() {
@@ -98,16 +98,16 @@ extension Store {
         }
     }
 
-    /// Looks up an incarnation that no heartbeat has named, or one that is to be swept.
+    /// Looks up an incarnation that no heartbeat has returned, or one that is to be swept.
     public func standing(of incarnation: Incarnation, reply: @escaping Reply<WorkerStanding>) {
         call(
             .workerRead, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name),
             reply: reply, read: WorkerStanding.init)
     }
 
-    /// Forgets an incarnation whose sessions have been swept.
+    /// Deletes an incarnation whose sessions have been swept.
     ///
-    /// - Parameter reply: `false` if its lease has not passed.
+    /// - Parameter reply: `false` if its lease has not expired.
     public func forget(_ incarnation: Incarnation, reply: @escaping Reply<Bool>) {
         call(
             .workerForget, keys: [names.workers, names.worker(incarnation)], .string(incarnation.name), reply: reply
@@ -122,7 +122,7 @@ extension LeaseSnapshot {
         }
         var leases: [Incarnation: Timestamp] = [:]
         for index in stride(from: 2, to: parts.count - 1, by: 2) {
-            // A member that is no name or no time is not ours.
+            // Members that are not a name with a time are foreign and ignored.
             guard let name = parts[index].string, let end = parts[index + 1].time else { continue }
             leases[Incarnation(name: name)] = end
         }
@@ -131,7 +131,7 @@ extension LeaseSnapshot {
 }
 
 extension WorkerCard {
-    /// Reads the reply to `HMGET edge draining`.
+    /// Decodes the reply to `HMGET edge draining`.
     fileprivate init?(_ value: RedisValue) {
         guard let fields = value.array, fields.count == 2, let edge = fields[0].string else { return nil }
         self.init(edge: edge, isDraining: !fields[1].isNull)

@@ -1,21 +1,21 @@
-// Members: the one durable thing, written by the application's servers.
+// Members: the only durable data, written by the application's servers.
 
 public import RollcallModel
 
 extension Store {
     /// Reads the members' display names; `nil` if the conversation is not managed.
     ///
-    /// By a bare command: through a script, a hundred thousand members would hold Redis up for several times as long.
+    /// Uses a plain command: with 100,000 members, a script would block Redis several times as long.
     public func members(of conversation: ConversationID, reply: @escaping Reply<[UserID: String]?>) {
         commands.send(RedisCommand("HGETALL", .string(names.members(conversation)))) { result in
             reply(result.flatMap { Self.understood($0, command: "HGETALL") { $0.array.map(Self.allMembers) } })
         }
     }
 
-    /// Reads a part of the members: all of them where they are no more than `limit`, else about so many.
+    /// Reads a part of the members: all of them if there are at most `limit`, otherwise about that many.
     ///
     /// - Parameters:
-    ///   - cursor: ``MembersPage/start``, or ``MembersPage/next`` of the page before.
+    ///   - cursor: ``MembersPage/start``, or ``MembersPage/next`` of the previous page.
     ///   - reply: `nil` if the conversation is not managed.
     public func membersPage(
         of conversation: ConversationID, from cursor: UInt64, limit: Int, reply: @escaping Reply<MembersPage?>
@@ -30,7 +30,7 @@ extension Store {
                     reply(members.map { $0.map { MembersPage(members: $0, next: nil, count: $0.count) } })
                 }
             case .success(let fields):
-                // Of the fields one says that the conversation is managed.
+                // One of the fields marks the conversation as managed.
                 self.scanMembers(of: key, from: cursor, limit: limit, count: Int(fields) - 1, reply: reply)
             }
         }
@@ -50,7 +50,7 @@ extension Store {
         fields.isEmpty ? nil : RoomSnapshot.members(fields)
     }
 
-    /// Makes exactly these the members, and the conversation managed; the typing of everybody else ends.
+    /// Replaces the members and makes the conversation managed. The typing of all other users ends.
     public func setMembers(
         _ members: [UserID: String], of conversation: ConversationID, reply: @escaping Reply<Void>
     ) {
@@ -60,7 +60,7 @@ extension Store {
         ) { _ in () }
     }
 
-    /// Adds a member, or gives one another name.
+    /// Adds a member, or changes a member's name.
     public func setMember(
         _ user: UserID, name: String, of conversation: ConversationID, reply: @escaping Reply<Void>
     ) {
@@ -69,7 +69,7 @@ extension Store {
         ) { _ in () }
     }
 
-    /// Removes a member, whose typing ends; nothing happens where the conversation is not managed.
+    /// Removes a member, whose typing ends. Does nothing if the conversation is not managed.
     public func removeMember(_ user: UserID, of conversation: ConversationID, reply: @escaping Reply<Void>) {
         call(
             .memberRemove,
@@ -78,7 +78,7 @@ extension Store {
         ) { _ in () }
     }
 
-    /// Ends the management: `conversations.default` decides from here on.
+    /// Ends the management of the conversation; from then on, `conversations.default` applies.
     public func deleteMembers(of conversation: ConversationID, reply: @escaping Reply<Void>) {
         call(
             .membersDelete, keys: conversationKeys(conversation), conversationsDefault, reply: reply
@@ -91,7 +91,7 @@ extension Store {
 }
 
 extension MembersPage {
-    /// Reads the reply to `HSCAN`.
+    /// Decodes the reply to `HSCAN`.
     fileprivate init?(scan value: RedisValue, count: Int) {
         guard let parts = value.array, parts.count == 2, let next = parts[0].string.flatMap({ UInt64($0) }),
             let fields = parts[1].array

@@ -1,9 +1,9 @@
-// What operators ask: who the workers are, what stands of a user; and what they do to a user.
+// Requests of operators: reports on workers and users, and actions on users.
 
 public import RollcallModel
 
 extension Store {
-    /// Reads what all workers say of themselves, of those too that are dead and not swept yet.
+    /// Reads the data of all workers, including dead ones that were not swept yet.
     public func workers(reply: @escaping Reply<WorkersReport>) {
         commands.send(RedisCommand("ZRANGE", .string(names.workers), 0, -1)) { result in
             switch result {
@@ -15,9 +15,10 @@ extension Store {
         }
     }
 
-    /// Reads all that stands of a user, and of the workers that the record names.
+    /// Reads everything stored about a user, and about the workers in the user's record.
     ///
-    /// - Parameter own: the reader, who is read too: where its lease stands, Redis has not lost the others'.
+    /// - Parameter own: the reader's own incarnation, which is read too: if its lease exists, Redis has not lost the
+    ///   leases of others either.
     public func report(on user: UserID, own: Incarnation?, reply: @escaping Reply<UserReport>) {
         let gathering = Gathering<RedisValue>(3) { result in
             switch result {
@@ -31,8 +32,8 @@ extension Store {
         commands.send(RedisCommand("GET", .string(names.revoked(user)))) { revoked($0.orForeign(.null)) }
     }
 
-    /// No token counts any more that was issued for the user before `moment`, which is of this host's clock, as tokens
-    /// are judged by it (by default now). This is known as long as a record is.
+    /// Revokes all tokens that were issued for the user before `moment`: a time of this host's clock, by which tokens
+    /// are judged (default: now). The revocation is kept as long as a record is.
     ///
     /// - Parameter reply: the moment.
     public func revokeTokens(
@@ -44,10 +45,10 @@ extension Store {
         }
     }
 
-    /// Erases the user's record, and strikes the devices off the lists of their workers. The revocation stays: it is what
-    /// refuses a session that comes back from a worker that was cut off.
+    /// Erases the user's record, and removes the devices from the session lists of their workers. A revocation is kept,
+    /// because it refuses a session that returns from a worker that was cut off.
     ///
-    /// - Parameter reply: `false` if a session of the user is left; then the record stays.
+    /// - Parameter reply: `false` if a session of the user exists; then the record is kept.
     public func erase(_ report: UserReport, reply: @escaping Reply<Bool>) {
         let user = report.record.user
         let dead = report.workers.standings.filter(\.value.isDead).map { RedisCommand.Argument.string($0.key.name) }
@@ -78,7 +79,7 @@ extension Store {
         case .failure(let error): return reply(.failure(error))
         }
         let named = Set(record.devices.values.map(\.incarnation)).union(own.map { [$0] } ?? [])
-        // After the record: an incarnation claims its lease before it writes any.
+        // Read after the record: an incarnation claims its lease before it writes any record.
         reports(on: named.sorted()) { workers in
             reply(
                 workers.map {
@@ -114,7 +115,7 @@ extension Store {
     }
 }
 
-/// A hash as `HGETALL` answers it; what is no text is left out.
+/// A hash from a reply to `HGETALL`; values that are not text are left out.
 private struct HashFields {
     private var values: [BytesKey: String] = [:]
 
@@ -129,7 +130,7 @@ private struct HashFields {
 }
 
 extension WorkerReport {
-    /// Reads the reply to `ZSCORE`, and the fields of the incarnation's hash.
+    /// Decodes the reply to `ZSCORE` and the fields of the incarnation's hash.
     fileprivate init(_ incarnation: Incarnation, leaseEnd: RedisValue, _ fields: HashFields) {
         func number(_ field: String) -> Int64? { fields[field].flatMap { Int64($0) } }
         self.init(incarnation: incarnation, leaseEnd: leaseEnd.time)

@@ -1,10 +1,10 @@
-// Presence: the decisions of sessions, and the records that come of them.
+// Presence: the decisions of sessions, and the resulting records.
 
 public import RollcallModel
 
 extension Store {
-    /// Writes one decision of a session; Redis decides whether it counts. Where a foreign key has the user's name the
-    /// device cannot be written, and to remove it nothing is left to do.
+    /// Writes one decision of a session; Redis decides whether it takes effect. If the user's key is foreign, a device
+    /// cannot be written, and a removal has nothing to do.
     public func write(_ write: DeviceWrite, reply: @escaping Reply<DeviceWritten>) {
         let nothingThere = DeviceWritten(outcome: .done, time: write.opened, began: nil, previous: nil)
         call(
@@ -18,13 +18,14 @@ extension Store {
             reply: { reply(write.state == nil ? $0.orForeign(nothingThere) : $0) }, read: DeviceWritten.init)
     }
 
-    /// Reads these users' records, and then the standing of each incarnation that they name and that is not `known`.
-    /// Pipelined: the records are not of one moment, but each is whole, and one that cannot be read keeps back no other.
+    /// Reads these users' records, and then looks up each incarnation in them that is not `known`. The reads are
+    /// pipelined: each record is consistent, but they are not from the same moment. A record that cannot be read does
+    /// not affect the others.
     public func presence(of users: [UserID], known: KnownWorkers, reply: @escaping Reply<PresenceSnapshot>) {
         PresenceRead(of: users, known: known, from: self, reply: reply).begin()
     }
 
-    /// Reads what stands of these sessions of an incarnation; writes nothing.
+    /// Reads what Redis holds of these sessions of an incarnation; writes nothing.
     public func audit(
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<[DeviceStanding]>
     ) {
@@ -43,7 +44,7 @@ extension Store {
                 record($0.orForeign(.null))
             }
             if commands.isSpread {
-                // It lies with the leases, and is lost with them.
+                // The list is on the same primary as the leases, and is lost only together with them.
                 isListed(.success(.integer(1)))
             } else {
                 commands.send(RedisCommand("SISMEMBER", .string(names.sessions(incarnation)), session.member)) {
@@ -54,7 +55,7 @@ extension Store {
         }
     }
 
-    /// Tells the worker of a session that was taken over that it may let go of it.
+    /// Notifies the worker of a session that was replaced.
     public func announceReplaced(
         _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID,
         reply: @escaping Reply<Void> = { _ in }
@@ -63,9 +64,9 @@ extension Store {
         announce(notice, to: previous.incarnation) { reply($0.map { _ in }) }
     }
 
-    /// Tells a worker something.
+    /// Sends a notice to a worker.
     ///
-    /// - Parameter reply: whether somebody heard it.
+    /// - Parameter reply: whether any subscriber received it.
     public func announce(_ notice: WorkerNotice, to incarnation: Incarnation, reply: @escaping Reply<Bool>) {
         let channel = names.channel(of: .worker(incarnation))
         commands.publish(notice.payload, on: channel) {
@@ -88,7 +89,7 @@ extension DeviceWritten {
 }
 
 extension DeviceStanding {
-    /// Reads the replies to what an audit asks of one session.
+    /// Decodes the replies to an audit's commands for one session.
     fileprivate init(_ replies: ArraySlice<RedisValue>, place: Int?) {
         let (record, isListed, revoked) = (replies[replies.startIndex], replies.dropFirst().first, replies.last)
         self.init(

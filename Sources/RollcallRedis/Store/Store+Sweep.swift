@@ -1,20 +1,20 @@
-// What an incarnation answers for, and how others take it over when the incarnation is dead.
+// The sessions that an incarnation holds, and their sweep after the incarnation is dead.
 
 public import RollcallModel
 
-/// The part of a dead incarnation's sessions to be swept next.
+/// The part of a dead incarnation's sessions to sweep next.
 public enum SweepBatch: Hashable, Sendable {
-    /// Another worker is at it.
+    /// Another worker runs the sweep.
     case held
-    /// These; none are left if empty.
+    /// These sessions; empty if none are left.
     case sessions([SessionName])
 }
 
 extension Store {
-    /// Notes that the incarnation answers for these sessions. Acknowledged before the first write of any of them, be it
-    /// that there is no list because of a foreign key: reads find what a sweep then misses.
+    /// Adds sessions to the incarnation's list. The reply comes before the first write of any of them. If the list's
+    /// key is foreign, this succeeds without a list: a sweep then misses the sessions, but reads find them.
     ///
-    /// - Parameter reply: `false` if it came later than `until`; then they are not listed.
+    /// - Parameter reply: `false` if the call came later than `until` and the sessions were not listed.
     public func record(
         _ sessions: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
     ) {
@@ -27,14 +27,15 @@ extension Store {
         }
     }
 
-    /// Strikes these sessions off, after their devices' removals.
+    /// Removes these sessions from the list, after their devices were removed.
     public func unrecord(
         _ sessions: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void> = { _ in }
     ) {
         strike(sessions.map(\.member), of: incarnation, reply: reply)
     }
 
-    /// Claims what a dead incarnation left, or goes on with one's own claim: at most `limit` of its sessions.
+    /// Claims the sweep of a dead incarnation, or renews the claimant's own claim, and reads at most `limit` of its
+    /// sessions.
     public func claimSweep(
         of dead: Incarnation, by claimant: Incarnation, limit: Int, reply: @escaping Reply<SweepBatch>
     ) {
@@ -52,10 +53,10 @@ extension Store {
             read: { $0.isNull ? .some(nil) : $0.array })
     }
 
-    /// Takes one device of a dead incarnation offline, if it is that incarnation's and that session's still.
+    /// Takes one device of a dead incarnation offline if it still belongs to that incarnation and session.
     ///
     /// - Parameters:
-    ///   - lastBeat: the incarnation's last heartbeat, at which the device was there at the latest.
+    ///   - lastBeat: the incarnation's last heartbeat, which is when the device was last known to be present.
     ///   - until: the sweeper's own write deadline.
     public func sweep(
         _ session: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp,
@@ -69,12 +70,12 @@ extension Store {
         ) { $0.array?.first?.string.flatMap(SweepOutcome.init) }
     }
 
-    /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list: what is swept twice does no
-    /// harm, what is not swept stays on the list.
+    /// Takes a batch of a dead incarnation's devices offline, and then removes the sessions from its list. Sweeping a
+    /// device twice does no harm, and one that was not swept stays on the list.
     ///
-    /// - Parameter reply: how many of them went offline, the others being elsewhere by now; `nil` if it came later than
-    ///   `until`, or if the incarnation is not dead after all, in a Redis that went back; then some may be left, and all
-    ///   are on the list.
+    /// - Parameter reply: how many devices went offline; the others belong to other sessions by now. `nil` if the call
+    ///   came later than `until`, or if the incarnation is not dead, because Redis went back to an older state. Some
+    ///   devices may then be left, and all sessions stay on the list.
     public func sweep(
         _ sessions: [SessionName], of dead: Incarnation, until: Timestamp, reply: @escaping Reply<Int?>
     ) {
@@ -112,7 +113,7 @@ extension Store {
     ) {
         let sessions = members.compactMap { $0.string.flatMap(SessionName.init(member:)) }
         guard sessions.isEmpty, !members.isEmpty else { return reply(.success(.sessions(sessions))) }
-        // Names that are none would come back for ever, and hide those that are.
+        // Entries that are not session names would be returned forever, and hide those that are.
         let strange = members.compactMap { member -> RedisCommand.Argument? in
             if case .bulk(let bytes) = member { .bytes(bytes) } else { nil }
         }
@@ -133,7 +134,7 @@ extension Store {
         }
     }
 
-    /// Runs `body` for at most a thousand of `members` at a time, all at once; replies when all have.
+    /// Runs `body` on batches of up to 1,000 `members`, all at once, and replies when all have replied.
     private func inBatches<Value>(
         _ members: [RedisCommand.Argument], reply: @escaping Reply<[Value]>,
         body: ([RedisCommand.Argument], @escaping Reply<Value>) -> Void
@@ -147,6 +148,6 @@ extension Store {
 }
 
 extension SessionName {
-    /// As it stands in `worker:{INCARNATION}:sessions`.
+    /// The session as a member of the set `worker:{INCARNATION}:sessions`.
     var member: RedisCommand.Argument { .string(memberText) }
 }

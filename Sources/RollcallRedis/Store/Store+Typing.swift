@@ -1,9 +1,9 @@
-// Typing: signals, stops, and what a conversation looks like at this moment.
+// Typing: signals, stops, and the current state of a conversation.
 
 public import RollcallModel
 
 extension Store {
-    /// Says that a device types until the signal's expiry.
+    /// Sets a device as typing until the signal's expiry.
     public func signalTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingOutcome>) {
         call(
             .typingSignal, keys: typingKeys(signal),
@@ -12,7 +12,7 @@ extension Store {
         ) { $0.array?.first?.string.flatMap(TypingOutcome.init) }
     }
 
-    /// Ends what a device typed, where it ends no later than the signal's expiry; it may follow its start in one
+    /// Ends a device's typing that expires no later than the signal's expiry. May follow its start in the same
     /// pipeline.
     public func stopTyping(_ signal: TypingSignal, reply: @escaping Reply<TypingStopOutcome>) {
         call(
@@ -22,11 +22,11 @@ extension Store {
         ) { $0.array?.first?.string.flatMap(TypingStopOutcome.init) }
     }
 
-    /// Reads a conversation as it is now.
+    /// Reads the current state of a conversation.
     ///
     /// - Parameters:
-    ///   - user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
-    ///   - mostMembers: how many members are read; of more there are some, which need not be the same each time.
+    ///   - user: the user whose membership is read; without one, ``RoomSnapshot/isMember`` is `false`.
+    ///   - mostMembers: the most members to read. If there are more, the selection may differ each time.
     public func room(
         _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int,
         reply: @escaping Reply<RoomSnapshot>
@@ -55,7 +55,7 @@ extension RoomSnapshot {
             let typing = parts[3].array, let fields = parts[4].array, let count = parts[5].integer
         else { return nil }
         let members = mostMembers > 0 && managed == 1 ? Self.members(fields) : nil
-        // What is in the key and can be nobody's name is not counted either, where all are read.
+        // If all members were read, fields that cannot be user names are not counted either.
         let areAll = fields.count / 2 > count
         self.init(
             time: time, isMember: member == 1, typists: Self.typists(typing), members: members,

@@ -1,26 +1,26 @@
-// What Rollcall asks of Redis, each as one method: names, arguments and replies of the scripts are known here and
-// nowhere else. The store decides nothing; it says what Redis decided.
+// All of Rollcall's operations on Redis, one method each. The names, arguments and replies of the scripts are used only
+// here. The store makes no decisions; it returns those of Redis.
 
 import RollcallModel
 
-/// Rollcall's data in Redis, over one way of commands.
+/// Rollcall's data in Redis.
 ///
-/// It lives on their event loop: call it there, and replies come there. Each call is one command, sent at once and in order
-/// with the others; none is repeated here.
+/// Bound to the event loop of its commands: call it there, and replies arrive there. Each call is sent at once, in
+/// order with the others, and never repeated here.
 public final class Store {
     public typealias Reply<Value> = (Result<Value, RedisError>) -> Void
 
-    /// What the scripts need to know of the configuration.
+    /// The configuration that the scripts need.
     public struct Settings: Hashable, Sendable {
         public var names: KeyNames
-        /// `presence.retention`: how long the record of a user who is offline is kept after its last change.
+        /// `presence.retention`: how long the record of an offline user is kept after its last change.
         public var retention: Duration
-        /// `typing.expiry`: the longest that one signal can last.
+        /// `typing.expiry`: the longest duration of one typing signal.
         public var typingExpiry: Duration
-        /// `conversations.default`: whether everybody is a member where no members are set.
+        /// `conversations.default`: whether all users are members of conversations without a member list.
         public var openByDefault: Bool
-        /// `worker.lease`: how far ahead a write deadline can lie. `nil` is any, for a store that is given deadlines
-        /// which belong to no lease.
+        /// `worker.lease`: how far ahead a write deadline may be. `nil` allows any, for stores whose deadlines belong
+        /// to no lease.
         public var lease: Duration?
 
         public init(
@@ -45,15 +45,15 @@ public final class Store {
 
     public var names: KeyNames { settings.names }
 
-    /// How far ahead scripts accept a write deadline; empty is any. In a cluster that is not judged: deadlines come
-    /// from the clock of the primary that has the leases, and a record's primary whose clock is behind would refuse
+    /// How far ahead scripts accept a write deadline; empty allows any. On a cluster, this is not checked: deadlines
+    /// come from the clock of the primary with the leases, and a record's primary whose clock is behind would refuse
     /// every write.
     var longestDeadline: RedisCommand.Argument {
         guard let lease = settings.lease, !commands.isSpread else { return "" }
         return .milliseconds(lease)
     }
 
-    /// Calls a script and reads its reply; what `read` does not understand is a protocol error.
+    /// Calls a script and decodes its reply. A reply that `read` cannot decode is a protocol error.
     func call<Value>(
         _ script: Script, keys: [String], _ arguments: RedisCommand.Argument..., reply: @escaping Reply<Value>,
         read: @escaping (RedisValue) -> Value?
@@ -81,7 +81,8 @@ public final class Store {
 }
 
 extension Result where Failure == RedisError {
-    /// A foreign key under one of our names counts as none: it must not hide the others, nor be waited for.
+    /// Treats a foreign key under one of Rollcall's names as missing, so that it neither hides other keys nor causes
+    /// retries.
     func orForeign(_ none: Success) -> Self {
         if case .failure(let error) = self, error.isForeignKey { return .success(none) }
         return self
@@ -91,7 +92,7 @@ extension Result where Failure == RedisError {
 extension RedisCommand.Argument {
     static func time(_ time: Timestamp) -> Self { .integer(time.milliseconds) }
 
-    /// A moment that may be missing, which in Redis is 0.
+    /// A time that may be missing, which is 0 in Redis.
     static func time(orZero time: Timestamp?) -> Self { .integer(time?.milliseconds ?? 0) }
 
     static func milliseconds(_ duration: Duration) -> Self { .integer(duration.milliseconds) }

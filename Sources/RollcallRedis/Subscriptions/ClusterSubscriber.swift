@@ -1,11 +1,11 @@
-// Messages of a cluster: a channel lies in the slot of the key whose change it tells, and is heard at the primary that has
-// that. When the slot goes elsewhere, so does the subscription.
+// Subscriptions on a cluster. A channel has the slot of the key with the same name, and is subscribed at the primary
+// that has this slot. When the slot moves, the subscription follows.
 
 import Logging
 import NIOCore
 import RollcallModel
 
-/// A connection for messages to each primary of a Redis Cluster that has wanted channels, bound to an event loop.
+/// Connections for messages to the primaries of a Redis Cluster that have wanted channels, bound to an event loop.
 public final class ClusterSubscriber {
     typealias Address = RedisLocation.Address
 
@@ -21,10 +21,10 @@ public final class ClusterSubscriber {
     private let settings: ConnectionSettings
     private var map: ClusterMap?
     private var nodes: [RedisLocation.Address: SubscriberConnection] = [:]
-    /// What is wanted before there is a map.
+    /// Channels requested before there is a map.
     private var early: [BytesKey: Topic] = [:]
     private var isClosed = false
-    /// What connections did that are no more.
+    /// The tally of connections that no longer exist.
     private var past = ConnectionTally()
 
     init(
@@ -48,7 +48,7 @@ public final class ClusterSubscriber {
         return EventLoopFuture.andAllSucceed(last, on: eventLoop)
     }
 
-    /// - Returns: whether it is confirmed already.
+    /// - Returns: whether the channel is already confirmed.
     func subscribe(_ channel: String, as topic: Topic) -> Bool {
         guard let address = map?[KeySlot.of(channel)] else {
             early[BytesKey(channel)] = topic
@@ -66,7 +66,7 @@ public final class ClusterSubscriber {
 
     var channelCount: Int { nodes.values.reduce(early.count) { $0 + $1.channelCount } }
 
-    /// How many connections stand.
+    /// The number of open connections.
     var connectionCount: Int { nodes.values.count { $0.isConnected } }
 
     var tally: ConnectionTally { nodes.values.reduce(past) { $0 + $1.tally } }
@@ -97,7 +97,8 @@ extension ClusterSubscriber {
         return node
     }
 
-    /// Each channel goes to who has its slot now. First all are told that these are not heard, then they are asked for.
+    /// Moves channels to the primaries that have their slots now. The owner is first notified that they are lost, and
+    /// then they are subscribed again.
     private func takeMap() {
         guard !isClosed, let next = route.map else { return }
         map = next

@@ -1,19 +1,19 @@
-// Messages of a Redis of any kind: whoever wants a channel does not know where it lies.
+// Subscriptions for any kind of Redis deployment. The caller need not know which server has a channel.
 
 public import Logging
 public import NIOCore
 public import RollcallModel
 
-/// The channels of a Redis, wherever they are, bound to an event loop.
+/// The channels of a Redis deployment, bound to an event loop.
 public enum RedisSubscriber {
-    /// One server has them all.
+    /// One server has all channels.
     case server(SubscriberConnection)
-    /// Each of several primaries has a part.
+    /// Each of several primaries has a part of the channels.
     case cluster(ClusterSubscriber)
 
     /// - Parameters:
-    ///   - route: asked where to go.
-    ///   - name: what `CLIENT LIST` shows for the connections; without spaces.
+    ///   - route: provides the destinations.
+    ///   - name: the connections' name in `CLIENT LIST`; without spaces.
     public init(
         along route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings()
@@ -27,7 +27,7 @@ public enum RedisSubscriber {
         }
     }
 
-    /// Connects, and from then on reconnects. Called once.
+    /// Connects, and from then on reconnects. Must be called once.
     public func start() {
         switch self {
         case .server(let connection): connection.start()
@@ -35,7 +35,7 @@ public enum RedisSubscriber {
         }
     }
 
-    /// Ends the connections for good.
+    /// Closes the connections for good.
     public func close() -> EventLoopFuture<Void> {
         switch self {
         case .server(let connection): connection.close()
@@ -43,7 +43,7 @@ public enum RedisSubscriber {
         }
     }
 
-    /// As ``SubscriberConnection/subscribe(_:as:)``.
+    /// See ``SubscriberConnection/subscribe(_:as:)``.
     @discardableResult
     public func subscribe(_ channel: String, as topic: Topic) -> Bool {
         switch self {
@@ -52,7 +52,7 @@ public enum RedisSubscriber {
         }
     }
 
-    /// As ``SubscriberConnection/unsubscribe(_:)``.
+    /// See ``SubscriberConnection/unsubscribe(_:)``.
     public func unsubscribe(_ channel: String) {
         switch self {
         case .server(let connection): connection.unsubscribe(channel)
@@ -60,7 +60,7 @@ public enum RedisSubscriber {
         }
     }
 
-    /// As ``SubscriberConnection/isConfirmed(_:)``.
+    /// See ``SubscriberConnection/isConfirmed(_:)``.
     public func isConfirmed(_ channel: String) -> Bool {
         switch self {
         case .server(let connection): connection.isConfirmed(channel)
@@ -69,17 +69,17 @@ public enum RedisSubscriber {
     }
 }
 
-// MARK: What it tells
+// MARK: Events and state
 
 extension RedisSubscriber {
-    /// What is not heard any more, until it is confirmed again.
+    /// Channels that receive no messages until they are confirmed again.
     public enum Lost {
         case everything
         case topics([Topic])
     }
 
-    /// Calls `lost` whenever wanted channels that may have been confirmed are heard no more: with a server all of them,
-    /// in a cluster those of one primary, or of a slot that moves.
+    /// Sets a closure to call when wanted channels, which may have been confirmed, stop receiving messages: with a
+    /// single server all of them, on a cluster those of one primary, or of a slot that moves.
     public func whenLost(_ lost: @escaping (Lost) -> Void) {
         switch self {
         case .server(let connection): connection.onDisconnect = { _ in lost(.everything) }
@@ -87,7 +87,7 @@ extension RedisSubscriber {
         }
     }
 
-    /// Calls `denied` when Redis refuses a subscription for want of a right.
+    /// Sets a closure to call when Redis denies a subscription because of a missing right.
     public func whenDenied(_ denied: @escaping (RedisError) -> Void) {
         switch self {
         case .server(let connection): connection.onDenied = denied
@@ -95,7 +95,7 @@ extension RedisSubscriber {
         }
     }
 
-    /// Calls `subscribed` as ``SubscriberConnection/onSubscribed`` is called.
+    /// Sets the closure to call for ``SubscriberConnection/onSubscribed``.
     public func whenSubscribed(_ subscribed: @escaping ([Topic]) -> Void) {
         switch self {
         case .server(let connection): connection.onSubscribed = subscribed
@@ -103,7 +103,7 @@ extension RedisSubscriber {
         }
     }
 
-    /// Calls `heard` as ``SubscriberConnection/onMessage`` is called.
+    /// Sets the closure to call for ``SubscriberConnection/onMessage``.
     public func whenHeard(_ heard: @escaping (Topic, ByteBuffer) -> Void) {
         switch self {
         case .server(let connection): connection.onMessage = heard
@@ -111,7 +111,7 @@ extension RedisSubscriber {
         }
     }
 
-    /// How many connections stand.
+    /// The number of open connections.
     public var connectionCount: Int {
         switch self {
         case .server(let connection): connection.isConnected ? 1 : 0
@@ -119,7 +119,7 @@ extension RedisSubscriber {
         }
     }
 
-    /// How many channels Redis is asked for, or is to be.
+    /// The number of channels that are subscribed, or are to be.
     package var channelCount: Int {
         switch self {
         case .server(let connection): connection.channelCount
@@ -127,7 +127,7 @@ extension RedisSubscriber {
         }
     }
 
-    /// What it has done so far.
+    /// Counters of the connections.
     package var tally: ConnectionTally {
         switch self {
         case .server(let connection): connection.tally

@@ -1,60 +1,62 @@
-// Messages, and the channels they come on. RESP2 keeps a connection that subscribes from doing anything else, so it
-// is one of its own.
+// A connection for messages. In RESP2, a connection with subscriptions cannot send other commands, so messages have
+// their own connection.
 
 public import Logging
 public import NIOCore
 public import RollcallModel
 
-/// A connection to a Redis for messages, bound to an event loop, that comes back by itself for ever and then
-/// subscribes again to all that is wanted.
+/// A connection to Redis for messages, bound to an event loop. It reconnects until it is closed, and then subscribes
+/// again to all wanted channels.
 ///
-/// It is made and used on its event loop only, and all closures are called there. Whoever made it keeps it and calls
-/// ``close()`` at the end.
+/// Create and use it on its event loop only; all closures are called there. The owner keeps a reference and finally
+/// calls ``close()``.
 public final class SubscriberConnection {
     public let eventLoop: any EventLoop
-    /// Called whenever there is a connection, from the first time on; channels are confirmed after it.
+    /// Called after each successful connect; channels are confirmed afterwards.
     public var onConnect: (() -> Void)?
-    /// Called whenever a connection that was announced by ``onConnect`` is lost, and all subscriptions with it; not
-    /// when the owner closes it.
+    /// Called when a connection that ``onConnect`` announced is lost, and all subscriptions with it. Not called when
+    /// the owner closes the connection.
     public var onDisconnect: ((RedisError) -> Void)?
-    /// Called when Redis refuses a subscription for want of a right.
+    /// Called when Redis denies a subscription because of a missing right.
     public var onDenied: ((RedisError) -> Void)?
-    /// Called with what wanted channels are about whenever their subscriptions are confirmed, again after each reconnect;
-    /// together with those whose confirmations came together. A read of a topic's state that is begun after this misses
-    /// no change.
+    /// Called with the topics of wanted channels when their subscriptions are confirmed, also after each reconnect.
+    /// Confirmations that arrive together are reported together. A read of a topic's state that starts after this
+    /// misses no change.
     public var onSubscribed: (([Topic]) -> Void)?
-    /// Called with what a wanted channel is about when a cluster's node has ended its subscription, or refuses one, since
-    /// the slot is another's now, or soon; it is asked for again in a moment, unless it is given away.
+    /// Called with the topic of a wanted channel when a cluster node ends or refuses its subscription, because the slot
+    /// has moved or is moving. The subscription is retried shortly, unless the channel is moved to another connection.
     var onAstray: ((Topic) -> Void)?
-    /// Called for each message on a wanted channel. The payload's memory is used again for the next message, unless
-    /// somebody keeps it.
+    /// Called for each message on a wanted channel. The payload's memory is reused for the next message, unless the
+    /// callee keeps a reference.
     public var onMessage: ((Topic, _ payload: ByteBuffer) -> Void)?
-    /// Whether there is a connection that answers.
+    /// Whether there is a working connection.
     public private(set) var isConnected = false
-    /// Why there is no connection at this moment; `nil` while there is one, and before the first attempt has failed.
+    /// Why there is no connection at this moment; `nil` while connected, and before the first attempt has failed.
     public private(set) var lastError: RedisError?
 
     private let link: Link
     private let name: String
-    /// Whether channels lie in slots. Then each is asked for by itself, as those of a command must lie in one.
+    /// Whether channels are sharded. Each then needs a command for itself, since all channels of a command must have
+    /// the same slot.
     private let isSharded: Bool
-    /// The channels asked about that were not answered yet, in their order; kept where answers may be refusals of one.
+    /// The channels of unanswered commands, in order. Kept only for sharded channels, where an error reply refuses a
+    /// single channel.
     private var asked = CircularBuffer<(channel: BytesKey, isSubscription: Bool)>()
-    /// Whether the node says that the cluster is down: then one channel asks for all, until it is granted.
+    /// Whether the node says that the cluster is down. Only one channel is then retried at a time, until one succeeds.
     private var isDown = false
     private var handshake = Handshake(steps: [])
     private var reader: ReplyReader<PushDecoder>?
     private var table = SubscriptionTable<Topic>()
-    /// What is confirmed of which the owner has not been told yet.
+    /// Confirmed topics that were not reported to the owner yet.
     private var confirmed: [Topic] = []
     private var unansweredSteps = 0
-    /// Since when Redis owes us a word; `nil` if it does not.
+    /// Since when a reply is pending, in ticks; `nil` if none is.
     private var awaitingSince: Int?
     private var heardAnything = false
 
     /// - Parameters:
-    ///   - route: asked where to go at each attempt.
-    ///   - name: what `CLIENT LIST` shows for the connection; without spaces.
+    ///   - route: provides the destination of each connection attempt.
+    ///   - name: the connection's name in `CLIENT LIST`; without spaces.
     public convenience init(
         to route: any RedisRoute, name: String, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings = ConnectionSettings()
@@ -62,7 +64,7 @@ public final class SubscriberConnection {
         self.init(to: route, name: name, isSharded: false, on: eventLoop, logger: logger, settings: settings)
     }
 
-    /// - Parameter isSharded: whether the other side is a node of a cluster, with the channels of its slots.
+    /// - Parameter isSharded: whether the server is a cluster node, with the channels of its slots.
     init(
         to route: any RedisRoute, name: String, isSharded: Bool, on eventLoop: any EventLoop, logger: Logger,
         settings: ConnectionSettings
@@ -74,21 +76,21 @@ public final class SubscriberConnection {
         link.user = self
     }
 
-    /// Connects, and from then on reconnects. Called once.
+    /// Connects, and from then on reconnects. Must be called once.
     public func start() {
         link.start()
     }
 
-    /// Ends the connection for good.
+    /// Closes the connection for good.
     public func close() -> EventLoopFuture<Void> {
         link.close()
     }
 
-    /// Wants a channel from now on. Wanting it already changes nothing: no further ``onSubscribed`` comes for a channel
-    /// that ``isConfirmed(_:)``.
+    /// Subscribes to a channel. For a channel that is already wanted, this changes nothing: ``onSubscribed`` is not
+    /// called again if ``isConfirmed(_:)`` is true.
     ///
-    /// - Parameter topic: what the channel is about, and how its messages and confirmations are told.
-    /// - Returns: whether it is confirmed already.
+    /// - Parameter topic: identifies the channel in confirmations and messages.
+    /// - Returns: whether the channel is already confirmed.
     @discardableResult
     public func subscribe(_ channel: String, as topic: Topic) -> Bool {
         eventLoop.assertInEventLoop()
@@ -96,38 +98,38 @@ public final class SubscriberConnection {
         return table.subscribe(channel, as: topic)
     }
 
-    /// Wants a channel no more: from now on none of its messages is handed over. Leaving it and wanting it again in
-    /// the same turn of the event loop is as if nothing had been said.
+    /// Unsubscribes from a channel; its messages are no longer delivered. Unsubscribing and subscribing again in the
+    /// same event-loop tick sends nothing.
     public func unsubscribe(_ channel: String) {
         eventLoop.assertInEventLoop()
         table.unsubscribe(channel)
         if isConnected { link.outputGrew() }
     }
 
-    /// What all wanted channels are about.
+    /// The topics of all wanted channels.
     var topics: [Topic] { table.subjects }
 
-    /// Wants no more what lies elsewhere.
+    /// Removes the channels that belong to other servers.
     ///
-    /// - Returns: the channels, to be wanted there.
+    /// - Returns: the removed channels, to subscribe there.
     func give(where isElsewhere: (String) -> Bool) -> [(channel: String, topic: Topic)] {
         defer { if isConnected { link.outputGrew() } }
         return table.give(where: isElsewhere).map { ($0.channel, $0.subject) }
     }
 
-    /// What it has done so far.
+    /// Counters of the connection.
     package var tally: ConnectionTally { link.tally }
 
-    /// How many channels Redis is asked for, or is to be.
+    /// The number of channels that are subscribed, or are to be.
     package var channelCount: Int { table.count }
 
-    /// Whether a channel is wanted and Redis has confirmed the last that it was told about it.
+    /// Whether a channel is wanted and Redis has confirmed its last command about it.
     public func isConfirmed(_ channel: String) -> Bool {
         table.isConfirmed(channel)
     }
 }
 
-// MARK: What the link tells
+// MARK: Events of the link
 
 extension SubscriberConnection: LinkUser {
     package func linkOpened(to location: RedisLocation) {
@@ -171,7 +173,7 @@ extension SubscriberConnection: LinkUser {
             link.outputGrew()
         }
         guard link.now % Link.ticksPerPing == 0 else { return }
-        // Messages are as good a sign of life as a pong.
+        // Messages serve as a health check as well as a pong does.
         if isConnected, !heardAnything { send(RedisCommand("PING")) }
         heardAnything = false
     }
@@ -206,7 +208,7 @@ extension SubscriberConnection: LinkUser {
     }
 }
 
-// MARK: What Redis says
+// MARK: Input from Redis
 
 extension SubscriberConnection {
     private func pushed(_ push: Push) {
@@ -227,7 +229,8 @@ extension SubscriberConnection {
                 isDown = error.kind == "CLUSTERDOWN"
                 refused()
             } else if table.unanswered > 0 {
-                // Not one answer per channel but one for all: the count would be wrong from here on.
+                // Redis replied once for all channels of the command, so the count of pending replies would be wrong
+                // from now on.
                 let failure = RedisError(error, command: "SUBSCRIBE")
                 if failure.isDenied { onDenied?(failure) }
                 link.drop(failure)
@@ -235,20 +238,21 @@ extension SubscriberConnection {
         }
     }
 
-    /// A node of a cluster does not answer about the channel whose turn it is, but that it has not its slot, or that it has
-    /// lost touch with the others.
+    /// Handles an error reply of a cluster node about the next pending channel: the node does not have its slot, or has
+    /// lost touch with the cluster.
     private func refused() {
         if let question = asked.popFirst() { astray(table.refused(question.channel)) }
     }
 
-    /// What was confirmed just before is told first: it is so no longer.
+    /// Reports a lost channel. Confirmations received just before are reported first, because they are no longer valid
+    /// afterwards.
     private func astray(_ topic: Topic?) {
         guard let topic else { return }
         tellConfirmed()
         onAstray?(topic)
     }
 
-    /// - Returns: whether this is an answer, and not news.
+    /// - Returns: whether this replies to a command. If not, the node sent it on its own initiative.
     private func isAnswer(_ channel: ByteBuffer, subscribed: Bool) -> Bool {
         guard let question = asked.first, question.isSubscription == subscribed,
             channel.withUnsafeReadableBytes({ BytesKey(borrowing: $0) == question.channel })
@@ -271,7 +275,7 @@ extension SubscriberConnection {
         }
     }
 
-    /// Before any message, for what a channel says first comes after its confirmation.
+    /// Reports confirmations before any message, because a channel's first message follows its confirmation.
     private func tellConfirmed() {
         guard !confirmed.isEmpty else { return }
         defer { confirmed.removeAll(keepingCapacity: true) }

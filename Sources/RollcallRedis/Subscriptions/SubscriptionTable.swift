@@ -1,25 +1,25 @@
-// What a subscriber wants and what Redis has confirmed. Redis answers SUBSCRIBE and UNSUBSCRIBE once per channel, in
-// the order sent; so a channel is as it was last asked to be when as many answers have come as questions went.
+// The wanted channels of a subscriber, and what Redis has confirmed. Redis replies to SUBSCRIBE and UNSUBSCRIBE once
+// per channel, in order. A channel therefore has the state last requested once all its replies have arrived.
 
 import NIOCore
 import RollcallModel
 
-/// The channels that are wanted, what they are about, and how far Redis is with them.
+/// The wanted channels, their subjects, and the state of their subscriptions.
 struct SubscriptionTable<Subject> {
     private struct Entry {
         let subject: Subject
         var isWanted: Bool
-        /// Whether the last that was sent about it is a subscription.
+        /// Whether the last command sent about it was a subscription.
         var isSent = false
         /// Whether it is in `changed`.
         var isQueued = false
-        /// How many answers are still to come.
+        /// The number of pending replies.
         var unanswered: Int32 = 0
 
         var isConfirmed: Bool { isWanted && isSent && unanswered == 0 }
         var isDone: Bool { !isWanted && !isSent && unanswered == 0 && !isQueued }
 
-        /// - Returns: whether the entry is to be put into `changed`.
+        /// - Returns: whether to add the entry to `changed`.
         mutating func want(_ wanted: Bool) -> Bool {
             isWanted = wanted
             guard isWanted != isSent, !isQueued else { return false }
@@ -27,9 +27,9 @@ struct SubscriptionTable<Subject> {
             return true
         }
 
-        /// The entry has been taken out of `changed`.
+        /// Handles the removal of the entry from `changed`.
         ///
-        /// - Returns: whether there is something to send after all.
+        /// - Returns: whether there is still something to send.
         mutating func takeChange() -> Bool {
             isQueued = false
             guard isWanted != isSent else { return false }
@@ -39,28 +39,28 @@ struct SubscriptionTable<Subject> {
         }
     }
 
-    /// What an answer of Redis amounts to.
+    /// The meaning of a reply.
     enum Answer {
-        /// The channel is subscribed, and wanted.
+        /// The channel is subscribed and wanted.
         case confirmed(Subject)
-        /// More answers are to come, or nobody wants the channel.
+        /// More replies are pending, or the channel is not wanted.
         case noted
-        /// Redis answers what was not asked.
+        /// Redis replied without a command.
         case unexpected
     }
 
     private var entries: [BytesKey: Entry] = [:]
     /// Channels whose entry may differ from what was sent.
     private var changed = CircularBuffer<BytesKey>()
-    /// Channels that are wanted and whose subscription was refused, or ended by Redis.
+    /// Wanted channels whose subscription Redis refused or ended.
     private var astray: [BytesKey] = []
-    /// The sum of what the entries say.
+    /// The sum of all entries' pending replies.
     private(set) var unanswered = 0
 
-    /// How many channels are wanted or still being left.
+    /// The number of channels that are wanted or still being unsubscribed.
     var count: Int { entries.count }
 
-    /// - Returns: whether it is confirmed already.
+    /// - Returns: whether the channel is already confirmed.
     mutating func subscribe(_ channel: String, as subject: Subject) -> Bool {
         let key = BytesKey(channel)
         guard let index = entries.index(forKey: key) else {
@@ -80,14 +80,14 @@ struct SubscriptionTable<Subject> {
         entries[BytesKey(channel)]?.isConfirmed ?? false
     }
 
-    /// What the channel of this name is about, if it is wanted.
+    /// Returns the subject of a channel, if it is wanted.
     func wanted(_ channel: ByteBuffer) -> Subject? {
         find(channel).flatMap { entries.values[$0].isWanted ? entries.values[$0].subject : nil }
     }
 
-    /// Takes what is to be sent now.
+    /// Removes and returns the channels to send now.
     ///
-    /// - Returns: `nil` if everything is sent, or enough for now.
+    /// - Returns: `nil` if there is nothing to send, or if enough replies are pending.
     mutating func nextBatch() -> SubscriptionBatch? {
         var batch = SubscriptionBatch()
         var room = min(SubscriptionBatch.size, SubscriptionBatch.window - unanswered)
@@ -108,7 +108,7 @@ struct SubscriptionTable<Subject> {
         return batch == SubscriptionBatch() ? nil : batch
     }
 
-    /// Redis has answered about a channel.
+    /// Handles a reply about a channel.
     mutating func answered(_ channel: ByteBuffer, subscribed: Bool) -> Answer {
         guard let index = find(channel), entries[index].value.unanswered > 0 else { return .unexpected }
         unanswered -= 1
@@ -120,7 +120,7 @@ struct SubscriptionTable<Subject> {
         return entry.isConfirmed ? .confirmed(entry.subject) : .noted
     }
 
-    /// The connection is gone and its subscriptions with it: all that is wanted is to be sent again.
+    /// Handles a lost connection, and with it all subscriptions: all wanted channels are to be sent again.
     mutating func connectionLost() {
         unanswered = 0
         astray = []
@@ -141,18 +141,18 @@ struct SubscriptionTable<Subject> {
     }
 }
 
-// In a cluster a channel lies in a slot, and who has the slot changes: a node answers about each channel alone, may refuse to,
-// and ends a subscription when the slot leaves it.
+// On a cluster, a channel belongs to a slot, and slots move between nodes. A node replies about each channel
+// separately, may refuse it, and ends a subscription when the slot moves away.
 extension SubscriptionTable {
-    /// What all wanted channels are about.
+    /// The subjects of all wanted channels.
     var subjects: [Subject] { entries.values.filter(\.isWanted).map(\.subject) }
 
-    /// Whether there are channels to be asked for again.
+    /// Whether there are channels to retry.
     var hasAstray: Bool { !astray.isEmpty }
 
-    /// Redis answered with an error what was asked last about a channel, and not answered yet.
+    /// Handles an error reply to the last pending command about a channel.
     ///
-    /// - Returns: what it is about, if it is wanted; it is asked for no more before ``askAgain()``.
+    /// - Returns: the channel's subject, if it is wanted. It is not retried before ``askAgain(atMost:)``.
     mutating func refused(_ channel: BytesKey) -> Subject? {
         guard let index = entries.index(forKey: channel), entries.values[index].unanswered > 0 else { return nil }
         unanswered -= 1
@@ -160,14 +160,14 @@ extension SubscriptionTable {
         return subscriptionEnded(index)
     }
 
-    /// Redis ended a subscription by itself.
+    /// Handles a subscription that Redis ended.
     ///
-    /// - Returns: what it is about, if it is wanted; it is asked for no more before ``askAgain()``.
+    /// - Returns: the channel's subject, if it is wanted. It is not retried before ``askAgain(atMost:)``.
     mutating func ended(_ channel: ByteBuffer) -> Subject? {
         find(channel).flatMap { subscriptionEnded($0) }
     }
 
-    /// It is time to ask again for what was refused or ended, or for the first few of these.
+    /// Schedules the refused or ended channels to be sent again, or the first few of them.
     mutating func askAgain(atMost most: Int = .max) {
         for channel in astray.prefix(most) {
             if let index = entries.index(forKey: channel), entries.values[index].isWanted { set(index, wanted: true) }
@@ -175,10 +175,10 @@ extension SubscriptionTable {
         astray.removeFirst(min(most, astray.count))
     }
 
-    /// Wants no more what lies elsewhere. What is subscribed is not left: the node ends it itself, or has, and an answer
-    /// that crossed with that news could not be told from it.
+    /// Removes the channels that belong to other servers. Confirmed ones are not unsubscribed: the node ends them
+    /// itself, and its message could not be told apart from a reply.
     ///
-    /// - Returns: the channels, to be wanted there.
+    /// - Returns: the removed channels, to subscribe there.
     mutating func give(where isElsewhere: (String) -> Bool) -> [(channel: String, subject: Subject)] {
         let leaving = entries.filter { $0.value.isWanted && isElsewhere($0.key.text) }
         for (channel, entry) in leaving {
@@ -199,13 +199,13 @@ extension SubscriptionTable {
     }
 }
 
-/// What to send next: no channel is in both.
+/// The next channels to send; no channel is in both lists.
 struct SubscriptionBatch: Hashable {
     var subscribe: [String] = []
     var unsubscribe: [String] = []
 
-    /// How many channels are asked for in one command: a long one holds up everybody else at that Redis.
+    /// The most channels in one command: a long command delays all other clients of that Redis.
     static let size = 512
-    /// How many answers may be outstanding: Redis buffers them, and drops a client for whom it buffers too much.
+    /// The most pending replies. Redis buffers replies, and disconnects a client whose buffer grows too large.
     static let window = 8 * size
 }

@@ -1,11 +1,11 @@
-// TLS to Redis as we speak it: whom we trust, what we show of ourselves, and whom we expect to meet.
+// TLS to Redis: trusted authorities, the client certificate and the expected server name.
 
 public import NIOSSL
 
-/// With what a connection speaks TLS.
+/// The TLS configuration of a connection.
 public struct TLSClient: Sendable {
     public let context: NIOSSLContext
-    /// Whom the certificate must name; `nil` for the host that is connected to.
+    /// The name that the certificate must contain; `nil` for the host being connected to.
     public let serverName: String?
 
     public init(context: NIOSSLContext, serverName: String? = nil) {
@@ -13,8 +13,8 @@ public struct TLSClient: Sendable {
         self.serverName = serverName
     }
 
-    /// What leads a channel to a server of this host, which its certificate must name. An address is no server name that
-    /// could be sent: it is held to the address that the channel is connected to.
+    /// Returns the handler for a channel to this host, whose name the certificate must contain. An IP address cannot be
+    /// sent as a server name (SNI); the certificate must then contain the address that the channel is connected to.
     func handler(for host: String) throws -> NIOSSLClientHandler {
         do {
             return try NIOSSLClientHandler(context: context, serverHostname: serverName ?? host)

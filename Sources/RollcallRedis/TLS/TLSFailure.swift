@@ -1,5 +1,5 @@
-// Why TLS did not come to stand. What the library says of it is for those who wrote it; an operator wants to know whose
-// mistake it is, and what to change.
+// Why a TLS handshake failed. The library's errors are for its developers; an operator needs to know whose mistake it
+// is and what to change.
 
 import NIOSSL
 
@@ -9,22 +9,22 @@ import NIOSSL
     import Foundation
 #endif
 
-/// A reason, and what to do about it.
+/// The reason of a failure, and what to do about it.
 public struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         case unknownAuthority
         case expired
         case notYetValid
         case wrongName
-        /// Something answers that is no TLS.
+        /// The server does not speak TLS.
         case noTLS
-        /// Nothing answers.
+        /// The server does not answer.
         case silence
-        /// What answered hung up.
+        /// The server closed the connection.
         case ended
-        /// The server asks for a certificate of ours.
+        /// The server requires a client certificate.
         case certificateWanted
-        /// The server does not take our certificate.
+        /// The server rejects the client certificate.
         case certificateRefused
         case other(String)
     }
@@ -35,7 +35,7 @@ public struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// - Parameter certificate: what the server showed of itself, if it came to that.
+    /// - Parameter certificate: the server's certificate, if it was received.
     init(_ error: any Error, certificate: NIOSSLCertificate? = nil) {
         self.init(Self.reason(for: error, certificate))
     }
@@ -52,7 +52,8 @@ public struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         return .other(text)
     }
 
-    /// A certificate that cannot be verified is out of its time, or nobody whom we trust vouches for it.
+    /// A certificate that cannot be verified has expired, is not valid yet, or was issued by an authority that is not
+    /// trusted.
     private static func distrust(_ certificate: NIOSSLCertificate) -> Reason {
         let now = Date().timeIntervalSince1970
         if now > Double(certificate.notValidAfter) { return .expired }
@@ -75,7 +76,7 @@ public struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What to do.
+    /// What to do about it.
     public var advice: String {
         switch reason {
         case .unknownAuthority: "set redis.authority to the certificates (PEM) of the authority that issued it"

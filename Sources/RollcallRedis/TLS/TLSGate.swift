@@ -1,25 +1,25 @@
-// A channel under TLS is open when both sides have found each other in order, and not before. Until then nothing is said
-// on it, and a server that says nothing is not waited for long.
+// A channel with TLS counts as open only after its handshake. Until then, nothing else is sent on it, and a silent
+// server is abandoned after a timeout.
 
 import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Holds back the news that a channel is open until its handshake is over.
+/// Delays the event that the channel is open until its handshake is complete.
 final class TLSGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let deadline: NIODeadline
     private var late: Scheduled<Void>?
-    /// `nil` once it has been kept.
+    /// `nil` once it is completed.
     private var promise: EventLoopPromise<Void>?
 
-    /// - Parameter deadline: when the handshake has to be over, whenever it begins.
+    /// - Parameter deadline: when the handshake must be complete, regardless of when it starts.
     init(deadline: NIODeadline) {
         self.deadline = deadline
     }
 
-    /// When the channel is open; fails with a ``TLSFailure``.
+    /// Succeeds when the channel is open; fails with a ``TLSFailure``.
     private(set) var opened: EventLoopFuture<Void>?
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -1,15 +1,15 @@
-// What is shown to a Redis and asked of it. Passwords and certificates are changed while workers run, so whoever has them
-// in files reads them again for each connection.
+// Credentials for Redis. Passwords and certificates change while workers run, so those in files are read again for each
+// connection.
 
 import NIOCore
 import NIOPosix
 
-/// Passwords, and what TLS is spoken with.
+/// Passwords and the TLS configuration.
 public struct Credentials: Sendable {
-    /// Instead of the password that the URL has.
+    /// Overrides the password in the URL.
     public var password: String?
     public var tls: TLSClient?
-    /// Who we are to sentinels, which have users of their own.
+    /// The user for sentinels, which have their own users.
     public var sentinelUsername: String?
     public var sentinelPassword: String?
 
@@ -23,16 +23,16 @@ public struct Credentials: Sendable {
         self.sentinelPassword = sentinelPassword
     }
 
-    /// Gives the present credentials; may read files, and is never called on an event loop.
+    /// Returns the current credentials. May read files, and is never called on an event loop.
     public typealias Source = @Sendable () -> Credentials
 
-    /// Asks the source, where that holds nobody up.
+    /// Calls the source on a thread that may block.
     static func read(_ source: @escaping Source, on eventLoop: any EventLoop) -> EventLoopFuture<Credentials> {
         NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { source() }
     }
 }
 
-/// For logs: without what is secret.
+/// For logs: contains no secrets.
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "credentials" + (tls == nil ? "" : ", with TLS") }
     public var debugDescription: String { description }

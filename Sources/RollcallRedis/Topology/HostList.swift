@@ -1,5 +1,5 @@
-// Several hosts in one URL, separated by commas. No reader of URLs knows them; so all but the first are taken out, and read
-// as URLs of their own, by the same rules.
+// Several hosts in one URL, separated by commas. URL parsers do not support this, so all but the first are removed and
+// parsed as separate URLs, by the same rules.
 
 import RollcallModel
 
@@ -9,7 +9,7 @@ import RollcallModel
     import Foundation
 #endif
 
-/// A URL with one host, and the hosts that stood beside it.
+/// A URL with one host, and the other hosts it contained.
 struct HostList {
     let url: String
     let others: [String]
@@ -23,18 +23,18 @@ struct HostList {
         others = Array(hosts.dropFirst())
     }
 
-    /// All hosts.
+    /// Returns all hosts.
     ///
     /// - Parameters:
-    ///   - first: the URL with the first of them, taken apart.
-    ///   - port: the one where none is given.
+    ///   - first: the parsed URL with the first host.
+    ///   - port: the default port.
     func addresses(first: URLComponents, port: Int) throws(InvalidRedisURL) -> [RedisLocation.Address] {
         var addresses = [try RedisLocation.Address(of: first, port: port)]
         for other in others {
             guard let parts = URLComponents(string: "redis://\(other)", encodingInvalidCharacters: false),
                 parts.user == nil, parts.path.isEmpty, parts.query == nil
             else {
-                // What stands there may be the rest of a password with a comma in it.
+                // This may be the rest of a password that contains a comma.
                 throw InvalidRedisURL("between the commas stands what is no host[:port] (a , in a password is %2C)")
             }
             let address = try RedisLocation.Address(of: parts, port: port)

@@ -1,4 +1,4 @@
-// Reading `redis.url`. Each refusal says what would be right, and never repeats what may be a password.
+// Parses `redis.url`. Each error says what a valid URL looks like, and never repeats text that may be a password.
 
 import RollcallModel
 
@@ -9,21 +9,20 @@ import RollcallModel
 #endif
 
 extension RedisDeployment {
-    /// What a right URL looks like.
+    /// The valid forms of the URL.
     public static let forms =
         "redis://[user[:password]@]host[:port][/db], redis+unix:///path, "
         + "redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/db], or "
         + "redis+cluster://[user[:password]@]host[:port],host[:port]…; with TLS, rediss://, rediss+sentinel:// and "
         + "rediss+cluster://"
 
-    /// Reads `redis://[user[:password]@]host[:port][/database]`, `redis+unix:///path[?db=database]`,
+    /// Parses `redis://[user[:password]@]host[:port][/database]`, `redis+unix:///path[?db=database]`,
     /// `redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/database]`, or
-    /// `redis+cluster://[user[:password]@]host[:port],host[:port]…`, of which all but the second may begin with `rediss`,
-    /// for TLS.
+    /// `redis+cluster://[user[:password]@]host[:port],host[:port]…`. With TLS, all but the second begin with `rediss`.
     ///
     /// User and password are percent-decoded. `redis://:secret@host` is a password without a user.
     ///
-    /// - Throws: ``InvalidRedisURL``, with a sentence that never shows the password.
+    /// - Throws: ``InvalidRedisURL``, with a sentence that never contains the password.
     public init(url: String) throws(InvalidRedisURL) {
         let list = HostList(of: url)
         guard let parts = URLComponents(string: list.url, encodingInvalidCharacters: false),
@@ -92,7 +91,7 @@ extension RedisDeployment {
 
     private init(_ topology: Topology, _ parts: URLComponents, database text: String) throws(InvalidRedisURL) {
         guard let database = text.isEmpty ? 0 : Int(text), database >= 0 else {
-            // What stands there may be the rest of a password with a slash in it: it is not repeated.
+            // This may be the rest of a password that contains a slash, so it is not repeated.
             throw InvalidRedisURL("what follows the host is not the number of a database (a / in a password is %2F)")
         }
         let username = parts.user.flatMap { $0.isEmpty ? nil : $0 }
@@ -103,7 +102,7 @@ extension RedisDeployment {
 extension RedisLocation.Address {
     /// The host and port of a URL.
     ///
-    /// - Parameter port: the one where none is given.
+    /// - Parameter port: the default port.
     init(of parts: URLComponents, port usual: Int) throws(InvalidRedisURL) {
         guard var host = parts.host, !host.isEmpty else { throw InvalidRedisURL("the host is missing") }
         if host.begins(with: "["), host.ends(with: "]") { host = String(host.dropFirst().dropLast()) }
@@ -113,7 +112,7 @@ extension RedisLocation.Address {
     }
 }
 
-/// Why a text does not name a Redis that we can use.
+/// Why a text is not a valid URL of a Redis.
 public struct InvalidRedisURL: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

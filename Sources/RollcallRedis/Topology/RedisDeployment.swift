@@ -1,25 +1,25 @@
-// What kind of Redis a worker has, and who the worker is to it: what the configuration's `redis.url` says.
+// The kind of Redis deployment and the worker's credentials, from `redis.url` in the configuration.
 
 public import Logging
 public import NIOCore
 
-/// A Redis as one deploys it: a server that stands alone, one that others may take the place of, or several.
+/// A Redis deployment: a single server, a primary with sentinels, or a cluster.
 public struct RedisDeployment: Hashable, Sendable {
     public enum Topology: Hashable, Sendable {
         /// One server.
         case server(RedisLocation.Address)
-        /// A primary and its replicas, watched by sentinels, which know it by a name.
+        /// A primary and its replicas, monitored by these sentinels under a name.
         case sentinel([RedisLocation.Address], name: String)
-        /// Several primaries, each with a part of the keys; some of them are named.
+        /// Several primaries, each with a part of the keys. Lists some of the nodes.
         case cluster([RedisLocation.Address])
     }
 
     public var topology: Topology
-    /// The ACL user; Redis's default user if absent.
+    /// The ACL user; `nil` for Redis's default user.
     public var username: String?
     public var password: String?
     public var database: Int
-    /// Whether TLS is spoken.
+    /// Whether to use TLS.
     public var isEncrypted: Bool
 
     public init(
@@ -37,18 +37,18 @@ public struct RedisDeployment: Hashable, Sendable {
         if case .cluster = topology { true } else { false }
     }
 
-    /// A server of this deployment.
+    /// Returns a server of this deployment.
     public func location(at address: RedisLocation.Address) -> RedisLocation {
         RedisLocation(
             address, username: username, password: password, database: database, isEncrypted: isEncrypted)
     }
 
-    /// The way to where commands are sent.
+    /// Returns the route to the server, the primary or the nodes.
     ///
     /// - Parameters:
-    ///   - credentials: asked for each connection; without, the URL has all that there is. TLS cannot do without.
-    ///   - client: whose it is, for the names of the connections that the route has for itself.
-    ///   - eventLoop: where the route does what it does for itself.
+    ///   - credentials: called for each connection; `nil` to use only those in the URL. TLS requires it.
+    ///   - client: the owner, for the names of the route's own connections.
+    ///   - eventLoop: the event loop of the route's own connections.
     public func route(
         credentials: Credentials.Source? = nil, for client: String = "rollcall", on eventLoop: any EventLoop,
         logger: Logger
@@ -67,7 +67,7 @@ public struct RedisDeployment: Hashable, Sendable {
     }
 }
 
-/// For people and logs: without the password.
+/// For people and logs: contains no password.
 extension RedisDeployment: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String {
         switch topology {

@@ -1,8 +1,8 @@
-// One server among those that a deployment of Redis has: what a single connection has to know of it.
+// One server of a deployment, as a single connection needs it.
 
 public import NIOCore
 
-/// One Redis server: its address, and who we are to it.
+/// One Redis server: its address and the user's credentials.
 public struct RedisLocation: Hashable, Sendable {
     public enum Address: Hashable, Sendable {
         case host(String, port: Int)
@@ -10,11 +10,11 @@ public struct RedisLocation: Hashable, Sendable {
     }
 
     public var address: Address
-    /// The ACL user; Redis's default user if absent.
+    /// The ACL user; `nil` for Redis's default user.
     public var username: String?
     public var password: String?
     public var database: Int
-    /// Whether TLS is spoken there.
+    /// Whether to use TLS.
     public var isEncrypted: Bool
 
     public init(
@@ -29,14 +29,14 @@ public struct RedisLocation: Hashable, Sendable {
     }
 }
 
-/// The shortest of routes: always there, in the clear, with the password that it has.
+/// The simplest route: a fixed server, without TLS, with the password given here.
 extension RedisLocation: RedisRoute {
     public func next(on eventLoop: any EventLoop) -> EventLoopFuture<Destination> {
         eventLoop.makeSucceededFuture(Destination(self))
     }
 }
 
-/// For people and logs: without the password.
+/// For people and logs: contains no password.
 extension RedisLocation: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String {
         let (scheme, user) = (isEncrypted ? "rediss" : "redis", username.map { "\($0)@" } ?? "")

@@ -1,25 +1,25 @@
-// Who to connect to is one question, how a connection lives another. A route answers the first, anew for each attempt; so
-// a deployment that moves takes its connections along, and they need not know what it is made of.
+// A route says where a connection goes, separately from how the connection works. It is asked again for each attempt.
+// When the primary changes, connections follow without knowing the kind of deployment.
 
 public import NIOCore
 
-/// Tells connections where to go. One route serves all connections of a process to the same Redis, on whatever event loop,
-/// so that they move together.
+/// Provides the destinations of connections. One route serves all connections of a process to the same Redis, on any
+/// event loop, so that they move together.
 public protocol RedisRoute: Sendable {
-    /// Where to go now; fails with a ``RedisError`` where nobody knows.
+    /// Returns the current destination; fails with a ``RedisError`` if it cannot be determined.
     func next(on eventLoop: any EventLoop) -> EventLoopFuture<Destination>
-    /// Whether a connection that went there should stay.
+    /// Whether a connection to this destination should stay.
     func leads(to destination: Destination) -> Bool
-    /// From now on calls `moved` whenever the route leads elsewhere, on any thread, until ``unwatch(_:)``.
+    /// Calls `moved` whenever the destination changes, on any thread, until ``unwatch(_:)``.
     func watch(_ watcher: ObjectIdentifier, moved: @escaping @Sendable () -> Void)
     func unwatch(_ watcher: ObjectIdentifier)
-    /// Ends what the route keeps going for itself. It is of no use from then on.
+    /// Ends the route's own connections. The route cannot be used afterwards.
     func close() async
-    /// Where there are several primaries, what says which of them has what.
+    /// On a cluster, the route that knows which primary has which slots.
     var cluster: ClusterRoute? { get }
 }
 
-/// A route that never moves.
+/// Default implementations, for a route that never changes.
 extension RedisRoute {
     public var cluster: ClusterRoute? { nil }
     public func leads(to destination: Destination) -> Bool { true }
@@ -28,10 +28,10 @@ extension RedisRoute {
     public func close() async {}
 }
 
-/// Where a connection goes, and by what the two sides know each other.
+/// The server that a connection goes to, and how the connection authenticates.
 public struct Destination: Sendable {
     public var location: RedisLocation
-    /// With what TLS is spoken; `nil` for a connection in the clear.
+    /// The TLS configuration; `nil` without TLS.
     public var tls: TLSClient?
 
     public init(_ location: RedisLocation, tls: TLSClient? = nil) {

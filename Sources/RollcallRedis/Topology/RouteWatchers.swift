@@ -1,4 +1,4 @@
-/// Who wants to hear that a route has moved.
+/// Closures to call when a route changes.
 struct RouteWatchers: Sendable {
     private var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
 

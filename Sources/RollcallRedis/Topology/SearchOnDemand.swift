@@ -1,17 +1,17 @@
-// Routes of several servers keep a search going, which lives on one event loop, and are asked from many.
+// Routes with several servers run a search, which is bound to one event loop and used from many.
 
 import NIOCore
 
-/// What finds servers for as long as it lives, bound to its event loop.
+/// Finds servers as long as it exists. Bound to its event loop.
 protocol ServerSearch: AnyObject, SendableMetatype {
     func start()
-    /// One that serves whoever wants no more than to be led somewhere.
+    /// Finds a server that can be used.
     func find(_ promise: EventLoopPromise<RedisLocation.Address>)
-    /// Ends the search; whoever waits is told so.
+    /// Ends the search and fails all pending requests.
     func close() -> EventLoopFuture<Void>
 }
 
-/// A search that begins when it is first needed. May be asked from any thread.
+/// A search that starts when it is first needed. Can be used from any thread.
 final class SearchOnDemand<Search: ServerSearch>: Sendable {
     private enum Phase {
         case notBegun
@@ -41,14 +41,14 @@ final class SearchOnDemand<Search: ServerSearch>: Sendable {
         return promise.futureResult
     }
 
-    /// Does something with it, unless it was ended.
+    /// Calls `body` with the search, unless it was ended.
     func tell(_ body: @escaping @Sendable (Search) -> Void) {
         eventLoop.execute {
             if let search = self.running { body(search) }
         }
     }
 
-    /// Ends it for good.
+    /// Ends the search for good.
     func close() async {
         try? await eventLoop.flatSubmit { [self] () -> EventLoopFuture<Void> in
             defer { phase.value = .ended }

@@ -1,8 +1,8 @@
-// The way to one server that does not move.
+// The route to a single server.
 
 import NIOCore
 
-/// One server, and the credentials of the moment.
+/// A fixed server, with credentials that are read for each connection.
 struct ServerRoute: RedisRoute {
     let location: RedisLocation
     let credentials: Credentials.Source
@@ -13,7 +13,7 @@ struct ServerRoute: RedisRoute {
 }
 
 extension RedisLocation {
-    /// This server, as whom the credentials say.
+    /// Returns this server as a destination with these credentials.
     func with(_ credentials: Credentials) -> Destination {
         var location = self
         if let password = credentials.password { location.password = password }

@@ -1,5 +1,5 @@
-// A look at a Redis by somebody who does not stay: one attempt to connect, some questions, and away. What serves for ever
-// has reason to try again for ever; who only looks wants to hear at once, and why.
+// A short-lived connection to Redis: one connection attempt, some commands, and a close. Unlike a worker's connections,
+// it does not retry, so that callers see at once why Redis cannot be used.
 
 package import Logging
 package import NIOCore
@@ -12,9 +12,9 @@ package struct RedisVisit: Sendable {
 
     /// Connects, once.
     ///
-    /// - Parameter timeout: how long the connection may take; a Redis that accepts it and says nothing has three seconds
-    ///   besides.
-    /// - Throws: the ``RedisError`` that says why there is no Redis, or none that lets us in.
+    /// - Parameter timeout: how long the connection may take. A Redis that accepts it and sends nothing has three more
+    ///   seconds.
+    /// - Throws: the ``RedisError`` that says why Redis is unreachable or refuses access.
     package init(
         to route: any RedisRoute, on eventLoop: any EventLoop, within timeout: Duration, logger: Logger
     ) async throws {
@@ -37,9 +37,9 @@ package struct RedisVisit: Sendable {
         }
     }
 
-    /// Sends commands in one go.
+    /// Sends commands in one pipeline.
     ///
-    /// - Returns: what came back for each, in their order.
+    /// - Returns: the result of each command, in order.
     package func ask(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         let answers = eventLoop.submit { [connection] in
             let futures = commands.map { command in
@@ -60,7 +60,7 @@ package struct RedisVisit: Sendable {
         await ask([RedisCommand(name, arguments: arguments.map { .string($0) })])[0]
     }
 
-    /// Leaves.
+    /// Closes the connection.
     package func close() async {
         try? await eventLoop.submit { [connection] in connection.value.close() }.get().get()
     }

@@ -1,11 +1,12 @@
 import RollcallModel
 
-/// What a node says of its cluster (`CLUSTER INFO`).
+/// The state of a cluster, as one node reports it (`CLUSTER INFO`).
 enum ClusterHealth {
     case well
-    /// Most agree that some primary is lost. No other node knows better, and this one will know of the next.
+    /// The majority agrees that a primary is lost. No other node knows better, and this one will learn of the
+    /// replacement.
     case lacksPrimary
-    /// It may be of a minority, and others go on.
+    /// The node may be in a minority partition, while other nodes go on.
     case cutOff
 
     init(_ info: String) {

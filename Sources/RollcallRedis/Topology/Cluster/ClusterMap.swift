@@ -1,30 +1,30 @@
-// Which primary has which slots, as a node of the cluster tells it.
+// Which primary has which slots, as a node of the cluster reports it.
 
-/// The primaries of a Redis Cluster, and who of them has each slot.
+/// The primaries of a Redis Cluster, and the primary of each slot.
 package struct ClusterMap: Hashable, Sendable {
     package typealias Address = RedisLocation.Address
 
-    /// Those that have slots.
+    /// The primaries that have slots.
     package private(set) var primaries: [Address] = []
-    /// Their replicas, which may be asked for the map too.
+    /// Their replicas, which can also be asked for the map.
     private(set) var replicas: [Address] = []
-    /// Of each slot, the place of its primary.
+    /// For each slot, the index of its primary.
     private var owners: [UInt16]
 
-    /// Reads the answer to `CLUSTER SLOTS`.
+    /// Decodes a reply to `CLUSTER SLOTS`.
     ///
     /// - Parameters:
-    ///   - server: who answered; a node that does not know how it is called leaves the host out.
-    ///   - former: the map before this. A slot that nobody has now stays with whoever had it, to be asked what is the
-    ///     matter.
-    /// - Returns: `nil` if nobody has any slot.
+    ///   - server: the node that replied. A node that does not know its own name leaves the host empty.
+    ///   - former: the previous map. A slot without a primary keeps the previous one, so that commands get a meaningful
+    ///     error.
+    /// - Returns: `nil` if no node has any slot.
     package init?(_ slots: RedisValue, from server: Address, after former: ClusterMap? = nil) {
         owners = Array(repeating: .max, count: KeySlot.count)
         for range in slots.array ?? [] {
             guard let parts = range.array, parts.count >= 3, let first = parts[0].integer, let last = parts[1].integer,
                 first >= 0, first <= last, last < KeySlot.count, let primary = Self.address(parts[2], from: server)
             else { continue }
-            // As many as there are slots, and no more.
+            // There cannot be more primaries than slots.
             guard primaries.count < KeySlot.count || primaries.contains(primary) else { return nil }
             let place = place(of: primary)
             for slot in Int(first)...Int(last) { owners[slot] = place }
@@ -39,16 +39,16 @@ package struct ClusterMap: Hashable, Sendable {
         }
     }
 
-    /// The primary of a slot.
+    /// Returns the primary of a slot.
     package subscript(slot: Int) -> Address { primaries[place(of: slot)] }
 
-    /// Whether each slot has the same primary there, whatever replicas they have.
+    /// Whether each slot has the same primary in both maps, regardless of replicas.
     func hasSlots(of other: ClusterMap) -> Bool { primaries == other.primaries && owners == other.owners }
 
-    /// Where in ``primaries`` that of a slot stands.
+    /// Returns the index in ``primaries`` of a slot's primary.
     func place(of slot: Int) -> Int { Int(owners[slot]) }
 
-    /// A node said that another has this slot.
+    /// Handles a `MOVED` redirection: another node has this slot.
     mutating func moved(_ slot: Int, to primary: Address) {
         owners[slot] = place(of: primary)
     }
@@ -59,7 +59,7 @@ package struct ClusterMap: Hashable, Sendable {
         return UInt16(primaries.count - 1)
     }
 
-    /// A node: host, port, and more.
+    /// Decodes a node: host, port and further fields.
     private static func address(_ node: RedisValue, from server: Address) -> Address? {
         guard let parts = node.array, parts.count >= 2, let port = parts[1].integer, (1...65_535).contains(port) else {
             return nil
@@ -69,7 +69,7 @@ package struct ClusterMap: Hashable, Sendable {
 }
 
 extension RedisLocation.Address {
-    /// The node that this one calls so; by no name, or `?`, it means its own host.
+    /// Returns the address that this node reported. An empty host, or `?`, means the node's own host.
     func called(_ host: String?, port: Int) -> Self? {
         if let host, !host.isEmpty, host != "?" { return .host(host, port: port) }
         guard case .host(let own, _) = self else { return nil }

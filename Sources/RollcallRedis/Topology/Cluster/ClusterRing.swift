@@ -1,10 +1,10 @@
-// Whom to ask for the map: one node after the other, until one is of use. Each worker begins with another, so that no node
-// answers all of them.
+// The nodes to ask for the map, one after the other until one gives a usable reply. Each worker starts with a random
+// node, so that no single node serves all workers.
 
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The nodes that may be asked: each attempt goes to the next.
+/// The nodes that can be asked. Each connection attempt goes to the next one.
 final class ClusterRing: RedisRoute {
     typealias Address = RedisLocation.Address
 
@@ -14,7 +14,7 @@ final class ClusterRing: RedisRoute {
     }
 
     private let deployment: RedisDeployment
-    /// Those that the configuration names.
+    /// The nodes in the configuration.
     private let seeds: [Address]
     private let credentials: Credentials.Source
     private let state: NIOLockedValueBox<State>
@@ -26,10 +26,10 @@ final class ClusterRing: RedisRoute {
 
     var count: Int { state.withLockedValue { $0.nodes.count } }
 
-    /// Whose turn it is.
+    /// The node of the last attempt.
     var current: Address { state.withLockedValue { $0.nodes[max(0, $0.turn)] } }
 
-    /// The map names these; whose turn it is stays so.
+    /// Replaces the nodes with those of a map. The current node stays current.
     func learn(_ nodes: [Address]) {
         state.withLockedValue { state in
             let current = state.nodes[max(0, state.turn)]

@@ -1,11 +1,11 @@
-// The way to a cluster. There is one map for a process: whoever goes by it knows of each change in the same moment, and
-// however many were sent elsewhere, one question finds out where everything is.
+// The route to a cluster. One map serves the whole process: all connections learn of a change at the same time, and one
+// request refreshes the map, even if many commands were redirected.
 
 import Logging
 import NIOConcurrencyHelpers
 public import NIOCore
 
-/// Leads to the nodes of a Redis Cluster. Whoever asks no more than ``next(on:)`` is led to any node that answers.
+/// The route to the nodes of a Redis Cluster. ``next(on:)`` returns any node that answers.
 public final class ClusterRoute: RedisRoute {
     typealias Address = RedisLocation.Address
     typealias Follower = @Sendable () -> Void
@@ -41,15 +41,15 @@ public final class ClusterRoute: RedisRoute {
         search.find().hop(to: eventLoop).flatMap { self.way(to: $0).next(on: eventLoop) }
     }
 
-    /// The way to one node.
+    /// Returns the route to one node.
     func way(to node: Address) -> any RedisRoute {
         ServerRoute(location: deployment.location(at: node), credentials: credentials)
     }
 
-    /// The newest that was found.
+    /// The newest map.
     var map: ClusterMap? { state.withLockedValue { $0.map } }
 
-    /// From now on calls `follower` whenever there is another ``map``, on any thread, and now.
+    /// Calls `follower` now, and whenever ``map`` changes, on any thread.
     func follow(_ id: ObjectIdentifier, _ follower: @escaping Follower) {
         state.withLockedValue { $0.followers[id] = follower }
         follower()
@@ -60,7 +60,7 @@ public final class ClusterRoute: RedisRoute {
         state.withLockedValue { $0.followers[id] = nil }
     }
 
-    /// Somebody was sent elsewhere, or lost a node: the map may be another.
+    /// Requests a new map, after a redirection or the loss of a node.
     func look() {
         search.tell { $0.look() }
     }

@@ -1,10 +1,10 @@
-// Keeping the map of a cluster. One node is asked for it, twice a second and whenever somebody was sent elsewhere or lost
-// a connection; where it is of no use, the next is asked.
+// Keeps the map of a cluster current. One node is asked for it, twice per second and after each redirection or lost
+// connection. If its reply is not usable, the next node is asked.
 
 import Logging
 import NIOCore
 
-/// Asks for the map for as long as it lives. Bound to its event loop.
+/// Requests the map as long as it exists. Bound to its event loop.
 final class ClusterSearch: ServerSearch {
     private typealias Address = RedisLocation.Address
 
@@ -15,18 +15,18 @@ final class ClusterSearch: ServerSearch {
     private let asks: CommandConnection
 
     private var map: ClusterMap?
-    /// Who gave the map, and has not been lost since.
+    /// The node that last provided the map; `nil` once its connection was lost.
     private var giver: Address?
     private var waiting: [EventLoopPromise<RedisLocation.Address>] = []
     private var deadline: Scheduled<Void>?
     private var polls: RepeatedTask?
     private var isAsking = false
     private var isToAskAgain = false
-    /// How many nodes were of no use since somebody began to wait.
+    /// The number of nodes that were not usable since a request began to wait.
     private var misses = 0
     private var lastError: RedisError?
 
-    /// - Parameter found: called with each map that differs from the one before.
+    /// - Parameter found: called with each map that differs from the previous one.
     init(
         of deployment: RedisDeployment, credentials: @escaping Credentials.Source, for client: String,
         on eventLoop: any EventLoop, logger: Logger, found: @escaping (ClusterMap) -> Void
@@ -57,7 +57,7 @@ final class ClusterSearch: ServerSearch {
         return asks.close()
     }
 
-    /// A node that answers, for whoever wants no more than one of them.
+    /// Finds any node that answers.
     func find(_ promise: EventLoopPromise<RedisLocation.Address>) {
         if let giver { return promise.succeed(giver) }
         waiting.append(promise)
@@ -67,15 +67,15 @@ final class ClusterSearch: ServerSearch {
         deadline = eventLoop.scheduleTask(in: Self.patience) { bound.value.giveUp() }
     }
 
-    /// Somebody has reason to believe that the map is another by now.
+    /// Requests the map, because it may have changed.
     func look() {
         if isAsking { isToAskAgain = true } else { ask() }
     }
 
     private static let interval = TimeAmount.milliseconds(500)
-    /// How long one waits for a node before being told that there is none.
+    /// How long a request waits for a node before it fails.
     private static let patience = TimeAmount.milliseconds(1500)
-    /// Between two questions of which the second was asked for during the first.
+    /// The delay before a repeated request that was made during the previous one.
     private static let pause = TimeAmount.milliseconds(50)
 }
 
@@ -97,7 +97,7 @@ extension ClusterSearch {
             guard let next = ClusterMap(slots, from: ring.current, after: map) else {
                 return goOn(RedisError(.connectFailed, "the node \(ring.current) knows of no slots"))
             }
-            // One that is cut off from the others may tell what was. Without any map that is better than nothing.
+            // A node that is cut off may report an old map. Without any map, that is better than nothing.
             if health == .well || map == nil { adopt(next) }
             let error = RedisError(.server(kind: "CLUSTERDOWN"), "the cluster is down, says \(ring.current)")
             switch health {
@@ -108,7 +108,7 @@ extension ClusterSearch {
             case .cutOff: goOn(error)
             }
         case .failure(let error):
-            // What else there is comes as the end of the connection.
+            // All other errors are reported as the end of the connection.
             guard case .server = error.code else { return }
             goOn(
                 RedisError(
@@ -133,7 +133,7 @@ extension ClusterSearch {
         eventLoop.scheduleTask(in: Self.pause) { bound.value.ask() }
     }
 
-    /// This node is of no use; the next may be.
+    /// Continues with the next node, because this one is not usable.
     private func goOn(_ error: RedisError) {
         logger.debug("a node of the cluster is of no use", metadata: ["error": "\(error)"])
         asks.reconnect(error)

@@ -1,11 +1,10 @@
-// Where a name lies in a Redis Cluster: the part of it between its first braces says in which of the slots, for keys and
-// for channels alike.
+// The slot of a name in a Redis Cluster. The part between the first braces determines it, for keys and channels alike.
 
 /// The slots of a Redis Cluster.
 enum KeySlot {
     static let count = 16_384
 
-    /// The slot of a key or a channel.
+    /// Returns the slot of a key or a channel.
     static func of(_ name: String) -> Int {
         var name = name
         return name.withUTF8 { bytes in
@@ -16,7 +15,7 @@ enum KeySlot {
         }
     }
 
-    /// The slot of all names with this tag.
+    /// Returns the slot of all names with this hash tag.
     static func of(tag: String) -> Int {
         var tag = tag
         return tag.withUTF8 { of(UnsafeRawBufferPointer($0)) }
@@ -24,7 +23,7 @@ enum KeySlot {
 
     private static func of(_ bytes: UnsafeRawBufferPointer) -> Int { Checksum(of: bytes).slot }
 
-    /// What becomes a slot, byte by byte: CRC16 in the form that is called XMODEM.
+    /// The checksum that determines a slot: CRC-16/XMODEM, computed byte by byte.
     struct Checksum {
         private var value: UInt16 = 0
 
@@ -39,7 +38,7 @@ enum KeySlot {
         var slot: Int { Int(value) % count }
     }
 
-    /// Each byte's share.
+    /// The contribution of each byte value.
     private static let table: [UInt16] = (0..<256).map { byte in
         (0..<8).reduce(UInt16(byte) << 8) { share, _ in share & 0x8000 == 0 ? share << 1 : share << 1 ^ 0x1021 }
     }

@@ -1,20 +1,21 @@
-// Being sent elsewhere: what a node of a cluster answers about a slot that is not its own, or soon will not be.
+// Redirections: the reply of a cluster node about a slot that it does not have, or that is moving away.
 
 import RollcallModel
 
-/// Where a node sends us.
+/// The target of a redirection.
 enum Redirection: Hashable {
     typealias Address = RedisLocation.Address
 
-    /// Another has the slot, for good.
+    /// Another node has the slot, permanently.
     case moved(slot: Int, to: Address)
-    /// The slot is about to go to another, which has this key already, or is to have it: it takes this one command.
+    /// The slot is moving to another node, which has this key already or is about to receive it. It accepts this one
+    /// command.
     case asked(slot: Int, at: Address)
 
-    /// Reads an error: `MOVED 3999 10.0.0.1:6381`, or `ASK` and the same.
+    /// Parses an error: `MOVED 3999 10.0.0.1:6381`, or the same with `ASK`.
     ///
-    /// - Parameter server: who answered so.
-    /// - Returns: `nil` if it is another error.
+    /// - Parameter server: the node that replied.
+    /// - Returns: `nil` for any other error.
     init?(_ error: RedisError, from server: Address) {
         guard let error = error.underlying as? RedisServerError, error.kind == "MOVED" || error.kind == "ASK" else {
             return nil
@@ -27,6 +28,6 @@ enum Redirection: Hashable {
         self = error.kind == "MOVED" ? .moved(slot: slot, to: address) : .asked(slot: slot, at: address)
     }
 
-    /// How often one command may be sent elsewhere: who is sent in circles is told that it failed.
+    /// The most redirections of one command, after which it fails.
     static let most = 5
 }

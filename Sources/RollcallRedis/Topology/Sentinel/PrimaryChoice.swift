@@ -1,29 +1,29 @@
-// Which of several sentinels is believed. After a failover they learn of it one after the other, and one that is cut off
-// goes on naming a primary that was. Each failover has a number, the epoch of the configuration that it made, and the
-// highest is the newest; so it decides, and not who answers first.
+// Chooses which of several sentinels to believe. Sentinels learn of a failover one after the other, and one that is cut
+// off keeps naming the old primary. Each failover has a number, the configuration epoch. The highest epoch wins, and
+// not the fastest reply.
 
 import NIOCore
 
-/// What a sentinel says of the primary.
+/// What a sentinel reports about the primary.
 struct SentinelWord: Hashable, Sendable {
     var primary: RedisLocation.Address
-    /// The number of the last failover that it knows of; 0 before the first, and where one may not ask.
+    /// The epoch of the last failover it knows of; 0 before the first, or without the right to read it.
     var epoch = 0
-    /// How many sentinels it knows beside itself, be they away.
+    /// The number of other sentinels it knows, including those that are down.
     var others = 0
 }
 
-/// What sentinels say now, and what was believed of it.
+/// What the sentinels report now, and the report that was last believed.
 struct PrimaryChoice {
-    /// Sentinels tell each other of a failover every two seconds. Where a majority has older news for so long, and nobody
-    /// as new, numbers were begun anew.
+    /// Sentinels inform each other of a failover every two seconds. If a majority reports older epochs for this long,
+    /// and no sentinel reports the newest, the epochs were reset.
     static let renumbering = TimeAmount.seconds(10)
 
-    /// What one goes by, the server having said that it is a primary.
+    /// The report in use, confirmed by the server itself.
     private(set) var believed: SentinelWord?
-    /// By the ids of sentinels.
+    /// The reports by sentinel id.
     private var words: [String: SentinelWord] = [:]
-    /// Since when a majority has older news than what is believed, and nobody as new.
+    /// Since when a majority has reported older epochs than the believed one, and no sentinel has reported that one.
     private var outdatedSince: NIODeadline?
 
     mutating func heard(_ word: SentinelWord, from sentinel: String, at now: NIODeadline) {
@@ -31,20 +31,20 @@ struct PrimaryChoice {
         compare(at: now)
     }
 
-    /// A sentinel says nothing any more.
+    /// Removes the report of a sentinel that no longer answers.
     mutating func lost(_ sentinel: String, at now: NIODeadline) {
         words[sentinel] = nil
         compare(at: now)
     }
 
-    /// From now on nothing older is chosen.
+    /// Accepts a report. From now on, no older one is chosen.
     mutating func believe(_ word: SentinelWord) {
         believed = word
         if !isOutdated { outdatedSince = nil }
     }
 
-    /// The newest. Where several primaries have the same number, the one that most name, and of these the one that was
-    /// believed. `nil` while nobody says anything.
+    /// Returns the newest report. If several primaries have the same epoch, most reports win, and among these the
+    /// primary that was believed. `nil` if there are no reports.
     func choice(at now: NIODeadline) -> SentinelWord? {
         guard let newest = words.values.map(\.epoch).max() else { return nil }
         if let believed, newest < believed.epoch, !isRenumbered(at: now) { return believed }
@@ -60,8 +60,8 @@ struct PrimaryChoice {
         outdatedSince = isOutdated ? outdatedSince ?? now : nil
     }
 
-    /// A majority, as it takes for a failover: a few that are cut off know nothing of what the others do, and may have been
-    /// made to forget them.
+    /// Whether a majority, as required for a failover, reports older epochs. A minority that is cut off does not know
+    /// of later failovers, and its epochs may have been reset.
     private var isOutdated: Bool {
         guard let believed else { return false }
         let others = words.values.map(\.others).reduce(believed.others, max)

@@ -1,10 +1,10 @@
-// Finding the primary, and hearing of the next one. All sentinels are asked, twice a second and whenever one of them
-// publishes something; what they say is weighed, and the server that they name has the last word.
+// Finds the primary, and detects its replacement. All sentinels are asked, twice per second and whenever one of them
+// publishes an event. Their reports are compared, and the server that they name has to confirm its role.
 
 import Logging
 import NIOCore
 
-/// Looks for the primary of a name for as long as it lives. Bound to its event loop.
+/// Searches for the primary with a name as long as it exists. Bound to its event loop.
 final class PrimarySearch: ServerSearch {
     typealias Address = RedisLocation.Address
 
@@ -18,24 +18,24 @@ final class PrimarySearch: ServerSearch {
 
     private var list: SentinelList
     private var watches: [Address: SentinelWatch] = [:]
-    /// What sentinels call themselves.
+    /// The ids of the sentinels.
     private var ids: [Address: String] = [:]
     private var choice = PrimaryChoice()
-    /// Whom one looks at, and what was said of them.
+    /// The server being checked, and the report that named it.
     private var visit: (at: PrimaryVisit, by: SentinelWord)?
     private var waiting: [EventLoopPromise<Address>] = []
     private var deadlines: [Scheduled<Void>] = []
     private var polls: RepeatedTask?
     private var pollCount = 0
-    /// Who may answer and has not been heard since somebody began to wait.
+    /// Sentinels that may answer and have not yet, since a request began to wait.
     private var unheard: Set<Address> = []
-    /// Whether those are waited for, where others have named a primary.
+    /// Whether to wait for those sentinels although others have named a primary.
     private var isHearing = false
-    /// Whether a sentinel has named a primary since somebody began to wait.
+    /// Whether a sentinel has named a primary since a request began to wait.
     private var wasHeard = false
     private var lastError: RedisError?
 
-    /// - Parameter found: called with the primary whenever it has been looked at.
+    /// - Parameter found: called with the primary whenever it has confirmed its role.
     init(
         of deployment: RedisDeployment, credentials: @escaping Credentials.Source, for client: String,
         on eventLoop: any EventLoop, logger: Logger, found: @escaping (Address) -> Void
@@ -66,24 +66,25 @@ final class PrimarySearch: ServerSearch {
     }
 
     private static let interval = TimeAmount.milliseconds(500)
-    /// After how many questions sentinels are asked for the others again.
+    /// The number of requests after which sentinels are asked again for the other sentinels.
     private static let introductions = 20
-    /// How long one waits for the rest, where some sentinels have answered: one that stalls holds nobody up for longer.
+    /// How long to wait for the remaining sentinels once some have answered. A stalled sentinel delays the search no
+    /// longer than this.
     private static let hearing = TimeAmount.milliseconds(250)
-    /// How long sentinels may be silent before one goes where the primary was.
+    /// How long all sentinels may be silent before the previous primary is tried.
     private static let silence = TimeAmount.milliseconds(500)
-    /// How long one waits for the primary before being told that there is none.
+    /// How long a request waits for the primary before it fails.
     private static let patience = TimeAmount.milliseconds(1500)
 }
 
-// MARK: Those who wait
+// MARK: Pending requests
 
 extension PrimarySearch {
-    /// Asks for the primary anew, for whoever has lost the one that there was.
+    /// Searches for the primary again, for a connection that has lost it.
     func find(_ promise: EventLoopPromise<Address>) {
         waiting.append(promise)
         guard waiting.count == 1 else { return }
-        // Who is known to be away is heard when they are back.
+        // Sentinels that are known to be down are not waited for; they report once they are back.
         unheard = Set(watches.filter { $0.value.lastError == nil }.keys)
         (isHearing, wasHeard, lastError) = (true, false, nil)
         deadlines = [
@@ -101,13 +102,13 @@ extension PrimarySearch {
         }
     }
 
-    /// Who has not answered yet is not waited for; if that is everybody, whoever answers first is believed.
+    /// Stops waiting for sentinels that have not answered. If none has, the first answer decides.
     private func endHearing() {
         isHearing = false
         decide()
     }
 
-    /// While all sentinels are away the primary may well stand, and it says itself whether it is one.
+    /// Tries the previous primary. It may still be up while all sentinels are down, and it reports its own role.
     private func goBack() {
         if !wasHeard, visit == nil, let believed = choice.believed { look(believed) }
     }
@@ -145,7 +146,7 @@ extension PrimarySearch {
     }
 }
 
-// MARK: What sentinels say
+// MARK: Reports of sentinels
 
 extension PrimarySearch {
     private func poll() {
@@ -156,7 +157,7 @@ extension PrimarySearch {
         }
     }
 
-    /// Goes to those of the list, and leaves those that are on it no more.
+    /// Connects to the sentinels on the list, and leaves those that are no longer on it.
     private func watchAll() {
         let all = Set(list.all)
         for (sentinel, watch) in watches where !all.contains(sentinel) {
@@ -217,7 +218,7 @@ extension PrimarySearch {
     }
 }
 
-// MARK: What the primary says
+// MARK: Reply of the primary
 
 extension PrimarySearch {
     private func consider(_ word: SentinelWord) {

@@ -1,23 +1,24 @@
-// A look at the server that sentinels name, before anybody goes there: while a failover goes on it may be a primary no
-// longer, or not yet.
+// Checks the server that sentinels name before connections go there. During a failover, it may no longer be a primary,
+// or not yet.
 
 import Logging
 import NIOCore
 
-/// One question to one server: whether it is a primary. Bound to its event loop.
+/// Asks one server whether it is a primary. Bound to its event loop.
 final class PrimaryVisit {
     let address: RedisLocation.Address
     private let commands: CommandConnection
     private var told: ((RedisError?) -> Void)?
 
-    /// - Parameter told: called once, with why it is none, or `nil` if it is; not after ``leave()``.
+    /// - Parameter told: called once, with the reason if the server is not a primary, or `nil` if it is; not called
+    ///   after ``leave()``.
     init(
         to location: RedisLocation, credentials: @escaping Credentials.Source, for client: String,
         on eventLoop: any EventLoop, logger: Logger, told: @escaping (RedisError?) -> Void
     ) {
         address = location.address
         self.told = told
-        // Who does not answer soon is no primary to anybody.
+        // A server that does not answer within a second is not treated as a primary.
         let settings = ConnectionSettings(pingEvery: .milliseconds(250), deadAfter: .seconds(1))
         commands = CommandConnection(
             to: ServerRoute(location: location, credentials: credentials), name: "\(client)-looks", on: eventLoop,
@@ -28,7 +29,7 @@ final class PrimaryVisit {
         commands.start()
     }
 
-    /// Asks no further.
+    /// Cancels the check.
     func leave() {
         told = nil
         _ = commands.close()
@@ -40,7 +41,7 @@ final class PrimaryVisit {
             switch result {
             case .success(let role):
                 tell(SentinelReply.isPrimary(role) ? nil : .noPrimary(at: address))
-            // What else there is comes as the end of the connection.
+            // All other errors are reported as the end of the connection.
             case .failure(let error): if case .server = error.code { tell(error) }
             }
         }

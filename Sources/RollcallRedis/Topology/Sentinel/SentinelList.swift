@@ -1,8 +1,8 @@
-// Which sentinels there are. Those of the URL are asked, and those that they know of, so that a deployment that has
-// replaced all of its sentinels, one by one, is still found. A URL may name a host where sentinels tell addresses: by their
-// ids it is seen that they are the same.
+// The known sentinels: those in the URL, and those that they report. A deployment that has replaced all of its
+// sentinels one by one is therefore still found. A URL may contain host names while sentinels report addresses; their
+// ids show which are the same.
 
-/// A sentinel as another knows it.
+/// A sentinel as another one reports it.
 struct SentinelPeer: Hashable, Sendable {
     var id: String
     var address: RedisLocation.Address
@@ -12,15 +12,16 @@ struct SentinelPeer: Hashable, Sendable {
 struct SentinelList: Hashable, Sendable {
     typealias Address = RedisLocation.Address
 
-    /// More than anybody has: so much is remembered of what sentinels tell. They are shown our password.
+    /// The most reported sentinels to remember, more than any deployment has. It is limited because each of them
+    /// receives the password.
     static let most = 32
 
     private let given: [Address]
-    /// What those of the URL call themselves.
+    /// The ids of the sentinels in the URL.
     private var ids: [Address: String] = [:]
-    /// Who told of whom.
+    /// The reports of each sentinel.
     private var told: [Address: [SentinelPeer]] = [:]
-    /// Of whom was told.
+    /// The reported sentinels.
     private var learnt: [SentinelPeer] = []
 
     init(_ given: [Address]) {
@@ -28,21 +29,21 @@ struct SentinelList: Hashable, Sendable {
         self.given = given
     }
 
-    /// Those that are asked, each once, those of the URL first.
+    /// All sentinels to ask, without duplicates, those in the URL first.
     var all: [Address] {
         let same = Set(ids.values)
         return given + learnt.filter { !same.contains($0.id) }.map(\.address)
     }
 
-    /// A sentinel calls itself so.
+    /// Stores a sentinel's id.
     mutating func identified(_ sentinel: Address, as id: String) {
         if given.contains(sentinel) { ids[sentinel] = id }
     }
 
-    /// A sentinel knows these others.
+    /// Stores the other sentinels that a sentinel reports.
     ///
-    /// - Parameter present: those that answer. Who is away and told of by nobody who answers is forgotten now, and not
-    ///   when they fell silent: all may be away for a moment.
+    /// - Parameter present: the sentinels that answer. A sentinel that is down, and that no answering sentinel reports,
+    ///   is removed only now and not when it became silent: all sentinels may be down for a moment.
     mutating func learn(_ others: [SentinelPeer], from teacher: Address, present: Set<Address>) {
         told[teacher] = others
         told = told.filter { $0.key == teacher || present.contains($0.key) }

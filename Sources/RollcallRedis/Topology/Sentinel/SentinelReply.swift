@@ -1,8 +1,8 @@
-// What sentinels and servers answer, as values. Whatever else they may say is taken for no answer.
+// Decodes replies of sentinels and servers. Unexpected replies count as no reply.
 
 import RollcallModel
 
-/// What is read of sentinels' answers.
+/// Decoders for the replies of sentinels.
 enum SentinelReply {
     typealias Address = RedisLocation.Address
 
@@ -12,22 +12,23 @@ enum SentinelReply {
         return address(host: parts[0].string, port: parts[1].string)
     }
 
-    /// `SENTINEL MASTER`: what it knows of the primary, names and values in turn.
+    /// `SENTINEL MASTER`: properties of the primary, as alternating names and values.
     static func facts(_ value: RedisValue) -> [String: String] {
         let texts = (value.array ?? []).map { $0.string ?? "" }
         let pairs = stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// Who the primary is, and what else is known of it. The address among the facts is that of the old one until a failover
-    /// is over, so it is not looked at.
+    /// Combines the primary's address with its properties. The address among the properties is not used, because it is
+    /// that of the old primary until a failover is complete.
     static func word(_ primary: Address, _ facts: [String: String]) -> SentinelWord {
         SentinelWord(
             primary: primary, epoch: number("config-epoch", in: facts), others: number("num-other-sentinels", in: facts)
         )
     }
 
-    /// `SENTINEL SENTINELS`: the same of each of the others. Of those that are away it may be the last that anybody heard.
+    /// `SENTINEL SENTINELS`: the properties of each other sentinel. For a sentinel that is down, they may be outdated,
+    /// so it is left out.
     static func others(_ value: RedisValue) -> [SentinelPeer] {
         (value.array ?? []).compactMap { entry in
             let facts = facts(entry)

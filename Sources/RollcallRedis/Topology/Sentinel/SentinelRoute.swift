@@ -1,11 +1,11 @@
-// The way to a primary that sentinels name. All connections of a process go by one route, so that they leave an old primary
-// in the same moment: a worker that spoke to one and listened to the other would hear nothing of what it says.
+// The route to a primary that sentinels name. All connections of a process share one route, so that they leave an old
+// primary at the same time: a worker that wrote to one server and subscribed at another would miss its own messages.
 
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Leads to the primary of a name.
+/// The route to the primary with a name.
 final class SentinelRoute: RedisRoute {
     typealias Address = RedisLocation.Address
 

@@ -1,5 +1,5 @@
-// One sentinel, asked and listened to. What it publishes comes sooner than what it is asked for, and says no number; so
-// what is heard is a reason to ask.
+// The connections to one sentinel. Its events arrive sooner than polled changes, but contain no epoch, so an event only
+// triggers a request.
 
 import Logging
 import NIOCore
@@ -7,14 +7,14 @@ import RollcallModel
 
 /// The connections to a sentinel. Bound to its event loop.
 final class SentinelWatch {
-    /// What is learnt of it.
+    /// What is learned from the sentinel.
     enum News {
-        /// What it calls itself.
+        /// Its id.
         case id(String)
-        /// Other sentinels that it knows of.
+        /// Other sentinels that it knows.
         case others([SentinelPeer])
         case word(SentinelWord)
-        /// It is of no use, for now.
+        /// It cannot be used for now.
         case useless(RedisError)
     }
 
@@ -24,8 +24,8 @@ final class SentinelWatch {
     private let hears: SubscriberConnection
 
     /// - Parameters:
-    ///   - name: by which it knows the primary.
-    ///   - tell: called with what is learnt, from ``start()`` on.
+    ///   - name: the name of the primary in the sentinels' configuration.
+    ///   - tell: called with what is learned, after ``start()``.
     init(
         _ way: SentinelWay, of name: String, for client: String, on eventLoop: any EventLoop, logger: Logger,
         tell: @escaping (News) -> Void
@@ -46,9 +46,10 @@ final class SentinelWatch {
         asks.onDisconnect = { [weak self] in self?.tell(.useless($0)) }
         hears.onSubscribed = { [weak self] _ in self?.ask() }
         hears.onMessage = { [weak self] _, message in self?.heard(String(buffer: message)) }
-        // Asking does as well, a little later; and who may not hear today would only try again for ever.
+        // Polling works without the channels, only slightly later. Without the right to subscribe, the connection would
+        // retry forever.
         hears.onDenied = { [weak self] _ in _ = self?.hears.close() }
-        // About none of our topics: what stands for one is told to nobody else.
+        // These channels belong to no topic. The topic used in their place is not visible outside.
         for channel in Self.channels { hears.subscribe(channel, as: .worker(Incarnation(name: channel))) }
         asks.start()
         hears.start()
@@ -58,21 +59,22 @@ final class SentinelWatch {
         asks.close().and(hears.close()).map { _ in }
     }
 
-    /// Why it cannot be asked; `nil` if it can.
+    /// Why the sentinel cannot be asked; `nil` if it can.
     var lastError: RedisError? { asks.lastError }
 
-    /// The sentinel that leads a failover names the new primary from the second on, and says the first when all replicas
-    /// follow that; to the others the first is all that there is.
+    /// The events of a new primary. The sentinel that leads a failover names the new primary when it publishes the
+    /// second event, and publishes the first only when all replicas have been reconfigured. The other sentinels publish
+    /// only the first.
     private static let channels = ["+switch-master", "+failover-state-reconf-slaves"]
 }
 
 extension SentinelWatch {
-    /// Asks where the primary is, if it can be asked.
+    /// Asks for the primary, if the sentinel is connected.
     func ask() {
         guard asks.isConnected else { return }
         var facts: [String: String] = [:]
-        // The number first: between the two questions there may be a failover, and an old number for a new primary does no
-        // harm. Who may not be asked for it is one voice among others.
+        // Asks for the epoch first. If a failover happens between the two commands, an old epoch with a new primary
+        // does no harm. Without the right to read the epoch, the report counts with epoch 0.
         asks.send(RedisCommand("SENTINEL", "MASTER", .string(name))) {
             if case .success(let value) = $0 { facts = SentinelReply.facts(value) }
         }
@@ -81,7 +83,7 @@ extension SentinelWatch {
         }
     }
 
-    /// Asks who it is and which others there are. Who does not say is no worse for it.
+    /// Asks for the sentinel's id and the other sentinels. It can be used even if it does not answer these.
     func introduce() {
         guard asks.isConnected else { return }
         asks.send(RedisCommand("SENTINEL", "MYID")) { [weak self] in
@@ -100,7 +102,7 @@ extension SentinelWatch {
             }
             tell(.word(SentinelReply.word(primary, facts)))
         case .failure(let error):
-            // What else there is comes as the end of the connection.
+            // All other errors are reported as the end of the connection.
             guard case .server = error.code else { return }
             let sentence = "a sentinel does not say where the primary is: \(error)"
             tell(.useless(RedisError(.connectFailed, sentence, underlying: error)))

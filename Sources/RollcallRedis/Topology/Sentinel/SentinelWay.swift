@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The way to one sentinel, which has users of its own.
+/// The route to one sentinel, which has its own users.
 package struct SentinelWay: RedisRoute {
     private let sentinel: RedisLocation.Address
     private let isEncrypted: Bool
