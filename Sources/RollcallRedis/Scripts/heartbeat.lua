@@ -1,30 +1,31 @@
--- A worker's claim to be alive, and what it learns of the others' for it.
+-- Claims, renews or ends a worker's lease, and returns all leases.
 --
 -- KEYS     1 {workers}, 2 {workers}:INCARNATION
 -- ARGV     1 mode, 2 incarnation, 3 milliseconds from now to the end of the lease, 4… fields and values of the hash
---          begin: a first lease, refused if the incarnation is known · renew: refused if the lease has passed
+--          begin: a first lease, refused if the incarnation exists · renew: refused if the lease has expired
 --          end: as renew, and the last of this incarnation
--- Reply    { 1 if held, 0 if refused; TIME; each incarnation and the end of its lease, one after the other }
+-- Reply    { 1 if held, 0 if refused; TIME; each incarnation, followed by the end of its lease }
 
 local mode, incarnation, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
--- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
+-- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('ZREM', KEYS[1], '')
 
 local ends = {} -- of the lease of each incarnation
 local stored = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 for i = 1, #stored, 2 do ends[stored[i]] = tonumber(stored[i + 1]) end
 
--- When a lease was renewed last: at the beat in the worker's hash; nil where that is missing.
+-- When a lease was last renewed: the beat in the worker's hash; nil if it is missing.
 local function renewed(name)
   local beat = redis.pcall('HGET', KEYS[1] .. ':' .. name, 'beat')
   return type(beat) == 'string' and tonumber(beat) or nil
 end
 
--- Redis's clock may have been set back since the last heartbeat. Leases then end as late as the clock says, and the dead
--- would live on until it is there again. All leases were renewed before that, and are moved back by as much as the
--- clock, which is known from the latest beat: those too that had passed, or they would be good again. Without a step no
--- lease ends later than this one will, or it is a longer one. One without a beat tells nothing of the clock.
+-- Corrects all leases if Redis's clock was set back since the last heartbeat. Otherwise, dead incarnations would keep
+-- their leases until the clock catches up. The size of the step is how far the latest beat is ahead of the clock. All
+-- leases move back by this step, including expired ones, which would otherwise be valid again. Without a step, a lease
+-- that ends later than this one will is simply a longer lease, and its beat is not ahead. A lease without a beat says
+-- nothing about the clock.
 local back = 0
 for name, moment in pairs(ends) do
   if moment > now + lease and moment < math.huge then back = math.max(back, (renewed(name) or now) - now) end
@@ -48,7 +49,8 @@ else
 end
 
 if held then
-  -- First the hash: where it is none, the lease is not renewed, and the worker goes on under another name.
+  -- Writes the hash first: if its key has another type, this fails, the lease is not renewed, and the worker goes on
+  -- under another name.
   redis.call('HSET', KEYS[2], 'beat', whole(now), unpack(ARGV, 4))
   ends[incarnation] = now + lease
   redis.call('ZADD', KEYS[1], whole(ends[incarnation]), incarnation)

@@ -1,5 +1,5 @@
--- Ends a user's membership and, with it, their typing. The conversation stays managed when its last member is gone;
--- where it is not managed nothing happens.
+-- Removes a member, whose typing ends. The conversation stays managed without any members. Does nothing if it is not
+-- managed.
 --
 -- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are also the
 --          channels

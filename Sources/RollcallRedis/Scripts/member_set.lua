@@ -1,5 +1,5 @@
--- Makes a user a member, or gives a member another name. The first begins the conversation's management, and the
--- typing of whoever is no member ends with that.
+-- Adds a member, or changes a member's name. The first member makes the conversation managed, which ends the typing
+-- of all users who are not members.
 --
 -- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
 --          also the channels

@@ -1,5 +1,5 @@
--- Ends a conversation's management: conversations.default decides from here on. Where that is closed nobody is a
--- member any more, and nobody types.
+-- Ends a conversation's management; from then on, conversations.default applies. If that is closed, the conversation
+-- has no members, and all typing ends.
 --
 -- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
 --          also the channels

@@ -1,4 +1,4 @@
--- Gives a conversation these members and no others (none at all, too), and begins its management.
+-- Replaces a conversation's members, possibly with none, and makes it managed.
 --
 -- KEYS     1 typing:{CONVERSATION}: without a user, 2 typing:{CONVERSATION}, 3 members:{CONVERSATION}; 2 and 3 are
 --          also the channels
@@ -7,7 +7,7 @@
 
 local BATCH = 2000 -- Lua passes no more than some thousand arguments
 
--- First, since it is the write that Redis refuses at maxmemory: nothing is half done.
+-- This write comes first, because Redis refuses it at maxmemory: the script then does nothing, instead of a part.
 redis.call('HSET', KEYS[3], '{managed}', '1')
 redis.call('UNLINK', KEYS[3])
 redis.call('HSET', KEYS[3], '{managed}', '1')

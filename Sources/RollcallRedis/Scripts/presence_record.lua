@@ -1,12 +1,12 @@
--- Shared by device_write, sweep_device and user_erase, after time.lua: the hash presence:{USER} (KEYS[1]) as they read
--- and write it. Fields that are not named here and words past a device's sixth belong to other versions: they stay as they are.
+-- Shared by device_write, sweep_device and user_erase, after time.lua: reads and writes the hash presence:{USER}
+-- (KEYS[1]). Fields not named here, and words after a device's sixth, belong to other versions and are kept.
 
 local GONE_KEPT = 600000 -- how long a device that is gone still counts for the order of sessions, in milliseconds
 local GONE_MOST = 32 -- of how many at most: every device makes each read and write of its user dearer
 
--- STATE INCARNATION SESSION SEQ SINCE LOST, and whatever follows; nil if the text is no such record. Only the beginning
--- of the session may lie ahead of the clock, which tells sessions of before it was set back. A STATE of another
--- version counts as background does: the device is there, and says nothing of its person.
+-- Parses STATE INCARNATION SESSION SEQ SINCE LOST and any further words; returns nil for other texts. Only the start of
+-- the session may be ahead of the clock: this identifies sessions from before the clock was set back. A STATE of
+-- another version counts like background: the device exists, and says nothing about the user.
 local function parsed(text)
   local state, incarnation, began, random, sequence, since, lost, rest =
     string.match(text, '^([^ ]+) ([^ ]+) (%d+)%-([^ ]+) (%d+) (%d+) (%d+)(.*)$')
@@ -26,7 +26,7 @@ local function number(text)
   return tonumber(string.match(text, '^%d+$') or 0)
 end
 
--- What is stored of the user; an absent record has no devices, was never seen, and is at version 0.
+-- Returns what is stored of the user. An absent record has no devices, was never seen, and has version 0.
 local function read_record()
   local record = { devices = {}, last_seen = 0, version = 0 }
   local fields = redis.call('HGETALL', KEYS[1])
@@ -43,8 +43,8 @@ local function read_record()
   return record
 end
 
--- The latest moment at which somebody was seen on the device, which was connected until `present`; 0 if it tells of
--- nobody. A device that is gone says itself until when.
+-- Returns when the user was last seen on the device, which was connected until `present`; 0 if the device says nothing
+-- about the user. For a device that is gone, this is stored in LOST.
 local function seen(device, present)
   if device.state == 'gone' then return device.lost end
   if device.state ~= 'active' and device.state ~= 'idle' then return 0 end
@@ -52,7 +52,7 @@ local function seen(device, present)
   return present
 end
 
--- The status that the devices add up to, whatever their order, and how many are not gone.
+-- Returns the status that results from the devices, in any order, and how many of them are not gone.
 local function status_of(devices)
   local held, count = {}, 0
   for _, device in pairs(devices) do
@@ -62,8 +62,8 @@ local function status_of(devices)
   return held.active and 'online' or held.idle and 'away' or 'offline', count
 end
 
--- Drops the devices that went too long ago to count, and all but the newest of the others. What was just
--- written stays.
+-- Removes devices that have been gone for too long, and all but the newest of the other gone devices. The device that
+-- was just written is kept.
 local function drop_the_long_gone(devices, written)
   local gone, most = {}, GONE_MOST
   for name, device in pairs(devices) do
@@ -80,22 +80,22 @@ local function drop_the_long_gone(devices, written)
   end
 end
 
--- Publishes what became of the user.
+-- Publishes the user's presence.
 local function tell(user, status, last_seen, version, count)
   redis.call('PUBLISH', KEYS[1], '{"user":' .. cjson.encode(user) .. ',"status":"' .. status .. '","last_seen":'
     .. last_seen .. ',"updated_at":' .. whole(now) .. ',"version":' .. whole(version) .. ',"devices":' .. count
     .. ',"at":' .. whole(now) .. '}')
 end
 
--- Writes the record of `user` after its device `name` became `device` (somebody having been there at `last_seen`),
--- and publishes what became of the user. Returns the new version.
+-- Writes the record of `user` after its device `name` changed to `device`, on which the user was last seen at
+-- `last_seen`, and publishes the presence. Returns the new version.
 local function write_record(record, user, name, device, last_seen, retention)
   record.devices[name] = device
   drop_the_long_gone(record.devices, name)
   local status, count = status_of(record.devices)
   local seen_text = 'null'
   last_seen = math.max(record.last_seen, last_seen)
-  -- An emptied Redis starts again at 0, and a clock may be set back: neither lets a version repeat.
+  -- An emptied Redis starts again at 0, and the clock may be set back. In neither case does a version repeat.
   local version = math.max(record.version + 1, now)
 
   redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),

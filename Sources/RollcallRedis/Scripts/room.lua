@@ -1,11 +1,11 @@
--- A conversation as it is now: whether a user may be there, who types, who its members are. Writes nothing.
+-- Reads a conversation's current state: whether a user is a member, the typists and the members. Writes nothing.
 --
 -- KEYS     1 members:{CONVERSATION}, 2 typing:{CONVERSATION}
--- ARGV     1 user (may be empty), 2 conversations.default, 3 1 for the typists, 4 how many members at most,
+-- ARGV     1 user (may be empty), 2 conversations.default, 3 1 to read the typists, 4 the most members to read,
 --          5 typing.expiry in milliseconds
 -- Reply    { TIME; managed, 0 or 1; the user is a member, 0 or 1;
---          each typing USER DEVICE, its expiry, the user's name or null; the fields and values of members, of so
---          many at most some; how many members there are }
+--          for each typist USER DEVICE, the expiry, and the user's name or null; the fields and values of members,
+--          only some if there are more than ARGV[4]; the number of members }
 
 local BATCH = 1000 -- Lua passes no more than some thousand arguments
 
@@ -29,7 +29,8 @@ local function typists()
   return reply
 end
 
--- A scan ends when it has enough, so that a very large conversation costs no more than is shown of it.
+-- The scan ends when it has enough members, so that the cost depends on the number read and not on the conversation's
+-- size.
 local function members(most)
   if most == 0 or not managed then return {} end
   if member_count(KEYS[1]) <= most then return redis.call('HGETALL', KEYS[1]) end

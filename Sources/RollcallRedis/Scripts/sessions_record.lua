@@ -1,11 +1,11 @@
--- Notes that an incarnation is about to write these sessions, so that whoever sweeps it looks for them.
+-- Adds sessions to an incarnation's list before they are written, so that a sweep of the incarnation finds them.
 --
 -- KEYS[1]  worker:{INCARNATION}:sessions
--- ARGV     1 until when this may be written, 2 how many milliseconds ahead that can lie (empty: any),
+-- ARGV     1 the write deadline, 2 how many milliseconds ahead that may be (empty: any),
 --          3… up to 1000 session names
--- Reply    1, or 0 if it is too late: the incarnation may have been swept and forgotten, and nobody would find the list
+-- Reply    1, or 0 if the deadline has passed: the incarnation may be swept and deleted, and the list never be found
 
--- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
+-- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('SREM', KEYS[1], '')
 
 if is_too_late(tonumber(ARGV[1]), ARGV[2]) then return 0 end

@@ -1,13 +1,13 @@
--- Claims the next batch of what a dead incarnation left. One sweeper at a time saves work; nothing depends on it.
+-- Claims the next batch of a dead incarnation's sessions. A single sweeper at a time saves work, but is not required.
 --
 -- KEYS     1 worker:{INCARNATION}:sweeper, 2 worker:{INCARNATION}:sessions
--- ARGV     1 the claiming incarnation, 2 how long the claim holds (milliseconds), 3 the largest batch
--- Reply    null if another sweeper holds the claim, else up to that many session names; none are left if empty
+-- ARGV     1 the claiming incarnation, 2 the duration of the claim in milliseconds, 3 the most sessions to return
+-- Reply    null if another sweeper holds the claim, otherwise session names; empty if none are left
 
--- Changes nothing, and is permitted at maxmemory; after it, so is all that a script does.
+-- This write changes nothing and is allowed at maxmemory. Redis then allows all further writes of the script.
 redis.call('SREM', KEYS[2], '')
 
--- A claim says since when it holds: after the clock is set back the key outlives the claim.
+-- A claim contains its start time: after the clock was set back, the key would outlast the claim.
 local claim = redis.pcall('GET', KEYS[1]) -- an error: it is no string, and nobody's claim
 if type(claim) == 'string' then
   local holder, since = string.match(claim, '^([^ ]+) ?(%d*)')

@@ -1,10 +1,10 @@
--- Shared by what ends a user's typing, after time.lua. KEYS[2] is typing:{CONVERSATION}, also the channel.
+-- Shared by scripts that end a user's typing, after time.lua. KEYS[2] is typing:{CONVERSATION}, also the channel.
 
 local function tell_stopped(user)
   redis.call('PUBLISH', KEYS[2], '{"user":' .. cjson.encode(user) .. ',"typing":false,"at":' .. whole(now) .. '}')
 end
 
--- Ends the typing of every user for whom `stays` is not true. KEYS[1] is typing:{CONVERSATION}: without the user.
+-- Ends the typing of every user for which `stays` returns false. KEYS[1] is typing:{CONVERSATION}: without the user.
 local function end_typing_unless(stays)
   local ended = {}
   for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do

@@ -1,12 +1,12 @@
--- Shared by typing_signal and typing_stop, after time.lua and typing_end.lua: where a user types, and what others are
--- told of it.
--- KEYS[1] typing:{CONVERSATION}:USER, KEYS[2] typing:{CONVERSATION}, also the channel, ARGV[4] typing.expiry in
--- milliseconds.
+-- Shared by typing_signal and typing_stop, after time.lua and typing_end.lua: stores and publishes where a user types.
+-- KEYS[1] is typing:{CONVERSATION}:USER, KEYS[2] is typing:{CONVERSATION}, also the channel, and ARGV[4] is
+-- typing.expiry in milliseconds.
 
 local longest = tonumber(ARGV[4])
 local latest = latest_end(longest)
 
--- The devices named, if the user still types there: `name` and `ends` of each, the one that ends last first.
+-- Returns those of the named devices on which the user is still typing: `name` and `ends` of each, the latest end
+-- first.
 local function still_typing(user, names)
   local devices = {}
   for _, name in ipairs(names) do
@@ -20,7 +20,7 @@ local function still_typing(user, names)
   return devices
 end
 
--- The devices other than `device` that the string named; all of them without one.
+-- Returns the devices in the string except `device`, or all of them if `device` is nil.
 local function others(string_before, device)
   local names = {}
   for name in string.gmatch(string_before, '[^ ]+') do
@@ -34,7 +34,7 @@ local function tell_typing(user, ends, name)
     .. ',"at":' .. whole(now) .. (name and ',"name":' .. cjson.encode(name) or '') .. '}')
 end
 
--- Stores in the string what the sorted set says of the user, who types on one device at least, and tells the others.
+-- Updates the string to match the sorted set, for a user who types on at least one device, and publishes the typing.
 local function store_typing(user, devices, name)
   local names = {}
   for i, device in ipairs(devices) do names[i] = device.name end
@@ -42,7 +42,7 @@ local function store_typing(user, devices, name)
   tell_typing(user, devices[1].ends, name)
 end
 
--- Removes what was stored before the clock was set back, and would stay until the clock is there again.
+-- Removes entries from before the clock was set back, which would otherwise stay until the clock catches up.
 local function remove_stale()
   local beyond = '(' .. whole(latest)
   local stale = redis.call('ZRANGEBYSCORE', KEYS[2], beyond, '+inf')
@@ -55,7 +55,7 @@ local function remove_stale()
   end
 end
 
--- Removes what is past. The set expires with its last member.
+-- Removes expired entries, and lets the set expire with its last member.
 local function tidy()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now))
   local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')

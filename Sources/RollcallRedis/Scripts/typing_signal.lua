@@ -1,7 +1,7 @@
--- A user types on a device, until `expiry` unless it is said again.
+-- Sets a user as typing on a device until `expiry`.
 --
 -- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION}
--- ARGV     1 user, 2 device, 3 expiry (absolute, and until when this may be written), 4 typing.expiry in
+-- ARGV     1 user, 2 device, 3 expiry (absolute; also the write deadline), 4 typing.expiry in
 --          milliseconds, 5 conversations.default
 -- Reply    { code, TIME }
 --          typing: stored and published · not_a_member · late: the expiry has passed
@@ -13,7 +13,7 @@ if not member then return { 'not_a_member', now } end
 if now >= expiry then return { 'late', now } end
 
 local ends, typist = math.min(expiry, now + longest), user .. ' ' .. device
--- GT: of two signals that overtook each other, the later ending counts.
+-- GT: if signals arrive out of order, the latest end counts.
 if redis.call('ZADD', KEYS[2], 'GT', 'CH', whole(ends), typist) == 0 then
   local stored = tonumber(redis.call('ZSCORE', KEYS[2], typist))
   if stored <= latest then ends = stored else redis.call('ZADD', KEYS[2], whole(ends), typist) end

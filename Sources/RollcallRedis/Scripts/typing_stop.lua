@@ -1,11 +1,12 @@
--- A user stops typing on a device: what began there and ends no later than `expiry` is over. The others are told even
--- if nothing was stored any more, since the stop at expiry follows Redis's own.
+-- Ends a user's typing on a device if it ends no later than `expiry`. The stop is published even if nothing is stored:
+-- a worker sends one at the expiry, when Redis has already expired the entry.
 --
 -- KEYS     1 typing:{CONVERSATION}:USER, 2 typing:{CONVERSATION}, also the channel, 3 members:{CONVERSATION}
--- ARGV     1 user, 2 device, 3 the expiry of the last signal of which this is the stop (absolute),
+-- ARGV     1 user, 2 device, 3 the expiry of the last signal that this ends (absolute),
 --          4 typing.expiry in milliseconds
 -- Reply    { code, TIME }
---          stopped: published, as true if the user types on another device still · late: typing began anew since
+--          stopped: published, with "typing":true if the user still types on another device
+--          late: the user has started to type again
 
 local user, device, expiry = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local member = user .. ' ' .. device

@@ -1,9 +1,9 @@
--- Erases a user's record, and tells the observers that there is nothing. It looks whether a session is left: its
--- worker would write again what it holds.
+-- Erases a user's record, and publishes the user as offline. Refuses if a session exists, because its worker would
+-- write the record again.
 --
 -- KEYS     1 presence:{USER}, also the channel
--- ARGV     1 user, 2… incarnations that are dead, whose devices are no session's
--- Reply    1, or 0 if a device of another is not gone; then nothing is erased
+-- ARGV     1 user, 2… dead incarnations, whose devices have no session
+-- Reply    1, or 0 if an incarnation that is not dead has a device that is not gone; then nothing is erased
 
 local record, dead = read_record(), {}
 for i = 2, #ARGV do dead[ARGV[i]] = true end

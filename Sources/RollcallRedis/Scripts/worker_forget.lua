@@ -1,8 +1,8 @@
--- Forgets a dead incarnation, when what it left has been swept.
+-- Deletes a dead incarnation after its sessions were swept.
 --
 -- KEYS     1 {workers}, 2 {workers}:INCARNATION
 -- ARGV[1]  incarnation
--- Reply    1, or 0 if its lease has not passed
+-- Reply    1, or 0 if its lease has not expired
 
 local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if ends and tonumber(ends) >= now then return 0 end

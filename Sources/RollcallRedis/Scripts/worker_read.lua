@@ -1,4 +1,4 @@
--- What is known of one incarnation, for a judge who does not know it and for its sweeper.
+-- Reads one incarnation's lease, for a reader that does not know the incarnation, and for its sweeper.
 --
 -- KEYS     1 {workers}, 2 {workers}:INCARNATION
 -- ARGV[1]  incarnation
