@@ -11,8 +11,8 @@ public enum SweepBatch: Hashable, Sendable {
 }
 
 extension Store {
-    /// Adds sessions to the incarnation's list. The reply comes before the first write of any of them. If the list's
-    /// key is foreign, this succeeds without a list: a sweep then misses the sessions, but reads find them.
+    /// Adds sessions to the incarnation's list. Callers wait for the reply before they write any of these sessions. If
+    /// the list's key is foreign, this succeeds without a list: a sweep then misses the sessions, but reads find them.
     ///
     /// - Parameter reply: `false` if the call came later than `until` and the sessions were not listed.
     public func record(
