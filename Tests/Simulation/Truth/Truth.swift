@@ -110,7 +110,8 @@ final class Truth {
     /// Whether the token that the device showed last is good no more.
     func isRevoked(_ edge: EdgeSession, before moment: Instant) -> Bool {
         guard let token = edge.token, let revoked = revocations[edge.user] else { return false }
-        return token.issued < revoked && revoked <= moment
+        // Both are dated to the millisecond: a token of the very millisecond of the revocation still counts.
+        return world.redis.hostTime(at: token.issued) < world.redis.hostTime(at: revoked) && revoked <= moment
     }
 
     /// Whether Redis has lost a revocation of the user.
