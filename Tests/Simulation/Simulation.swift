@@ -53,9 +53,23 @@ extension World {
         faults.plan(from: moment(3))
         run(until: moment(30))
         isStill = true
-        run(until: moment(30) + settings.settled)
+        untilAllIsSaid()
+        run(until: agenda.now + settings.settled)
         beStill(for: .seconds(3))
         leave()
+    }
+
+    /// What people have said by now may wait for its turn, since devices and workers keep to the rate, and has
+    /// consequences when that comes. What waits for longer than a minute is stuck, and the checks are to find it.
+    private func untilAllIsSaid() {
+        let longest = agenda.now + .seconds(60)
+        while checks.violation == nil, isSomethingToBeSaid, agenda.now < longest {
+            run(until: agenda.now + .seconds(1))
+        }
+    }
+
+    private var isSomethingToBeSaid: Bool {
+        devices.contains(where: \.hasMoreToSay) || observers.contains(where: \.hasMoreToBeTaken)
     }
 
     private func beStill(for duration: Duration) {

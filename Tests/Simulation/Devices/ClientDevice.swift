@@ -69,6 +69,8 @@ final class ClientDevice: Device, @unchecked Sendable {
         return wire.edge
     }
 
+    var hasMoreToSay: Bool { app?.isBehind(orWasFor: .zero) == true }
+
     var watched: Set<UserID> {
         wantedUsers.count <= world.settings.shard.limits.watchedUsers ? wantedUsers : []
     }

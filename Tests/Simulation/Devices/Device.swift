@@ -14,6 +14,8 @@ protocol Device: AnyObject {
     var isInUse: Bool { get }
     /// Its connection, once a worker has welcomed it.
     var session: EdgeSession? { get }
+    /// Whether something that its person has said or done is still to be sent, at its worker's rate.
+    var hasMoreToSay: Bool { get }
     /// What its worker must let it follow.
     var watched: Set<UserID> { get }
     var joined: Set<ConversationID> { get }

@@ -39,5 +39,5 @@ struct Pace {
 }
 
 extension ClientMessage {
-    fileprivate var isToken: Bool { if case .token = self { true } else { false } }
+    var isToken: Bool { if case .token = self { true } else { false } }
 }

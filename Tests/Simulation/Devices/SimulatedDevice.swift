@@ -32,6 +32,8 @@ final class SimulatedDevice: Device, ConnectionEnd {
     private var asked: [Int64: ClientMessage] = [:]
     private var messages: Int64 = 0
     private var pace: Pace
+    /// When the last of what it has to say over this connection is sent, but for fresh tokens.
+    private var saidBy: Instant
     private var token: String?
     /// How often it took up or gave up a connection: what was put down for a former one does not happen.
     private var attempt = 0
@@ -46,6 +48,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         watched = Set(world.users)
         joined = Set(world.conversations)
         pace = Pace(world.settings.shard.limits, at: world.agenda.now)
+        saidBy = world.agenda.now
     }
 
     var name: String { "\(user)/\(device)" }
@@ -56,6 +59,8 @@ final class SimulatedDevice: Device, ConnectionEnd {
         if case .welcome(let edge, _) = phase { return edge }
         return nil
     }
+
+    var hasMoreToSay: Bool { session != nil && saidBy > world.agenda.now }
 
     // MARK: Coming
 
@@ -72,6 +77,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         let connection = Connection(over: route, client: self, agenda: world.agenda)
         self.connection = connection
         asked = [:]
+        saidBy = world.agenda.now
         pace = Pace(world.settings.shard.limits, at: world.agenda.now)
         connection.open { [self] in
             edge = worker.accept(connection, from: self)
@@ -213,6 +219,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         let request = ClientRequest(message, id: .integer(messages))
         let moment = message == .goodbye || !isPaced ? world.agenda.now : pace.next(message, at: world.agenda.now)
         guard moment > world.agenda.now else { return transmit(request, to: edge, over: connection) }
+        if !message.isToken { saidBy = moment }
         world.agenda.at(moment) { [self] in
             if connection === self.connection { transmit(request, to: edge, over: connection) }
         }

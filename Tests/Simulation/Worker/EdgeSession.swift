@@ -155,6 +155,11 @@ final class EdgeSession: ConnectionEnd {
         said.first ?? unread.first.map { ($0.request, $0.came) }
     }
 
+    /// Whether something waits to be taken, but for fresh tokens, of which nothing follows.
+    var hasMoreToBeTaken: Bool {
+        said.contains { !$0.request.message.isToken } || unread.contains { !$0.request.message.isToken }
+    }
+
     func waits(forBudget waits: Bool) {
         if waits || isWaiting { hasWaited = world.agenda.now }
         isWaiting = waits
