@@ -105,9 +105,19 @@ extension Checks {
         fail("an app shows the truth", "\(device.name) wants to know of \(user) since \(since.text), and shows nothing")
     }
 
-    /// Whether it is what an earlier connection brought, and the client waits for the word of this one.
+    /// Whether it is what an earlier connection brought, and the client waits for the word of this one, which may be on
+    /// its way by now.
     private func isOfBefore(_ presence: Presence, on device: ClientDevice) -> Bool {
-        device.lastEdge?.view.watched[presence.user]?.shown == nil && isWaiting(device)
+        let first = device.lastEdge?.view.watched[presence.user]?.firstShown
+        return isToCome(first, last: device.lastWire?.lastPresence[presence.user]) && isWaiting(device)
+    }
+
+    /// - Parameters:
+    ///   - first: when the worker first sent word.
+    ///   - last: when word last came.
+    private func isToCome(_ first: Instant?, last: Instant?) -> Bool {
+        guard let first, let last else { return true }
+        return last < first
     }
 
     private func isExcused(_ presence: Presence, _ expectation: Expectation, on device: ClientDevice) -> Bool {
@@ -153,8 +163,7 @@ extension Checks {
         if world.truth.isMember(user, of: conversation, asKnownAt: device.places) == false {
             fail("members only", "\(device.name) shows \(user) typing in \(conversation), who is no member")
         }
-        let isOfBefore = device.lastEdge?.view.joined[conversation]?.typists == nil && isWaiting(device)
-        if !expected.may, !isOfBefore {
+        if !expected.may, !isOfBefore(conversation, on: device) {
             fail("typing ends", "\(device.name) shows \(user) typing in \(conversation), who stopped")
         }
         // Who is cut off distrusts the last word some time after it would have been said again.
@@ -164,6 +173,11 @@ extension Checks {
             $0.typing[conversation]?.isAlive(at: world.agenda.now, expiry: longest) ?? false
         }
         if !isAlive { fail("typing ends", "\(device.name) still shows \(user) typing in \(conversation)") }
+    }
+
+    private func isOfBefore(_ conversation: ConversationID, on device: ClientDevice) -> Bool {
+        let first = device.lastEdge?.view.joined[conversation]?.firstShown
+        return isToCome(first, last: device.lastWire?.lastTyping[conversation]) && isWaiting(device)
     }
 
     private func checkIsKnown(_ conversation: ConversationID, since: Instant, on device: ClientDevice) {

@@ -21,7 +21,8 @@ final class ClientDevice: Device, @unchecked Sendable {
     /// Whom and what the person wants to see.
     private(set) var wantedUsers: Set<UserID>
     private(set) var wantedConversations: Set<ConversationID>
-    /// The worker's end of the connection over which it was last in touch.
+    /// The connection over which it was last in touch, and the worker's end of it.
+    private(set) var lastWire: ClientWire?
     private(set) var lastEdge: EdgeSession?
     /// When something last stood in the way of a connection.
     private(set) var hindered: Instant
@@ -244,6 +245,7 @@ final class ClientDevice: Device, @unchecked Sendable {
     private func leave() {
         app = nil
         wire = nil
+        lastWire = nil
         lastEdge = nil
         isOffline = false
         touchChanged()
@@ -268,6 +270,7 @@ final class ClientDevice: Device, @unchecked Sendable {
             self.spell = nil
         }
         guard isInTouch, let edge = wire?.edge, edge !== lastEdge else { return }
+        lastWire = wire
         lastEdge = edge
         machines.append((world.agenda.now, .machine(edge.worker.place)))
     }

@@ -13,6 +13,9 @@ final class ClientWire: Wire, ConnectionEnd {
     private(set) var isOver = false
     /// When something last came from the worker.
     private(set) var lastHeard: Instant
+    /// When the last word of each user and of each conversation came.
+    private(set) var lastPresence: [UserID: Instant] = [:]
+    private(set) var lastTyping: [ConversationID: Instant] = [:]
     /// When the worker last refused something for now.
     private(set) var lastRefusal: Instant?
 
@@ -123,6 +126,10 @@ final class ClientWire: Wire, ConnectionEnd {
             isWelcomed = true
             device.touchChanged()
         }
+        if case .presence(let presences, nil) = message {
+            for presence in presences { lastPresence[presence.user] = world.agenda.now }
+        }
+        if case .typing(let typing) = message { lastTyping[typing.conversation] = world.agenda.now }
         if case .error(let error) = message {
             if error.retry { lastRefusal = world.agenda.now }
             if error.code == .limit, let id = error.id, !sentBlindly.contains(id) {

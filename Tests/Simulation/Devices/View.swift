@@ -19,6 +19,7 @@ struct View {
         let since: Instant
         /// `nil` before the first word.
         var typists: [UserID]?
+        var firstShown: Instant?
         /// How many type who are not named.
         var unnamed = 0
     }
@@ -73,6 +74,7 @@ struct View {
             for presence in presences { shown(presence, at: now) }
         case .presence(_, let id?), .ack(let id): _ = answered(id)
         case .typing(let typing):
+            if joined[typing.conversation]?.typists == nil { joined[typing.conversation]?.firstShown = now }
             joined[typing.conversation]?.typists = typing.users.map(\.user)
             joined[typing.conversation]?.unnamed = typing.count - typing.users.count
         case .removed(let conversation):
