@@ -61,7 +61,10 @@ public struct DeviceRecorder: Hashable, Sendable {
     private let opened: Instant
     private var began: Timestamp?
     private var writtenSequence: Int64 = 0
+    /// The incarnation on whose list the session is, as far as is known. The session is unlisted before it is finished.
     private var listedUnder: Incarnation?
+    /// Whether the session has to be listed again before the next write, because Redis may have lost the entry.
+    private var isToBeListedAgain = false
     private var underWay: UnderWay?
     /// Whether a step failed: nothing is tried again before ``retry()``.
     private var isBlocked = false
@@ -135,6 +138,8 @@ public struct DeviceRecorder: Hashable, Sendable {
         isHeldBack = heldBack
         if lost == nil || !isWritten(sequence) { reckoned = lastBeat }
         drifted()
+        // A sweep removes the whole list of the former incarnation.
+        listedUnder = nil
     }
 
     public mutating func released() {
@@ -147,7 +152,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         // The reply to a write in flight is no longer awaited, so its effect is unknown.
         if case .writing = underWay { trace = .written }
         underWay = nil
-        listedUnder = nil
+        isToBeListedAgain = true
         if sequence > 0 { sequence += 1 }
     }
 
@@ -160,7 +165,11 @@ public struct DeviceRecorder: Hashable, Sendable {
 
     /// Whether Redis should by now hold the last decision, under `incarnation`.
     public func isSettled(under incarnation: Incarnation) -> Bool {
-        underWay == nil && listedUnder == incarnation && !isAbandoned && state != nil && isWritten(sequence)
+        underWay == nil && isListed(under: incarnation) && !isAbandoned && state != nil && isWritten(sequence)
+    }
+
+    private func isListed(under incarnation: Incarnation) -> Bool {
+        listedUnder == incarnation && !isToBeListedAgain
     }
 
     /// Whether an ended session has nothing left to do.
@@ -202,7 +211,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         }
         guard !isWritten(sequence) else { return nil }
         // A device that is gone leaves nothing to sweep, so it need not be listed first.
-        guard listedUnder == incarnation || state == nil else {
+        guard isListed(under: incarnation) || state == nil else {
             underWay = .listing(incarnation)
             return .list(name, under: incarnation)
         }
@@ -219,6 +228,7 @@ public struct DeviceRecorder: Hashable, Sendable {
         guard underWay == .listing(incarnation) else { return }
         underWay = nil
         listedUnder = incarnation
+        isToBeListedAgain = false
     }
 
     public mutating func unlisted(under incarnation: Incarnation) {

@@ -223,6 +223,26 @@ import Testing
         #expect(write(&recorder)?.sequence == 2)
     }
 
+    @Test("a session that drifted is struck off though it ends before it is listed again")
+    func driftedAndEnded() {
+        var replaced = listed(.active)
+        write(&replaced)
+        replaced.drifted()
+        let list = next(&replaced)!
+        replaced.abandoned()
+        replaced.failed(list, .withoutEffect)
+        replaced.retry()
+        #expect(!replaced.isFinished && next(&replaced) == .unlist(session("alice"), under: w1))
+        var gone = listed(.active)
+        write(&gone)
+        gone.drifted()
+        gone.removed(at: redis(100_000))
+        #expect(write(&gone)?.state == nil, "what is gone need not be listed")
+        #expect(!gone.isFinished && next(&gone) == .unlist(session("alice"), under: w1))
+        gone.unlisted(under: w1)
+        #expect(gone.isFinished)
+    }
+
     // MARK: A session that began at the start of the test's clock, when Redis said 100,000
 
     private func recorder() -> DeviceRecorder { DeviceRecorder(name: session("alice"), opened: at(.zero)) }
