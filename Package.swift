@@ -1,16 +1,68 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Warnings stop a build where `ROLLCALL_STRICT` is set (CI); a newer compiler's new warning never stops a user's.
+// Which package each product of others comes from. What is not listed here is a target of this package.
+let packageOfProduct = [
+    "ArgumentParser": "swift-argument-parser",
+    "AsyncHTTPClient": "async-http-client",
+    "Configuration": "swift-configuration",
+    "Crypto": "swift-crypto",
+    "DequeModule": "swift-collections",
+    "HeapModule": "swift-collections",
+    "Histogram": "hdrhistogram-swift",
+    "Hummingbird": "hummingbird",
+    "HummingbirdTesting": "hummingbird",
+    "JWTKit": "jwt-kit",
+    "Logging": "swift-log",
+    "Metrics": "swift-metrics",
+    "MetricsTestKit": "swift-metrics",
+    "NIOConcurrencyHelpers": "swift-nio",
+    "NIOCore": "swift-nio",
+    "NIOEmbedded": "swift-nio",
+    "NIOHTTP1": "swift-nio",
+    "NIOPosix": "swift-nio",
+    "NIOSSL": "swift-nio-ssl",
+    "NIOTLS": "swift-nio",
+    "NIOWebSocket": "swift-nio",
+    "ServiceLifecycle": "swift-service-lifecycle",
+    "UnixSignals": "swift-service-lifecycle",
+    "Yams": "Yams",
+]
+
+func dependencies(_ names: [String]) -> [Target.Dependency] {
+    names.map { name in packageOfProduct[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
+}
+
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// CI sets `ROLLCALL_STRICT`, which makes warnings errors. Without it, a newer compiler's warnings do not stop a build.
 let strict: [SwiftSetting] =
     Context.environment["ROLLCALL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-let swiftSettings: [SwiftSetting] =
-    [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + strict
+func library(
+    _ name: String, uses: [String] = [], path: String? = nil, exclude: [String] = [], embeds: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies(uses), path: path, exclude: exclude,
+        resources: embeds.isEmpty ? nil : embeds.map { .embedInCode($0) }, swiftSettings: swiftSettings + strict)
+}
+
+func program(
+    _ name: String, uses: [String] = [], path: String? = nil, exclude: [String] = [], embeds: [String] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies(uses), path: path, exclude: exclude,
+        resources: embeds.isEmpty ? nil : embeds.map { .embedInCode($0) }, swiftSettings: swiftSettings + strict)
+}
+
+func tests(_ name: String, uses: [String], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies(uses), exclude: exclude, swiftSettings: swiftSettings + strict)
+}
 
 let package = Package(
     name: "rollcall",
@@ -38,450 +90,196 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
-    ],
-    targets: [
-        .systemLibrary(
-            name: "CHiredis",
-            providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
-        ),
-        .target(name: "CPoller"),
-        .target(
-            name: "RollcallModel",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallCore",
-            dependencies: [
-                "RollcallModel",
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallRedis",
-            dependencies: [
-                "CHiredis",
-                "RollcallModel",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ],
-            resources: [.embedInCode("Scripts")],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallWorker",
-            dependencies: [
-                "RollcallCore",
-                "RollcallModel",
-                "RollcallRedis",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
-            ],
-            resources: [.embedInCode("Live"), .embedInCode("Resources/openapi.yaml")],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallClient",
-            dependencies: [
-                "RollcallModel",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-            ],
-            resources: [.embedInCode("Text/words.json")],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallBrowser",
-            resources: [.embedInCode("Module")],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallNode",
-            dependencies: [
-                "RollcallClient",
-                "RollcallModel",
-                "RollcallWorker",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallTesting",
-            dependencies: [
-                "RollcallClient",
-                "RollcallModel",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallLoad",
-            dependencies: [
-                "CPoller", "RollcallClient", "RollcallModel",
-                .product(name: "HeapModule", package: "swift-collections"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RollcallTerminal",
-            dependencies: ["RollcallClient", "RollcallModel"],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "rollcall",
-            dependencies: [
-                "RollcallBrowser",
-                "RollcallClient",
-                "RollcallLoad",
-                "RollcallModel",
-                "RollcallTerminal",
-                "RollcallWorker",
-                "Spawning",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            resources: [.embedInCode("Demo")],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "Spawning",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "TestSupport",
-            dependencies: ["Spawning"],
-            path: "Tests/TestSupport",
-            exclude: ["Clock/settable_clock.c"],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "RedisTwin",
-            dependencies: ["RollcallCore", "RollcallModel"],
-            path: "Tests/RedisTwin",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "Simulation",
-            dependencies: [
-                "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Tests/Simulation",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "FoundationCodec",
-            dependencies: ["RollcallModel"],
-            path: "Tests/FoundationCodec",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "rooms",
-            dependencies: ["RollcallNode", .product(name: "Hummingbird", package: "hummingbird")],
-            path: "Examples/Rooms",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "simulate",
-            dependencies: [
-                "Simulation",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/Simulate",
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "SimulationTests",
-            dependencies: ["Harness", "Simulation"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallModelTests",
-            dependencies: ["FoundationCodec", "RollcallModel", "TestSupport"],
-            exclude: ["golden-frames.json"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallCoreTests",
-            dependencies: ["RedisTwin", "RollcallCore", "RollcallModel", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallRedisTests",
-            dependencies: [
-                "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallWorkerTests",
-            dependencies: [
-                "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallWorker", "TestSupport",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallClientTests",
-            dependencies: [
-                "RollcallClient", "RollcallModel", "TestSupport",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-            ],
-            exclude: ["Text/golden.json"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallTestingTests",
-            dependencies: ["RollcallTesting"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallLoadTests",
-            dependencies: ["RollcallClient", "RollcallLoad", "RollcallModel", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallTerminalTests",
-            dependencies: ["RollcallClient", "RollcallModel", "RollcallTerminal", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "RollcallNodeTests",
-            dependencies: [
-                "RollcallModel", "RollcallNode", "TestSupport", "rooms",
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "Snippets",
-            path: "Tests/Snippets/Reading",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "snip",
-            dependencies: ["Snippets"],
-            path: "Tests/Snippets/Tool",
-            swiftSettings: swiftSettings
-        ),
-        .plugin(
-            name: "SnippetsPlugin",
-            capability: .buildTool(),
-            dependencies: ["snip"],
-            path: "Tests/Snippets/Plugin"
-        ),
-        // With the settings of an app that has chosen none, since that is where the snippets go.
-        .testTarget(
-            name: "DocumentationTests",
-            dependencies: [
-                "RollcallClient", "RollcallNode", "RollcallTesting", "Snippets", "TestSupport",
-                .product(name: "Hummingbird", package: "hummingbird"),
-            ],
-            plugins: ["SnippetsPlugin"]
-        ),
-        .target(
-            name: "Harness",
-            dependencies: [
-                "RollcallClient", "RollcallModel", "TestSupport",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Harness",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "FaultSuite",
-            dependencies: [
-                "Harness", "RollcallClient", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/FaultSuite",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "faults",
-            dependencies: [
-                "FaultSuite", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/Faults",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "AttackSuite",
-            dependencies: [
-                "Harness", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Tests/AttackSuite",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "attacks",
-            dependencies: ["AttackSuite", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            path: "Tests/Attacks",
-            swiftSettings: swiftSettings
-        ),
-        .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
-        .executableTarget(
-            name: "micro-bench",
-            dependencies: [
-                "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "RollcallRedis",
-                "RollcallWorker",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ],
-            path: "Benchmarks/Micro",
-            exclude: ["allocations.txt"],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "crowd-bench",
-            dependencies: ["RollcallCore", "RollcallModel"],
-            path: "Benchmarks/Crowd",
-            swiftSettings: swiftSettings
-        ),
-        .target(name: "CHeap", path: "Tests/CHeap"),
-        .executableTarget(
-            name: "views",
-            dependencies: [
-                "CHeap", "Harness", "RollcallClient", "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/Views",
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "FaultSuiteTests",
-            dependencies: [
-                "FaultSuite", "Harness", "RollcallClient", "TestSupport",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "IntegrationTests",
-            dependencies: [
-                "AttackSuite", "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel",
-                "RollcallWorker",
-                "TestSupport",
-                "rollcall", "views",
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            swiftSettings: swiftSettings
-        ),
     ]
 )
 
-// The fuzzer's runtime does not come with every compiler: Tests/fuzz.sh, which looks for it, sets this.
+// What ships.
+package.targets += [
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
+    .target(name: "CPoller"),
+    library("RollcallModel"),
+    library("RollcallCore", uses: ["RollcallModel", "HeapModule"]),
+    library(
+        "RollcallRedis", uses: ["CHiredis", "RollcallModel", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS"],
+        embeds: ["Scripts"]),
+    library(
+        "RollcallWorker",
+        uses: [
+            "RollcallCore", "RollcallModel", "RollcallRedis", "AsyncHTTPClient", "Configuration", "Crypto",
+            "Hummingbird", "JWTKit", "Logging", "Metrics", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "NIOSSL", "NIOWebSocket", "ServiceLifecycle", "Yams",
+        ],
+        embeds: ["Live", "Resources/openapi.yaml"]),
+    library(
+        "RollcallClient",
+        uses: [
+            "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
+        ],
+        embeds: ["Text/words.json"]),
+    library("RollcallBrowser", embeds: ["Module"]),
+    library(
+        "RollcallNode",
+        uses: [
+            "RollcallClient", "RollcallModel", "RollcallWorker", "Logging", "NIOConcurrencyHelpers", "NIOCore",
+            "NIOPosix", "ServiceLifecycle",
+        ]),
+    library(
+        "RollcallTesting",
+        uses: ["RollcallClient", "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]),
+    library("RollcallLoad", uses: ["CPoller", "RollcallClient", "RollcallModel", "HeapModule", "Histogram"]),
+    library("RollcallTerminal", uses: ["RollcallClient", "RollcallModel"]),
+    library("Spawning"),
+    program(
+        "rollcall",
+        uses: [
+            "RollcallBrowser", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallTerminal", "RollcallWorker",
+            "Spawning", "ArgumentParser", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "ServiceLifecycle", "UnixSignals",
+        ],
+        embeds: ["Demo"]),
+    program("rooms", uses: ["RollcallNode", "Hummingbird"], path: "Examples/Rooms"),
+]
+
+// What tests share.
+package.targets += [
+    library("TestSupport", uses: ["Spawning"], path: "Tests/TestSupport", exclude: ["Clock/settable_clock.c"]),
+    library("RedisTwin", uses: ["RollcallCore", "RollcallModel"], path: "Tests/RedisTwin"),
+    library("FoundationCodec", uses: ["RollcallModel"], path: "Tests/FoundationCodec"),
+    library(
+        "Harness",
+        uses: ["RollcallClient", "RollcallModel", "TestSupport", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"],
+        path: "Tests/Harness"),
+]
+
+// Unit tests.
+package.targets += [
+    tests(
+        "RollcallModelTests", uses: ["FoundationCodec", "RollcallModel", "TestSupport"],
+        exclude: ["golden-frames.json"]),
+    tests("RollcallCoreTests", uses: ["RedisTwin", "RollcallCore", "RollcallModel", "TestSupport"]),
+    tests(
+        "RollcallRedisTests",
+        uses: [
+            "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis", "TestSupport", "Logging", "NIOCore",
+            "NIOEmbedded", "NIOPosix", "NIOSSL",
+        ]),
+    tests(
+        "RollcallWorkerTests",
+        uses: [
+            "RollcallCore", "RollcallModel", "RollcallRedis", "RollcallWorker", "TestSupport", "Hummingbird",
+            "HummingbirdTesting", "JWTKit", "Logging", "Metrics", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded",
+            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "ServiceLifecycle", "Yams",
+        ]),
+    tests(
+        "RollcallClientTests",
+        uses: [
+            "RollcallClient", "RollcallModel", "TestSupport", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded",
+            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
+        ],
+        exclude: ["Text/golden.json"]),
+    tests("RollcallTestingTests", uses: ["RollcallTesting"]),
+    tests("RollcallLoadTests", uses: ["RollcallClient", "RollcallLoad", "RollcallModel", "TestSupport"]),
+    tests("RollcallTerminalTests", uses: ["RollcallClient", "RollcallModel", "RollcallTerminal", "TestSupport"]),
+    tests(
+        "RollcallNodeTests",
+        uses: [
+            "RollcallModel", "RollcallNode", "TestSupport", "rooms", "Metrics", "MetricsTestKit",
+            "NIOConcurrencyHelpers", "ServiceLifecycle",
+        ]),
+]
+
+// Suites that are programs too, each with tests of its own.
+package.targets += [
+    library(
+        "Simulation",
+        uses: [
+            "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "TestSupport", "DequeModule", "HeapModule",
+            "NIOCore",
+        ],
+        path: "Tests/Simulation"),
+    program("simulate", uses: ["Simulation", "ArgumentParser"], path: "Tests/Simulate"),
+    tests("SimulationTests", uses: ["Harness", "Simulation"]),
+    library(
+        "FaultSuite",
+        uses: [
+            "Harness", "RollcallClient", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
+        ],
+        path: "Tests/FaultSuite"),
+    program("faults", uses: ["FaultSuite", "TestSupport", "ArgumentParser"], path: "Tests/Faults"),
+    tests(
+        "FaultSuiteTests",
+        uses: [
+            "FaultSuite", "Harness", "RollcallClient", "TestSupport", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
+        ]),
+    library(
+        "AttackSuite", uses: ["Harness", "TestSupport", "Crypto", "NIOConcurrencyHelpers", "NIOCore"],
+        path: "Tests/AttackSuite"),
+    program("attacks", uses: ["AttackSuite", "ArgumentParser"], path: "Tests/Attacks"),
+    .target(name: "CHeap", path: "Tests/CHeap"),
+    program(
+        "views", uses: ["CHeap", "Harness", "RollcallClient", "TestSupport", "ArgumentParser"], path: "Tests/Views"),
+    tests(
+        "IntegrationTests",
+        uses: [
+            "AttackSuite", "FaultSuite", "Harness", "RollcallBrowser", "RollcallClient", "RollcallModel",
+            "RollcallWorker", "TestSupport", "rollcall", "views", "NIOCore",
+        ]),
+]
+
+// The code in the documentation, compiled with the settings of an app that has chosen none.
+package.targets += [
+    library("Snippets", path: "Tests/Snippets/Reading"),
+    program("snip", uses: ["Snippets"], path: "Tests/Snippets/Tool"),
+    .plugin(
+        name: "SnippetsPlugin", capability: .buildTool(), dependencies: ["snip"], path: "Tests/Snippets/Plugin"),
+    .testTarget(
+        name: "DocumentationTests",
+        dependencies: dependencies([
+            "RollcallClient", "RollcallNode", "RollcallTesting", "Snippets", "TestSupport", "Hummingbird",
+        ]),
+        plugins: ["SnippetsPlugin"]),
+]
+
+// Benchmarks.
+package.targets += [
+    .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
+    program(
+        "micro-bench",
+        uses: [
+            "CAllocations", "RedisTwin", "RollcallClient", "RollcallCore", "RollcallModel", "RollcallRedis",
+            "RollcallWorker", "ArgumentParser", "Logging", "NIOCore", "NIOEmbedded",
+        ],
+        path: "Benchmarks/Micro", exclude: ["allocations.txt"]),
+    program("crowd-bench", uses: ["RollcallCore", "RollcallModel"], path: "Benchmarks/Crowd"),
+]
+
+// These ask Linux what processes cost, and wait with epoll.
+#if os(Linux)
+    package.targets += [
+        .executableTarget(
+            name: "floor", dependencies: ["CHiredis"], path: "Benchmarks/Floor",
+            linkerSettings: [.linkedLibrary("hiredis")]),
+        program(
+            "bench",
+            uses: [
+                "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
+                "TestSupport", "ArgumentParser",
+            ],
+            path: "Benchmarks/Suite"),
+    ]
+#endif
+
+// Not every compiler comes with the fuzzer's runtime. Tests/fuzz.sh looks for it, and sets this.
 if Context.environment["ROLLCALL_FUZZ"] != nil {
     package.targets.removeAll { $0.type == .test || $0.type == .plugin }
     package.targets += [
         .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
-        .executableTarget(
-            name: "fuzz",
-            dependencies: [
+        program(
+            "fuzz",
+            uses: [
                 "CFuzzer", "FoundationCodec", "RedisTwin", "RollcallCore", "RollcallModel", "RollcallRedis",
-                "RollcallWorker",
-                "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "RollcallWorker", "TestSupport", "NIOCore",
             ],
-            path: "Tests/Fuzz/Targets",
-            swiftSettings: swiftSettings
-        ),
+            path: "Tests/Fuzz/Targets"),
     ]
 }
-
-// They ask Linux what processes cost, and wait by epoll.
-#if os(Linux)
-    package.targets += [
-        .executableTarget(
-            name: "floor",
-            dependencies: ["CHiredis"],
-            path: "Benchmarks/Floor",
-            linkerSettings: [.linkedLibrary("hiredis")]
-        ),
-        .executableTarget(
-            name: "bench",
-            dependencies: [
-                "Harness", "RollcallClient", "RollcallLoad", "RollcallModel", "RollcallRedis", "RollcallWorker",
-                "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Benchmarks/Suite",
-            swiftSettings: swiftSettings
-        ),
-    ]
-#endif
