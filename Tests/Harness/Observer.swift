@@ -1,11 +1,11 @@
-// What somebody who looks has seen so far, each value with its moment: a test asks for the last, and whether something
-// was ever there.
+// The values that a stream has emitted so far, with the time of each. Tests ask for the last value, or whether a value
+// ever occurred.
 
 public import RollcallClient
 internal import Synchronization
 internal import TestSupport
 
-/// Collects the values of a client's stream until it is let go of.
+/// Collects the values of a client's stream until the observer is released.
 public final class Observer<Value: Sendable>: Sendable {
     private let seen: Seen
     private let task: Task<Void, Never>
@@ -30,9 +30,9 @@ public final class Observer<Value: Sendable>: Sendable {
     public var all: [Value] { seen.values.withLock { $0.map(\.value) } }
     public var timeline: [(value: Value, at: ContinuousClock.Instant)] { seen.values.withLock { $0 } }
 
-    /// Waits until the last value is as wanted.
+    /// Waits until the last value satisfies `isWanted`.
     ///
-    /// - Returns: when that value came.
+    /// - Returns: when that value arrived.
     @discardableResult
     public func sees(
         _ what: String, within limit: Duration = .seconds(2), _ isWanted: (Value) -> Bool

@@ -1,16 +1,16 @@
-// What an operator runs: a Redis and workers beside it.
+// What an operator runs: a Redis server and workers that use it.
 
 public import RollcallClient
 public import TestSupport
 
-/// A private Redis and some workers on it; all gone with the value.
+/// A private Redis and some workers; all are stopped when the value is released.
 public struct Deployment: Sendable {
     public let redis: TestRedis
     public let workers: [WorkerProcess]
 
     /// - Parameters:
-    ///   - settings: of every worker, what is not as it is by default.
-    ///   - kind: what Redis is, for a test that is about that.
+    ///   - settings: configuration of every worker that differs from the defaults.
+    ///   - kind: the kind of Redis deployment, for tests that depend on it.
     public init(
         workers count: Int, settings: [String: String] = [:], on kind: TestRedis.Kind = .usual
     ) async throws {
@@ -26,7 +26,7 @@ public struct Deployment: Sendable {
         }
     }
 
-    /// An app's client on one of the workers, connected.
+    /// Connects a client to one of the workers.
     public func client(_ user: String, _ device: DeviceID, on worker: Int) async throws -> RollcallClient {
         var options = ClientOptions()
         options.typing = try TypingSettings(debounce: .zero)

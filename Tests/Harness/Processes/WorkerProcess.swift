@@ -1,24 +1,25 @@
-// A real `rollcall worker` as an operator starts it: by its command line, known by its ready line, ended by signals.
+// A real `rollcall worker` process: started by its command line, ready once it prints its ready line, stopped by
+// signals.
 
 internal import Foundation
 public import RollcallModel
 public import TestSupport
 
-/// A running worker, ready to serve.
+/// A running worker that accepts connections.
 public final class WorkerProcess: Sendable {
     public let process: ChildProcess
-    /// The worker's name in Redis at its start.
+    /// The worker's incarnation at its start, as named in Redis.
     public let incarnation: String
-    /// Where devices connect, `ws://…/v1/connect`.
+    /// The URL that devices connect to, `ws://…/v1/connect`.
     public let edge: String
-    /// Where servers ask, `http://…`.
+    /// The URL of the admin API, `http://…`.
     public let admin: String
 
-    /// Starts a worker beside `redis` and waits for its ready line.
+    /// Starts a worker that uses `redis`, and waits for its ready line.
     ///
     /// - Parameters:
-    ///   - settings: what is not as it is by default, such as `["presence.grace": "1s"]`.
-    ///   - environment: what is added to the environment.
+    ///   - settings: configuration that differs from the defaults, such as `["presence.grace": "1s"]`.
+    ///   - environment: variables to add to the environment.
     public init(
         _ id: String, redis url: String, settings: [String: String] = [:], environment: [String: String] = [:]
     ) async throws {
@@ -36,7 +37,8 @@ public final class WorkerProcess: Sendable {
         (incarnation, edge, admin) = (String(match.1), String(match.2), String(match.3))
     }
 
-    /// Starts a worker that need not become ready: on free ports, taking names for tokens, unless `settings` differ.
+    /// Starts a worker without waiting for its ready line. Unless `settings` differ, it uses free ports and accepts
+    /// user names as tokens.
     public static func start(
         _ settings: [String: String] = [:], environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -47,17 +49,16 @@ public final class WorkerProcess: Sendable {
         return try ChildProcess([RollcallProgram.path, "worker"] + flags, environment: environment)
     }
 
-    /// The port of the edge.
     public var port: Int { URL(string: edge)?.port ?? 0 }
-    /// The port of the admin's HTTP.
+    /// The port of the admin API.
     public var adminPort: Int { URL(string: admin)?.port ?? 0 }
 
-    /// Ends as after `kill -9`.
+    /// Kills the process, as `kill -9` does.
     public func crash() {
         process.signal(SIGKILL)
     }
 
-    /// A device of the bare protocol, welcomed.
+    /// Connects a device that speaks the bare protocol, and waits for its welcome.
     public func device(
         _ user: String, _ device: String, state: DeviceState = .active
     ) async throws -> WireDevice {
@@ -67,7 +68,7 @@ public final class WorkerProcess: Sendable {
     }
 }
 
-/// A worker ended, or said something else, where it should have become ready.
+/// A worker exited or printed something else instead of its ready line.
 public struct WorkerEnded: Error, CustomStringConvertible {
     public let description: String
 }

@@ -1,21 +1,21 @@
-// Who is at the other end of a connection to Redis: each says so in the first words.
+// Identifies the client of a connection to Redis by the first commands that it sends.
 
 internal import NIOCore
 
-/// Tells callers apart.
+/// Classifies connections by their first bytes.
 enum Caller {
     private static let bus = "RCmb"
 
-    /// Whose a connection is that begins so.
+    /// Returns the kind of a connection that starts with these bytes.
     ///
     /// - Parameter nodes: the ids of a cluster's nodes.
-    /// - Returns: `nil` while that cannot be told.
+    /// - Returns: `nil` while more bytes are needed.
     static func traffic(of opening: ByteBuffer, nodes: [String]) -> Traffic? {
         let text = String(buffer: opening)
         if text.hasPrefix(bus) { return node(opening, nodes) }
         let words = text.split(separator: "\r\n", omittingEmptySubsequences: false)
         guard let command = words.firstIndex(of: "SETNAME") else {
-            // A worker names its connections in one breath with whatever else it says first.
+            // A worker sends the name of a connection together with its first commands.
             let isNameless = words.last == "" && words.count > 2 && !words.contains("AUTH")
             return isNameless || opening.readableBytes > 4096 ? .others : nil
         }
@@ -23,7 +23,7 @@ enum Caller {
         return worker(named: words[command + 2])
     }
 
-    /// `rollcall-w1`, or `rollcall-w1-hears` for one that subscribes, and the like.
+    /// Parses names such as `rollcall-w1`, or `rollcall-w1-hears` for a connection that subscribes.
     private static func worker(named name: Substring) -> Traffic {
         guard let name = name.wholeMatch(of: #/rollcall-w(\d+)(-[a-z]+)?/#), let number = Int(name.1) else {
             return .others
@@ -31,7 +31,7 @@ enum Caller {
         return Traffic.worker(number).intersection(name.2 == "-hears" ? .subscribers : .commands)
     }
 
-    /// What nodes of a cluster tell each other has the id of whoever speaks behind five numbers.
+    /// The header of a cluster bus message has the sender's node id at byte 40.
     private static func node(_ opening: ByteBuffer, _ nodes: [String]) -> Traffic? {
         guard let id = opening.getString(at: opening.readerIndex + 40, length: 40) else { return nil }
         return nodes.firstIndex(of: id).map { .node($0) } ?? .others

@@ -1,16 +1,16 @@
-// One direction of a tunnel: a queue between two sockets, emptied as the weather permits.
+// One direction of a tunnel: a queue between two sockets that forwards bytes as its `Weather` allows.
 
 internal import NIOCore
 
-/// Carries what comes from one channel to another. Used on one event loop only.
+/// Forwards bytes from one channel to another. Used on one event loop only.
 final class Lane {
     private enum Item {
         case bytes(ByteBuffer)
         case end
     }
 
-    /// How much may wait before no more is read: what a peer sends beyond it fills the kernel's buffers, and then the
-    /// peer's own, as it does with a reader that is slow.
+    /// The most bytes that may wait before the lane stops reading. Further data fills the buffers of the kernel and
+    /// then of the sender, as with a slow reader.
     private static let most = 1 << 20
 
     private var source: (any Channel)?
@@ -47,7 +47,7 @@ final class Lane {
         pump()
     }
 
-    /// The source says no more.
+    /// The source has sent its last byte.
     func ended() {
         guard !hasEnded else { return }
         hasEnded = true
@@ -55,13 +55,13 @@ final class Lane {
         pump()
     }
 
-    /// The source is gone.
+    /// The source is closed.
     func sourceClosed() {
         source = nil
         ended()
     }
 
-    /// The target is gone: nobody is left to carry to.
+    /// The target is closed: waiting bytes are dropped.
     func targetClosed() {
         target = nil
         waiting.removeAll()
@@ -73,7 +73,7 @@ final class Lane {
         if waitingBytes < Self.most { source?.read() }
     }
 
-    /// Lets go what may.
+    /// Forwards whatever is due.
     func pump() {
         guard let target else { return }
         let wasFull = waitingBytes >= Self.most

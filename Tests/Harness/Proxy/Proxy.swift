@@ -1,22 +1,20 @@
-// A TCP proxy that a test puts between two processes: to them it is the other end, and what the network does to them
-// is what the test says.
+// A TCP proxy between two processes. The test decides what happens to the bytes in between.
 
 internal import NIOCore
 internal import NIOPosix
 public import TestSupport
 
-/// A proxy on loopback, in clear weather until told otherwise.
+/// A proxy on loopback. It forwards everything unchanged until a test sets another ``Weather``.
 public final class Proxy: Gate {
-    /// Where it listens.
     public let port: Int
     private let loop: any EventLoop
     private let listener: any Channel
     private let board: NIOLoopBound<Switchboard>
 
     /// - Parameters:
-    ///   - target: the port that connections go on to; without one, connections are reset until ``aim(at:)``.
-    ///   - isRedis: whether connections go to Redis, and are told apart by whose they are and what for; all others count as
-    ///     every kind at once.
+    ///   - target: the port to forward connections to; without one, connections are reset until ``aim(at:)``.
+    ///   - isRedis: whether connections go to Redis and are classified by client and purpose. Otherwise, every
+    ///     connection counts as ``Traffic/all``.
     public init(to target: Int? = nil, isRedis: Bool = false) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let board = try await loop.submit {
@@ -40,59 +38,60 @@ public final class Proxy: Gate {
         loop.execute { [board] in board.value.cut(.reset, .all) }
     }
 
-    /// New connections go to this port, or are reset.
+    /// Forwards new connections to this port; `nil` resets them.
     public func aim(at target: Int?) async throws {
         try await onLoop { $0.target = target }
     }
 
-    /// The weather from now on.
+    /// Sets what happens to traffic from now on.
     ///
-    /// - Parameter newcomersToo: whether it is that of connections yet to come as well.
+    /// - Parameter newcomersToo: whether this also applies to connections opened later.
     public func set(_ weather: Weather, for traffic: Traffic = .all, newcomersToo: Bool = true) async throws {
         try await onLoop { $0.set(weather, for: traffic, newcomersToo: newcomersToo) }
     }
 
-    /// Cuts the connections that stand.
+    /// Cuts the open connections.
     public func cut(_ how: Cut, _ traffic: Traffic = .all) async throws {
         try await onLoop { $0.cut(how, traffic) }
     }
 
-    /// Which node of a cluster has which id: theirs are the connections that begin with it.
+    /// Sets the ids of a cluster's nodes. A connection between nodes is classified by the id of the node that opened
+    /// it.
     public func tell(nodes: [String]) async throws {
         try await onLoop { $0.nodes = nodes }
     }
 
-    /// Sets a trap: the first connection on which a client sends these bytes (in one piece) is stalled, beginning with
-    /// them. Other connections are not touched.
+    /// Sets a trap: the first connection on which a client sends these bytes, in one piece, is stalled, starting with
+    /// those bytes. Other connections are unaffected.
     ///
     /// - Parameter sprung: called when that has happened.
     public func stall(onSightOf marker: String, sprung: @Sendable @escaping () -> Void) async throws {
         try await onLoop { $0.setTrap(marker, sprung: sprung) }
     }
 
-    /// Keeps what clients send from now on, for ``texts()``.
+    /// Records what clients send from now on, for ``texts()``.
     public func listen() async throws {
         try await onLoop { $0.listen() }
     }
 
-    /// What one client has said over its WebSocket since ``listen()`` was called, before it connected.
+    /// The WebSocket text messages that one client sent. Call ``listen()`` before the client connects.
     public func texts() async throws -> [String] {
         try await onLoop { board in
             board.heard.map { ClientFrames.texts(in: Array($0.readableBytesView)) } ?? []
         }
     }
 
-    /// How many connections stand. One that has not said its name yet counts among all, and among no kind.
+    /// The number of open connections. One that is not classified yet counts only in ``Traffic/all``.
     public func connections(_ traffic: Traffic = .all) async throws -> Int {
         try await onLoop { $0.standing(traffic).count }
     }
 
-    /// How many bytes of clients are held back.
+    /// The number of bytes from clients that are held back.
     public func heldBytes() async throws -> Int {
         try await onLoop { $0.standing(.all).reduce(0) { $0 + $1.up.waitingBytes } }
     }
 
-    /// How many bytes of clients were lost, on connections that stand.
+    /// The number of bytes from clients that were lost, on connections that are still open.
     public func lostBytes() async throws -> Int {
         try await onLoop { $0.standing(.all).reduce(0) { $0 + $1.up.lostBytes } }
     }

@@ -1,20 +1,20 @@
-// All of a proxy's tunnels, and the weather that new ones come into.
+// All tunnels of a proxy, and the settings for new ones.
 
 internal import NIOCore
 internal import NIOPosix
 
-/// The inside of a ``Proxy``. Used on one event loop only.
+/// The state of a ``Proxy``. Used on one event loop only.
 final class Switchboard {
     /// Where new connections go; `nil` refuses them.
     var target: Int?
     private let loop: any EventLoop
     private let tellsTraffic: Bool
-    /// What was said of whom, the last word last.
+    /// The settings for new connections, the most recent last.
     private var forecasts: [(traffic: Traffic, weather: Weather)] = []
     /// The ids of a cluster's nodes, in order.
     var nodes: [String] = []
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
-    /// All that clients have sent since somebody began to listen.
+    /// Everything that clients have sent since recording started.
     private(set) var heard: ByteBuffer?
     private var trap: (marker: ByteBufferView, sprung: () -> Void)?
 
@@ -50,7 +50,7 @@ final class Switchboard {
         for tunnel in standing(traffic) { tunnel.cut(how) }
     }
 
-    /// Stalls the first connection on which a client sends the marker, from the bytes with the marker on.
+    /// Stalls the first connection on which a client sends the marker, starting with the bytes that contain it.
     func setTrap(_ marker: String, sprung: @escaping () -> Void) {
         trap = (ByteBuffer(string: marker).readableBytesView, sprung)
     }
@@ -99,7 +99,7 @@ final class Switchboard {
         trap.sprung()
     }
 
-    /// The client is gone. What it sent is still carried, and keeps the tunnel alive for as long as that takes.
+    /// Handles a closed client connection. The tunnel stays until what the client sent has been forwarded.
     private func closed(_ tunnel: Tunnel) {
         guard let server = tunnel.server, server.isActive else {
             return _ = tunnels.removeValue(forKey: ObjectIdentifier(tunnel.client))

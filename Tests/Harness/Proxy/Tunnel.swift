@@ -1,4 +1,4 @@
-// One proxied connection: two sockets and a lane for each direction between them.
+// One proxied connection: two sockets and a lane in each direction.
 
 internal import NIOCore
 
@@ -12,17 +12,17 @@ internal import NIOCore
 final class Tunnel {
     let client: any Channel
     private(set) var server: (any Channel)?
-    /// From the client to the server, and back.
+    /// From the client to the server. `down` is the opposite direction.
     let up: Lane
     let down: Lane
-    /// Whose it is; unknown until the client has spoken.
+    /// The kind of connection; `nil` until the client has sent enough to classify it.
     private(set) var traffic: Traffic?
     private var opening = ByteBuffer()
-    /// Whose a connection is that begins so, as soon as that can be told.
+    /// Classifies a connection by its first bytes; `nil` while more bytes are needed.
     private let tell: (ByteBuffer) -> Traffic?
     /// Called once, when ``traffic`` is known.
     private let recognised: (Tunnel) -> Void
-    /// Called with all that the client sends, before it goes on.
+    /// Called with everything that the client sends, before it is forwarded.
     private let overheard: (Tunnel, ByteBuffer) -> Void
 
     init(
@@ -46,7 +46,7 @@ final class Tunnel {
         set { (up.weather, down.weather) = (newValue, newValue) }
     }
 
-    /// The far side is reached: what waited may go there.
+    /// Handles the connection to the server: waiting bytes may be forwarded.
     func connected(to server: any Channel) {
         self.server = server
         up.goes(to: server)
@@ -62,7 +62,7 @@ final class Tunnel {
     func cut(_ how: Cut) {
         for channel in [client, server].compactMap({ $0 }) {
             if how == .reset, let options = channel as? any SocketOptionProvider {
-                // Closing with no time to linger is a reset.
+                // Closing with a linger time of 0 sends a reset.
                 _ = options.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             }
             channel.close(promise: nil)

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// What happens on one of a tunnel's two sockets.
+/// Handles the events of one of a tunnel's two sockets.
 final class TunnelEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,20 +1,20 @@
-// What a network may do to the bytes between two ends.
+// Network faults that a proxy can simulate.
 
-/// What a proxy does with what passes through it.
+/// What a proxy does with the bytes that pass through it.
 public enum Weather: Hashable, Sendable {
-    /// All arrives as if there were no proxy.
+    /// Everything is forwarded at once.
     case clear
-    /// All arrives, in order, this much later.
+    /// Everything is forwarded in order, delayed by this much.
     case slow(Duration)
-    /// Nothing arrives, be it bytes or the end of a connection, until the weather changes; then all of it does.
+    /// Nothing is forwarded, neither bytes nor the end of a connection, until this setting changes. Then everything is.
     case stalled
-    /// Nothing arrives, ever.
+    /// All bytes are dropped.
     case lossy
-    /// As ``clear`` for connections that stand; new ones are reset.
+    /// As ``clear`` for open connections; new ones are reset.
     case refusing
 }
 
-/// Which connections to Redis, or to one of several servers of it, are meant.
+/// A set of connections to Redis, or to one of several Redis servers.
 public struct Traffic: OptionSet, Hashable, Sendable {
     public let rawValue: UInt64
 
@@ -22,22 +22,22 @@ public struct Traffic: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Of workers; two bits each.
+    /// Connections of workers; each worker has two bits.
     public static let commands = Traffic(rawValue: 0x5555_5555)
     public static let subscribers = Traffic(rawValue: 0xAAAA_AAAA)
-    /// Of one worker, `w0` and so on, sixteen at the most.
+    /// Connections of one worker (`w0` and so on, at most 16).
     public static func worker(_ number: Int) -> Traffic { Traffic(rawValue: 0b11 << (2 * UInt64(number))) }
-    /// Of one node of a cluster to another, in the order of their ids; sixteen at the most.
+    /// Connections from one cluster node to the others, numbered in the order of the ids; at most 16.
     public static func node(_ number: Int) -> Traffic { Traffic(rawValue: 1 << (32 + UInt64(number))) }
-    /// Of everybody else: replicas, sentinels, operators.
+    /// All other connections: of replicas, sentinels and operators.
     public static let others = Traffic(rawValue: 1 << 63)
     public static let all = Traffic(rawValue: .max)
 }
 
 /// How a connection is cut.
 public enum Cut: Hashable, Sendable {
-    /// Each end hears that the other has closed.
+    /// Both ends receive a FIN.
     case fin
-    /// Each end hears that the connection is void.
+    /// Both ends receive a reset.
     case reset
 }

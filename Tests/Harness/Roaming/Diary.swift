@@ -1,4 +1,4 @@
-// What a device heard, and when: everything that is judged later is judged by this.
+// What a device received, and when. The tests judge everything by these entries.
 
 internal import NIOConcurrencyHelpers
 public import RollcallModel
@@ -6,7 +6,7 @@ public import RollcallModel
 /// One entry of a diary.
 public struct Note: Sendable {
     public enum Event: Sendable {
-        /// It tries to connect to a host.
+        /// The device tries to connect to a host.
         case tried(host: Int)
         case welcomed(host: Int)
         case presence(Presence)
@@ -17,12 +17,12 @@ public struct Note: Sendable {
         case signalled(ConversationID, asked: ContinuousClock.Instant)
         /// The user is no longer a member of the conversation.
         case removed(ConversationID)
-        /// The worker took a fresh token.
+        /// The worker accepted a new token.
         case refreshed
         case goodbye(ServerMessage.Goodbye)
-        /// A connection that it did not end itself, on this host, ended.
+        /// A connection to this host ended, and the device did not end it.
         case ended(host: Int, CloseCode?)
-        /// It let go of its connection itself.
+        /// The device ended its connection itself.
         case left(host: Int)
     }
 
@@ -30,7 +30,7 @@ public struct Note: Sendable {
     public let event: Event
 }
 
-/// A device's notes, in the order of time.
+/// A device's entries, in order of time.
 final class Diary: Sendable {
     private let entries = NIOLockedValueBox<[Note]>([])
 
@@ -41,7 +41,7 @@ final class Diary: Sendable {
     }
 }
 
-/// Where devices may connect: hosts by number, each with a port while it has one.
+/// The hosts that devices may connect to, by number. A host has a port only while it is up.
 public struct Hosts: Sendable {
     let count: Int
     let port: @Sendable (Int) -> Int?
@@ -51,7 +51,7 @@ public struct Hosts: Sendable {
         self.port = port
     }
 
-    /// Which host a worker means that says where to go.
+    /// Returns the host that a URL in a `goodbye` names.
     func host(at url: String) -> Int? {
         let port = url.wholeMatch(of: #/wss?://[^/]*:(\d+)(/.*)?/#).flatMap { Int($0.output.1) }
         return port.flatMap { port in (0..<count).first { self.port($0) == port } }

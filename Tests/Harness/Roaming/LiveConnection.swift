@@ -1,25 +1,25 @@
-// A WebSocket session on an event loop, for devices by the thousand and for moments to the millisecond: what comes is
-// told when it comes.
+// A WebSocket session on an event loop, for thousands of devices and measurements to the millisecond: each message is
+// reported when it arrives.
 
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
 internal import RollcallModel
 
-/// One session's connection. Used on its event loop only.
+/// The connection of one session. Used on its event loop only.
 final class LiveConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// How a connection that its device gives up goes.
+    /// How a device abandons its connection.
     enum Loss {
         case fin
         case reset
-        /// It stays open and nobody is there: nothing is read, and pings are not answered.
+        /// The connection stays open, but the device neither reads nor answers pings.
         case silence
     }
 
     private let codec = MessageCodec()
-    /// How long a worker may take to be reached and to upgrade.
+    /// The time limit for connecting and for the WebSocket upgrade.
     private static let patience = TimeAmount.seconds(3)
     private var channel: (any Channel)?
     private var reader = FrameReader()
@@ -32,7 +32,7 @@ final class LiveConnection: ChannelInboundHandler {
 
     /// - Parameters:
     ///   - opened: called when messages can be sent.
-    ///   - ended: called once, unless ``lose(_:)`` came before: with the worker's close code if it gave one.
+    ///   - ended: called once with the worker's close code, if it sent one; never after ``lose(_:)``.
     init(
         opened: @escaping () -> Void, received: @escaping (ServerMessage) -> Void,
         ended: @escaping (CloseCode?) -> Void
@@ -58,7 +58,7 @@ final class LiveConnection: ChannelInboundHandler {
         write(ClientFrames.frame(ClientFrames.Opcode.text, Array(codec.json(of: request))))
     }
 
-    /// Gives the connection up without a word.
+    /// Abandons the connection without a `goodbye` or close frame.
     func lose(_ how: Loss) {
         hasEnded = true
         switch how {
@@ -73,7 +73,7 @@ final class LiveConnection: ChannelInboundHandler {
         }
     }
 
-    // MARK: What the channel tells
+    // MARK: Channel events
 
     func channelActive(context: ChannelHandlerContext) {
         channel = context.channel

@@ -1,33 +1,33 @@
-// A device as people carry it: it wants to be there, and does what the protocol asks of a good client to stay so.
+// A simulated device that stays connected as the protocol asks of a good client.
 
 internal import NIOCore
 internal import NIOPosix
 public import RollcallModel
 
-/// A device that may be connected to any of some hosts. It remembers what it heard, each with its moment.
+/// A device that may connect to any of several hosts. It records what it receives, with the time of each message.
 public final class Roamer: Sendable {
-    /// What it does when its connection ends without its doing.
+    /// What the device does when its connection ends and it did not end it itself.
     public enum Manner: Sendable {
-        /// Goes where the goodbye said, or to another host, after a small pause.
+        /// Reconnects after a short pause: to the host that the `goodbye` named, or else to another one.
         case returns
-        /// Goes to the same host again, for as long as it takes.
+        /// Reconnects to the same host until it succeeds.
         case returnsHome
         case staysAway
     }
 
-    /// How it lets go of a connection without a goodbye.
+    /// How the device ends a connection without a `goodbye`.
     public enum Loss: Sendable {
-        /// It closes.
+        /// Closes the connection.
         case fin
         case reset
-        /// It goes on holding the connection, and neither reads nor writes.
+        /// Keeps the connection open, but neither reads nor writes.
         case silence
     }
 
-    /// When a device that comes counts as there.
+    /// When a connecting device counts as connected.
     public enum Arrival: Sendable {
         case welcomed
-        /// The hello was acknowledged: its record stands in Redis.
+        /// The `hello` was acknowledged: the device's record is in Redis.
         case written
     }
 
@@ -38,8 +38,8 @@ public final class Roamer: Sendable {
     private let inside: NIOLoopBound<RoamerState>
 
     /// - Parameters:
-    ///   - tokens: how it gets its tokens.
-    ///   - hosts: where it may connect.
+    ///   - tokens: the source of its tokens.
+    ///   - hosts: the hosts that it may connect to.
     public init(
         _ user: UserID, _ device: DeviceID, state: DeviceState = .active, manner: Manner = .returns,
         tokens: TokenSource = .names, hosts: Hosts
@@ -60,25 +60,25 @@ public final class Roamer: Sendable {
         loop.execute { [inside] in inside.value.end() }
     }
 
-    /// What happened to it so far.
+    /// Everything recorded so far.
     public var notes: [Note] { diary.notes }
 
-    /// Connects to a host, and is there from now on.
+    /// Connects to a host, and reconnects from now on as ``Manner`` says.
     public func come(to host: Int, until arrival: Arrival = .written) async throws {
         try await loop.flatSubmit { [inside] in inside.value.come(to: host, until: arrival) }.get()
     }
 
-    /// Asks for something and waits for the answer.
+    /// Sends a request and waits for the reply.
     ///
-    /// - Throws: ``NoAnswer`` if the connection ends before.
+    /// - Throws: ``NoAnswer`` if the connection ends first.
     @discardableResult
     public func ask(_ message: ClientMessage) async throws -> ServerMessage {
         try await loop.flatSubmit { [inside] in inside.value.ask(message) }.get()
     }
 
-    /// Says something without waiting.
+    /// Sends a message without waiting for a reply.
     ///
-    /// - Returns: when it was written to the socket.
+    /// - Returns: when the message was written to the socket.
     @discardableResult
     public func say(_ message: ClientMessage) async throws -> ContinuousClock.Instant {
         try await loop.submit { [inside] in
@@ -87,26 +87,26 @@ public final class Roamer: Sendable {
         }.get()
     }
 
-    /// Ends cleanly and does not come back.
+    /// Sends a `goodbye` and does not reconnect.
     public func goodbye() async throws {
         try await say(.goodbye)
     }
 
-    /// Loses its connection and does not come back by itself.
+    /// Abandons the connection and does not reconnect until ``come(to:until:)``.
     public func lose(_ how: Loss) async throws {
         try await loop.submit { [inside] in inside.value.leave(how) }.get()
     }
 
-    /// What it does from now on when its connection ends.
+    /// Sets what the device does from now on when its connection ends.
     public func behave(_ manner: Manner) async throws {
         try await loop.submit { [inside] in inside.value.manner = manner }.get()
     }
 
-    /// Where it is connected, if it is.
+    /// The host that the device is connected to, if any.
     public func whereabouts() async throws -> Int? {
         try await loop.submit { [inside] in inside.value.host }.get()
     }
 
-    /// The connection ended before an answer came.
+    /// The connection ended before the reply arrived.
     public struct NoAnswer: Error {}
 }

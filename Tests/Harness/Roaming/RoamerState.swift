@@ -1,4 +1,4 @@
-// The inside of a roaming device: its wishes, its connection, and what follows when that ends.
+// The state of a ``Roamer``: its subscriptions, its connection, and what it does when the connection ends.
 
 internal import NIOCore
 internal import RollcallModel
@@ -26,14 +26,14 @@ final class RoamerState {
     private var attempt: Scheduled<Void>?
     private var isWelcomed = false
     private var waiting: [MessageID: EventLoopPromise<ServerMessage>] = [:]
-    /// Requests that are not answered yet and whose `ack` is noted.
+    /// Requests without a reply so far whose `ack` is to be recorded.
     private var noted: [MessageID: Note.Event] = [:]
     private var refresh: Scheduled<Void>?
-    /// Completed when the present visit is welcomed, and when its hello is acknowledged.
+    /// Fulfilled when the current session is welcomed, and when its `hello` is acknowledged.
     private var arrival: (welcomed: EventLoopPromise<Void>, written: EventLoopPromise<ServerMessage>)?
-    /// What the worker said before it closes.
+    /// The `goodbye` of the worker, received before it closes the connection.
     private var farewell: ServerMessage.Goodbye?
-    /// Connections that were left standing in silence.
+    /// Abandoned connections that are still open.
     private var silent: [LiveConnection] = []
     private var lastID: Int64 = 0
     var manner: Roamer.Manner
@@ -67,7 +67,7 @@ final class RoamerState {
         send(message, answer: nil)
     }
 
-    /// Lets go of what connection there is, and wants none.
+    /// Ends the current connection, if any, and does not reconnect.
     func leave(_ how: Roamer.Loss) {
         attempt?.cancel()
         if let host { diary.note(.left(host: host)) }
@@ -81,7 +81,7 @@ final class RoamerState {
         forget()
     }
 
-    /// Nothing of it is left.
+    /// Ends everything, including abandoned connections.
     func end() {
         manner = .staysAway
         leave(.fin)
@@ -89,9 +89,9 @@ final class RoamerState {
         silent = []
     }
 
-    // MARK: Talking
+    // MARK: Messages
 
-    /// What is wished for is remembered, and said again on each new connection.
+    /// Stores subscriptions and the device's state, so that they are sent again on each new connection.
     private func send(_ message: ClientMessage, answer: EventLoopPromise<ServerMessage>?) {
         switch message {
         case .state(let state): self.state = state
@@ -140,7 +140,7 @@ final class RoamerState {
         }
     }
 
-    // MARK: Coming and going
+    // MARK: Connecting and disconnecting
 
     private func welcomed() {
         isWelcomed = true
@@ -206,7 +206,7 @@ final class RoamerState {
 }
 
 extension Note.Event {
-    /// What the `ack` of a message means that is sent now; `nil` where it is not noted.
+    /// The event to record when this message, sent now, is acknowledged; `nil` if none.
     fileprivate init?(acknowledging message: ClientMessage) {
         switch message {
         case .join(let conversation, _): self = .joined(conversation, asked: .now)

@@ -1,12 +1,12 @@
-// The tokens of roaming devices: names for workers that trust everybody, signed tokens that end soon for others.
+// The tokens of simulated devices: user names for workers in insecure mode, short-lived signed tokens for others.
 
 public import RollcallModel
 
-/// Where roaming devices get their tokens from.
+/// Creates the tokens of simulated devices.
 public struct TokenSource: Sendable {
-    /// Makes a token that is valid from now on.
+    /// Creates a token that is valid from now on.
     let token: @Sendable (UserID, DeviceID) -> String
-    /// How old a token is when the device sends a fresh one over its connection; `nil` if it never does.
+    /// The age of a token at which the device sends a new one over its connection; `nil` if it never does.
     let refreshedAfter: Duration?
 
     public init(refreshedAfter: Duration?, _ token: @escaping @Sendable (UserID, DeviceID) -> String) {

@@ -1,6 +1,6 @@
-// WebSocket from a client's side, by hand: the harness judges a worker by nothing that the project itself wrote.
+// The client side of WebSocket, written by hand so that the tests do not depend on the code under test.
 
-/// The upgrade, and what a client writes.
+/// The upgrade request, and the frames that a client sends.
 enum ClientFrames {
     enum Opcode {
         static let text: UInt8 = 1
@@ -9,7 +9,7 @@ enum ClientFrames {
         static let pong: UInt8 = 10
     }
 
-    /// Asks for the upgrade. The key is that of RFC 6455's own example, so the right answer is known.
+    /// The upgrade request. Its key is the example in RFC 6455, so the expected response is known.
     static let upgradeRequest = Array(
         """
         GET /v1/connect HTTP/1.1\r
@@ -21,7 +21,7 @@ enum ClientFrames {
         \r\n
         """.utf8)
 
-    /// One whole frame; its mask is of zeros, which RFC 6455 allows.
+    /// Returns one complete frame. Its mask is all zeros, which RFC 6455 allows.
     static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let length: [UInt8] =
             switch payload.count {
@@ -32,7 +32,7 @@ enum ClientFrames {
         return [0x80 | opcode] + length + [0, 0, 0, 0] + payload
     }
 
-    /// The text messages of one client, each in one frame, behind its request for the upgrade.
+    /// Returns the text messages of one client, each in one frame, that follow its upgrade request.
     static func texts(in bytes: [UInt8]) -> [String] {
         guard let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return [] }
         var rest = bytes[head.upperBound...]
@@ -43,7 +43,7 @@ enum ClientFrames {
         return texts
     }
 
-    /// Takes the first frame, if it is there to its end.
+    /// Removes and returns the first frame if it is complete.
     private static func masked(_ rest: inout ArraySlice<UInt8>) -> (opcode: UInt8, payload: [UInt8])? {
         let bytes = Array(rest.prefix(14))
         guard bytes.count >= 6 else { return nil }
@@ -58,13 +58,13 @@ enum ClientFrames {
         return (bytes[0] & 0x0F, payload.enumerated().map { $1 ^ mask[mask.startIndex + $0 % 4] })
     }
 
-    /// What a close frame says; `nil` if it says nothing.
+    /// Returns the code in a close frame; `nil` if it has none.
     static func closeCode(of payload: [UInt8]) -> Int? {
         payload.count < 2 ? nil : Int(payload[0]) << 8 | Int(payload[1])
     }
 }
 
-/// Cuts what a worker sends into the answer to the upgrade and the frames behind it.
+/// Splits what a worker sends into the upgrade response and the frames after it.
 struct FrameReader {
     /// A worker did not upgrade the connection.
     struct NoUpgrade: Error, CustomStringConvertible {
@@ -80,9 +80,9 @@ struct FrameReader {
         unread.append(contentsOf: bytes)
     }
 
-    /// Takes the answer to the upgrade.
+    /// Consumes the upgrade response.
     ///
-    /// - Returns: whether it is there yet.
+    /// - Returns: whether it was complete.
     mutating func tookUpgrade() throws -> Bool {
         let end: [UInt8] = [13, 10, 13, 10]
         let rest = unread[position...]

@@ -1,4 +1,4 @@
-// HTTP/1.1 by hand, as much of it as asking the admin port takes: one request after the other on one connection.
+// A minimal HTTP/1.1 client for the admin port: one request after another on one connection.
 
 public import NIOCore
 internal import NIOPosix
@@ -10,7 +10,7 @@ public final class HTTPLine: Sendable {
         public let body: ByteBuffer
     }
 
-    /// The connection ended, or no answer came in time.
+    /// The connection ended, or no response arrived in time.
     public struct NoAnswer: Error {}
 
     private let channel: any Channel
@@ -30,9 +30,9 @@ public final class HTTPLine: Sendable {
 
     deinit { channel.close(promise: nil) }
 
-    /// Asks for a path.
+    /// Sends a GET request.
     ///
-    /// - Throws: ``NoAnswer``; the line is of no more use then.
+    /// - Throws: ``NoAnswer``; the connection cannot be used afterwards.
     public func get(_ path: String, within limit: Duration) async throws -> Answer {
         try await send("GET", path, within: limit)
     }
@@ -40,7 +40,7 @@ public final class HTTPLine: Sendable {
     /// Sends a request.
     ///
     /// - Parameter json: the body, if the request has one.
-    /// - Throws: ``NoAnswer``; the line is of no more use then.
+    /// - Throws: ``NoAnswer``; the connection cannot be used afterwards.
     public func send(
         _ method: String, _ path: String, json: String? = nil, within limit: Duration
     ) async throws -> Answer {
@@ -85,7 +85,7 @@ public final class HTTPLine: Sendable {
             context.close(promise: nil)
         }
 
-        /// The next answer, if all of it has come.
+        /// The next response, if it is complete.
         private func nextAnswer() -> Answer? {
             let end = ByteBuffer(string: "\r\n\r\n").readableBytesView
             guard let head = unread.readableBytesView.firstRange(of: end) else { return nil }

@@ -1,5 +1,5 @@
-// WebSocket by hand over a bare socket: a test sends exactly the frames it means to, drops the connection when it
-// means to, and judges a worker by nothing that the project itself wrote.
+// A hand-written WebSocket client on a bare socket. Tests decide which frames it sends and when it drops the
+// connection, and do not depend on the code under test.
 
 internal import Foundation
 internal import TestSupport
@@ -18,7 +18,8 @@ final class RawWebSocket {
 
     /// Connects and upgrades.
     ///
-    /// - Parameter receiveBuffer: asks the kernel for a small one, so that a client that does not read is felt soon.
+    /// - Parameter receiveBuffer: the size of the kernel's receive buffer. With a small one, a worker soon notices that
+    ///   a client does not read.
     init(port: Int, receiveBuffer: Int32? = nil) async throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var size = receiveBuffer {
@@ -39,7 +40,7 @@ final class RawWebSocket {
 
     deinit { drop() }
 
-    /// Closes without a word, as a network that goes away.
+    /// Closes the socket without a close frame, as when the network fails.
     func drop() {
         if isOpen { close(descriptor) }
         isOpen = false
@@ -53,7 +54,7 @@ final class RawWebSocket {
         try await write(ClientFrames.frame(opcode, payload))
     }
 
-    /// What has come since the last call: pings are answered, and of the frames only these are told.
+    /// Returns the text and close frames received since the last call. Answers pings.
     func events() async throws -> [Event] {
         read()
         var events: [Event] = []

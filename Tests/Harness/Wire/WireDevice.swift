@@ -1,29 +1,29 @@
-// A device that speaks the protocol and nothing else: no reconnecting, no debounce, no timers of its own.
+// A device that speaks only the protocol: it has no reconnecting, debounce or timers.
 
 internal import Foundation
 public import RollcallModel
 internal import TestSupport
 
-/// One WebSocket session, read when it is looked at.
+/// One WebSocket session. Incoming messages are read only when the test asks for them.
 public final class WireDevice {
     private let socket: RawWebSocket
     private let codec = MessageCodec()
     private var lastID: Int64 = 0
-    /// All that has come.
+    /// All messages received so far.
     public private(set) var messages: [ServerMessage] = []
-    /// How the worker ended the session, if it did; the code is absent where the connection just ended.
+    /// How the session ended, if it did; the code is `nil` if the connection ended without a close frame.
     public private(set) var close: Close?
 
     public struct Close: Hashable {
         public var code: CloseCode?
     }
 
-    /// - Parameter receiveBuffer: a small one lets the worker feel soon that nobody looks.
+    /// - Parameter receiveBuffer: with a small one, a worker soon notices that the client does not read.
     public init(port: Int, receiveBuffer: Int32? = nil) async throws {
         socket = try await RawWebSocket(port: port, receiveBuffer: receiveBuffer)
     }
 
-    /// Says hello and waits for the welcome.
+    /// Sends a `hello` and waits for the welcome.
     public func hello(token: String, device: String, state: DeviceState = .active) async throws {
         let device = try DeviceID(device)
         try await send(.hello(.init(token: token, device: device, state: state)))
@@ -41,9 +41,9 @@ public final class WireDevice {
         return .integer(lastID)
     }
 
-    /// Sends a message and waits until it has taken effect.
+    /// Sends a message and waits for its reply.
     ///
-    /// - Returns: the error, if it had none.
+    /// - Returns: the error; `nil` if the message was acknowledged.
     @discardableResult
     public func ask(_ message: ClientMessage) async throws -> MessageError? {
         let id = try await send(message)
@@ -61,14 +61,14 @@ public final class WireDevice {
     public func send(text: String) async throws { try await socket.send(text) }
     public func send(opcode: UInt8, _ payload: [UInt8]) async throws { try await socket.send(opcode: opcode, payload) }
 
-    /// Ends the connection without a word.
+    /// Closes the connection without a close frame.
     public func drop() {
         socket.drop()
     }
 
-    /// Takes in what has come since the last look.
+    /// Reads what has arrived since the last call.
     ///
-    /// - Returns: it.
+    /// - Returns: the new messages.
     @discardableResult
     public func look() async throws -> [ServerMessage] {
         var news: [ServerMessage] = []
@@ -82,7 +82,7 @@ public final class WireDevice {
         return news
     }
 
-    /// Waits for the worker to end the session.
+    /// Waits until the worker ends the session.
     ///
     /// - Returns: the close code.
     public func closed(within limit: Duration = .seconds(10)) async throws -> CloseCode? {
@@ -98,7 +98,7 @@ public final class WireDevice {
         return messages.lazy.compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
     }
 
-    /// The last that was said of who types in a conversation.
+    /// The last update about who is typing in a conversation.
     public func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing? {
         try await look()
         return messages.reversed().lazy.compactMap {
