@@ -1,5 +1,5 @@
-// A real process that a test starts and that never outlives it: beside each child stands a watcher, a shell that
-// reads from a pipe of ours and kills the child when that pipe ends, be it because the test run itself was killed.
+// A child process that never outlives the test run. Each child has a watcher: a shell that reads from a pipe of this
+// process and kills the child when the pipe closes, even if the test run was killed.
 
 internal import Foundation
 internal import Spawning
@@ -13,11 +13,11 @@ public final class ChildProcess: @unchecked Sendable {
     private var outputBytes = Data()
     private var errorBytes = Data()
     private var openPipes = 2
-    /// The exit code, or the signal's number plus 128, once the child has ended.
+    /// The exit code, or the signal's number plus 128, once the child has exited.
     private var code: Int32?
     private var watcherEnded = false
 
-    /// Starts `arguments`, of which the first is the program, looked up in `PATH` unless it has a slash.
+    /// Starts `arguments`; the first is the program, looked up in `PATH` unless it contains a slash.
     public init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let output = Pipe()
         let errors = Pipe()
@@ -55,13 +55,13 @@ public final class ChildProcess: @unchecked Sendable {
         lock.withLock { if code == nil { _ = Foundation.kill(pid, number) } }
     }
 
-    /// Ends the child as a crash would, and its watcher with it.
+    /// Kills the child as a crash would, and its watcher.
     public func kill() {
         signal(SIGKILL)
         lock.withLock { if !watcherEnded { _ = Foundation.kill(watcher, SIGKILL) } }
     }
 
-    /// Waits for the child to end.
+    /// Waits for the child to exit.
     ///
     /// - Returns: its exit code, or the signal's number plus 128.
     /// - Throws: ``Timeout`` if it still runs after `limit`.
@@ -82,8 +82,8 @@ public final class ChildProcess: @unchecked Sendable {
             end: { [weak self] in self?.lock.withLock { self?.openPipes -= 1 } })
     }
 
-    /// Waits on a thread of its own for a process to end. It stays a zombie until ``code`` is set under the lock, so
-    /// that no signal of ours can reach another process under its number.
+    /// Waits on a separate thread for a process to exit. The process stays a zombie until ``code`` is set under the
+    /// lock, so that no signal can reach another process with the same number.
     private func reap(_ pid: Int32, ended: @escaping @Sendable (ChildProcess, Int32) -> Void) {
         Thread.detachNewThread { [weak self] in
             var information = siginfo_t()

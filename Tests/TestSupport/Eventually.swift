@@ -1,4 +1,4 @@
-// Waiting for what other processes do: a condition, looked at often, with a limit. Never a bare sleep.
+// Waits for other processes by polling a condition until a time limit, instead of sleeping for a fixed time.
 
 /// A condition that did not come true in time.
 public struct Timeout: Error, CustomStringConvertible {
@@ -11,9 +11,9 @@ public struct Timeout: Error, CustomStringConvertible {
 
 /// Waits until `condition` is true.
 ///
-/// Time in which this process was not let run does not count: others were perhaps not, either.
+/// Time in which this process was not scheduled does not count, since other processes may not have run either.
 ///
-/// - Throws: ``Timeout``, naming `what`, after `limit`; whatever `condition` throws.
+/// - Throws: ``Timeout``, naming `what`, after `limit`; any error of `condition`.
 public func eventually(
     _ what: String, within limit: Duration = .seconds(30), every pause: Duration = .milliseconds(10),
     _ condition: () async throws -> Bool

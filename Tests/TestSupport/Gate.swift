@@ -1,21 +1,21 @@
-// What may stand before a server: a door of its own, by which everybody else finds it.
+// Something in front of a server, with its own port, such as a proxy.
 
-/// Something that connections to a server go through.
+/// Something that connections to a server pass through.
 public protocol Gate: Sendable {
-    /// Where others find the server.
+    /// The port that others connect to.
     var port: Int { get }
-    /// Leads to where it listens.
+    /// Forwards connections to the port where the server listens.
     func aim(at port: Int?) async throws
 }
 
-/// What a gate stands before.
+/// What a gate stands in front of.
 public enum GatePlace: Hashable, Sendable {
-    /// Where a server takes commands.
+    /// The command port of a server.
     case server(Int)
-    /// Where a node of a cluster hears the others.
+    /// The cluster bus port of a node.
     case bus(Int)
     case sentinel(Int)
 }
 
-/// Makes a gate for a place.
+/// Creates a gate for a place.
 public typealias GateMaker = @Sendable (GatePlace) async throws -> any Gate

@@ -1,10 +1,10 @@
-// Names that an application may give and that code gets wrong which splits, compares, sorts or escapes text carelessly:
-// one list for all tests, and a generator of more from a seed.
+// Names that applications may use and that break code which splits, compares, sorts or escapes text carelessly: one
+// list for all tests, and a generator of more from a seed.
 
 /// Names of users, devices and conversations that are allowed and unusual: 1–128 bytes of UTF-8 without white space,
 /// control characters, `{` or `}`. No two of them have the same bytes.
 public enum NastyNames {
-    /// Names that join a separator before them to one `Character`: a blank and a combining mark are one.
+    /// Names that merge with a separator before them into one `Character`: a separator and a combining mark are one.
     public static let joiningBefore = [
         "\u{301}x",  // a combining acute accent
         "\u{301}",
@@ -17,13 +17,13 @@ public enum NastyNames {
         "\u{E0061}\u{E007F}",  // tag characters
     ]
 
-    /// Names that join a separator behind them to one `Character`.
+    /// Names that merge with a separator after them into one `Character`.
     public static let joiningBehind = [
-        "x\u{600}",  // an Arabic number sign stands before what it belongs to
+        "x\u{600}",  // an Arabic number sign precedes its digits
         "\u{110BD}",
     ]
 
-    /// Pairs of names that Unicode and Swift's `String ==` take for the same, and that are two.
+    /// Pairs of different names that Unicode and Swift's `String ==` treat as equal.
     public static let canonicallyEqual: [(String, String)] = [
         ("caf\u{E9}", "cafe\u{301}"),
         ("\u{E9}", "e\u{301}"),
@@ -42,10 +42,10 @@ public enum NastyNames {
         String(repeating: "x", count: 125) + "\u{20AC}",
     ]
 
-    /// Names whose order by UTF-16 is not that of their bytes.
+    /// Names whose UTF-16 order differs from their byte order.
     public static let orderedOtherwise = ["\u{FF5E}", "\u{1F600}", "\u{FFFD}", "\u{10000}"]
 
-    /// Names that mean something where they are put without care: in JavaScript, JSON, HTTP, URLs, patterns and logs.
+    /// Names that have a meaning in JavaScript, JSON, HTTP, URLs, patterns or logs if they are not escaped.
     public static let meaningful = [
         "__proto__", "constructor", "toString", "hasOwnProperty", "null", "true", "0", "-1", "NaN",
         "a/b", "..", "%2F", "a%", "a?b", "a#b", "a&b=c", "a+b", "a;b", "a,b", "a:b", "*", "[a-z]*", "a?", "^a", "-",
@@ -53,7 +53,7 @@ public enum NastyNames {
         "\"", "\\", "\\u0301", "'", "`id`", "$(id)", "<b>", "&amp;", "a.b", "gone", "device:p", "typing:", "@", "~",
     ]
 
-    /// Names that look like others, or like nothing, or steer how text is shown.
+    /// Names that look like others, are invisible, or change how text is displayed.
     public static let misleading = [
         "\u{202E}ecila", "\u{2066}a\u{2069}", "\u{200F}a", "\u{200B}", "\u{FEFF}", "\u{FEFF}a", "a\u{200D}", "\u{AD}",
         "\u{34F}",
@@ -62,12 +62,12 @@ public enum NastyNames {
         "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", "\u{915}\u{94D}\u{937}",
     ]
 
-    /// All of them.
+    /// All of these names.
     public static let all =
         joiningBefore + joiningBehind + canonicallyEqual.flatMap { [$0, $1] } + longest + orderedOtherwise + meaningful
         + misleading
 
-    /// Draws a name: one from the list, or one put together from such pieces, at times of the greatest length.
+    /// Draws a name: one from the list, or a combination of pieces, some of the maximum length.
     public static func draw(using random: inout some RandomNumberGenerator) -> String {
         guard Int.random(in: 0..<4, using: &random) > 0 else { return all.randomElement(using: &random) ?? "" }
         let most = Int.random(in: 0..<8, using: &random) == 0 ? 128 : Int.random(in: 4...16, using: &random)
@@ -81,7 +81,7 @@ public enum NastyNames {
         return name
     }
 
-    /// Draws this many names, no two of the same bytes.
+    /// Draws this many names, all with different bytes.
     public static func draw(_ count: Int, using random: inout some RandomNumberGenerator) -> [String] {
         var drawn: Set<[UInt8]> = []
         var names: [String] = []

@@ -1,16 +1,16 @@
-// Which processes run on this machine, whoever started them.
+// The processes that run on this machine.
 
 internal import Foundation
 
-/// The system's processes.
+/// The system's process table.
 public enum ProcessTable {
-    /// Whether a process runs; one that ended and that nobody has asked about yet does not.
+    /// Returns whether a process runs. A zombie does not count.
     public static func runs(_ pid: Int32) -> Bool {
         if let status = status(of: pid) { return status.state != "Z" }
         return kill(pid, 0) == 0
     }
 
-    /// The running processes that this one started.
+    /// Returns the running children of a process.
     public static func children(of parent: Int32) -> Set<Int32> {
         #if canImport(Darwin)
             var pids = [pid_t](repeating: 0, count: 256)
@@ -22,7 +22,7 @@ public enum ProcessTable {
         #endif
     }
 
-    /// As Linux tells it. The program's name comes first, in parentheses, and may have any in it.
+    /// Reads `/proc` on Linux. The program's name comes first, in parentheses, and may itself contain parentheses.
     private static func status(of pid: Int32) -> (state: Substring, parent: Int32)? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 1,

@@ -1,11 +1,11 @@
-// What an operator runs with Redis Cluster: primaries, each with a part of the slots, and replicas that take their places.
+// A Redis Cluster: primaries, each with a range of slots, and replicas that can be promoted.
 
 internal import Foundation
 internal import Synchronization
 
-/// A cluster of a test's own, on loopback.
+/// A private cluster for a test, on loopback.
 public final class RedisClusterSet: Sendable {
-    /// A server, and where the others find it.
+    /// A server, and the ports at which the others reach it.
     private struct Node {
         let server: RedisServer
         let port: Int
@@ -19,17 +19,17 @@ public final class RedisClusterSet: Sendable {
     private static let slots = 16_384
 
     private var nodes: [Node] { present.withLock { $0 } }
-    /// First the primaries, each with an equal part of the slots, then a replica of each, as far as there are any, then those
-    /// that were added.
+    /// First the primaries, each with an equal part of the slots, then their replicas if any, then the nodes that were
+    /// added.
     public var servers: [RedisServer] { nodes.map(\.server) }
 
-    /// Starts all of them and waits until each knows of the others and the cluster is well.
+    /// Starts all nodes and waits until they know each other and the cluster is in the `ok` state.
     ///
     /// - Parameters:
-    ///   - hasReplicas: whether each primary has one.
-    ///   - hasSpare: whether there is one more primary, the last of all, without slots.
-    ///   - nodeTimeout: how long a node may be silent.
-    ///   - gate: puts something before each node.
+    ///   - hasReplicas: whether each primary has a replica.
+    ///   - hasSpare: whether there is one more primary, the last node, without slots.
+    ///   - nodeTimeout: `cluster-node-timeout`, after which a silent node counts as failing.
+    ///   - gate: creates something to put in front of each node.
     public init(
         primaries: Int = 3, hasReplicas: Bool = false, hasSpare: Bool = false, nodeTimeout: Duration = .seconds(2),
         gate: GateMaker? = nil
@@ -49,7 +49,7 @@ public final class RedisClusterSet: Sendable {
         for server in servers { try await server.cli("CONFIG", "SET", "cluster-node-timeout", timeout) }
     }
 
-    /// Starts one more, of which the others do not know yet.
+    /// Starts a node that the others do not know yet.
     private func start() async throws {
         let place = nodes.count
         let gates = [try await gate?(.server(place)), try await gate?(.bus(place))].compactMap(\.self)
@@ -58,7 +58,7 @@ public final class RedisClusterSet: Sendable {
             ? []
             : ["--cluster-announce-port", "\(gates[0].port)"]
                 + ["--cluster-announce-bus-port", "\(gates[1].port)"]
-        // They find each other the sooner the less they may be silent.
+        // With a short timeout, the nodes find each other sooner.
         let options = [
             "--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0",
             "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0",
@@ -71,7 +71,7 @@ public final class RedisClusterSet: Sendable {
         try await server.cli("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
     }
 
-    /// The port for the other nodes may be taken by somebody else before the server listens there, as the other one may.
+    /// Another process may take the bus port before the server listens on it, as with the command port.
     private static func server(options: [String]) async throws -> (RedisServer, busPort: Int) {
         func start(_ busPort: Int) async throws -> (RedisServer, Int) {
             let options = options + ["--cluster-port", "\(busPort)"]
@@ -87,7 +87,7 @@ public final class RedisClusterSet: Sendable {
         try await servers[0].cli("CLUSTER", "MEET", "127.0.0.1", "\(node.port)", "\(node.busPort)")
     }
 
-    /// The second half become replicas, each of one of the first.
+    /// Turns the second half of the nodes into replicas, one for each primary.
     private func follow(_ primaries: Int) async throws {
         for place in 0..<primaries {
             try await eventually("a node takes a replica's part", every: .milliseconds(50)) {
@@ -98,9 +98,9 @@ public final class RedisClusterSet: Sendable {
         try await followed(nodes[primaries..<2 * primaries])
     }
 
-    /// Adds a primary, which has no slots yet, and waits until all know it.
+    /// Adds a primary without slots, and waits until all nodes know it.
     ///
-    /// - Returns: the new one.
+    /// - Returns: the new node.
     @discardableResult
     public func add() async throws -> RedisServer {
         try await start()
@@ -110,13 +110,13 @@ public final class RedisClusterSet: Sendable {
         return node.server
     }
 
-    /// For whoever does what a worker does, and nothing else.
+    /// The URL for a user with only the permissions of a worker.
     public var url: String { "redis+cluster://rollcall:a-password@\(hosts)" }
-    /// For whoever may do everything.
+    /// The URL for a user who may run every command.
     public var openURL: String { "redis+cluster://\(hosts)" }
     private var hosts: String { nodes.prefix(2).map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
 
-    /// Waits until each of those that run knows so many, and all slots are served.
+    /// Waits until each running node knows `count` nodes and all slots are served.
     public func settled(_ count: Int) async throws {
         for server in servers where server.process.isRunning {
             try await eventually("a node knows the others", within: .seconds(30), every: .milliseconds(50)) {
@@ -126,7 +126,7 @@ public final class RedisClusterSet: Sendable {
         }
     }
 
-    /// Waits until these replicas have what their primaries have, and all know that they are replicas.
+    /// Waits until these replicas are in sync with their primaries, and all nodes know that they are replicas.
     private func followed(_ replicas: some Sequence<Node>) async throws {
         for replica in replicas {
             try await eventually("a replica follows", within: .seconds(30), every: .milliseconds(50)) {
@@ -143,20 +143,20 @@ public final class RedisClusterSet: Sendable {
         }
     }
 
-    /// Runs `redis-cli` against whichever node has the key.
+    /// Runs `redis-cli` against the node that has the key.
     @discardableResult
     public func cli(_ arguments: String...) async throws -> String {
         try await cli(arguments)
     }
 
-    /// As above.
+    /// Runs `redis-cli` with these arguments, as above.
     @discardableResult
     public func cli(_ arguments: [String]) async throws -> String {
         guard let server = servers.first(where: \.process.isRunning) else { throw Timeout(description: "no node runs") }
         return try await server.cli(["-c"] + arguments)
     }
 
-    /// Those that are primaries by their own word.
+    /// The running nodes that report that they are primaries.
     public func primaries() async throws -> [RedisServer] {
         var primaries: [RedisServer] = []
         for server in servers where server.process.isRunning {
@@ -165,15 +165,15 @@ public final class RedisClusterSet: Sendable {
         return primaries
     }
 
-    /// The slot of a key.
+    /// Returns the slot of a key.
     ///
-    /// - Parameter old: is not asked: it may be dead or asleep.
+    /// - Parameter old: a node that is not asked, because it may be stopped or suspended.
     public func slot(of key: String, besides old: RedisServer? = nil) async throws -> Int {
         let server = servers.first { $0 !== old && $0.process.isRunning }
         return Int(try await server?.cli("CLUSTER", "KEYSLOT", key) ?? "") ?? -1
     }
 
-    /// The primary that has a key, as the first node sees it that runs and is not `old`.
+    /// Returns the primary that has a key, according to the first running node other than `old`.
     public func primary(of key: String, besides old: RedisServer? = nil) async throws -> RedisServer {
         let slot = try await slot(of: key, besides: old)
         var found: RedisServer?
@@ -189,7 +189,7 @@ public final class RedisClusterSet: Sendable {
         return found
     }
 
-    /// The replica that a primary has.
+    /// Returns the replica of a primary.
     public func replica(of primary: RedisServer) async throws -> RedisServer {
         let id = try await primary.cli("CLUSTER", "MYID")
         for server in servers where server !== primary && server.process.isRunning {
@@ -217,14 +217,15 @@ public final class RedisClusterSet: Sendable {
 // MARK: Moving slots
 
 extension RedisClusterSet {
-    /// Begins to move a slot: from here on keys that the first does not have are asked for at the second.
+    /// Starts to move a slot: from now on, clients are redirected to the new node for keys that the old one does not
+    /// have.
     public func beginMoving(_ slot: Int, from old: RedisServer, to new: RedisServer) async throws {
         let (oldID, newID) = (try await old.cli("CLUSTER", "MYID"), try await new.cli("CLUSTER", "MYID"))
         try await new.cli("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", oldID)
         try await old.cli("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", newID)
     }
 
-    /// Moves what is in a slot, and then the slot.
+    /// Moves the keys of a slot, and then the slot.
     public func finishMoving(_ slot: Int, from old: RedisServer, to new: RedisServer) async throws {
         while true {
             let keys = try await old.cli("CLUSTER", "GETKEYSINSLOT", "\(slot)", "100").split(separator: "\n")
@@ -238,7 +239,7 @@ extension RedisClusterSet {
         }
     }
 
-    /// Moves so many slots as operators do.
+    /// Moves this many slots with `redis-cli --cluster reshard`, as operators do.
     public func reshard(_ count: Int, from old: RedisServer, to new: RedisServer) async throws {
         let (oldID, newID) = (try await old.cli("CLUSTER", "MYID"), try await new.cli("CLUSTER", "MYID"))
         let child = try ChildProcess([
@@ -251,16 +252,16 @@ extension RedisClusterSet {
         }
     }
 
-    /// Has a primary's replica take its place, both being well.
+    /// Promotes a primary's replica while both are healthy.
     public func failOver(_ old: RedisServer) async throws {
         let replica = try await replica(of: old)
-        // Refused for as long as it has no word from its primary.
+        // Refused until the replica has heard from its primary.
         try await eventually("a replica begins", every: .milliseconds(100)) {
             try await replica.cli("CLUSTER", "FAILOVER") == "OK"
         }
     }
 
-    /// Moves a slot with all that is in it.
+    /// Moves a slot with all of its keys.
     public func move(_ slot: Int, from old: RedisServer, to new: RedisServer) async throws {
         try await beginMoving(slot, from: old, to: new)
         try await finishMoving(slot, from: old, to: new)

@@ -1,22 +1,23 @@
-// A private `redis-server` for a test: real, without persistence, on a free port, gone with the test.
+// A private `redis-server` for a test: without persistence, on a free port, stopped when the value is released.
 
 public import Foundation
 
-/// A `redis-server` of the test's own, on loopback.
+/// A private `redis-server`, on loopback.
 public final class RedisServer: Sendable {
     public let port: Int
     /// The folder with the server's Unix socket, `redis.sock`.
     public let folder: URL
     public let process: ChildProcess
 
-    /// Starts a server and waits until it answers.
+    /// Starts a server and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - port: where to listen; `nil` picks a free one.
+    ///   - port: the port to listen on; `nil` picks a free one.
     ///   - options: further configuration, such as `["--requirepass", "secret"]`.
-    ///   - clock: what it reads the time from, if that is to be set while it runs.
-    ///   - hasUsers: whether there is the user of `Config/redis.acl`, beside one who may do everything.
-    ///   - users: another file instead of that.
+    ///   - clock: a wall clock for the server that can be set while it runs.
+    ///   - hasUsers: whether the server has the user of `Config/redis.acl`, in addition to a default user who may run
+    ///     every command.
+    ///   - users: another ACL file to use instead.
     public init(
         port: Int? = nil, options: [String] = [], clock: SettableClock? = nil, hasUsers: Bool = true,
         users: String = "redis.acl"
@@ -26,7 +27,7 @@ public final class RedisServer: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
         let options = hasUsers ? options + ["--aclfile", try Self.users(of: users, in: folder).path] : options
-        // A free port may be taken by somebody else, be it the near end of a connection, before Redis listens there.
+        // Another process may take a free port, even as the local port of a connection, before Redis listens on it.
         for _ in 0..<5 where port == nil {
             let free = try freePort()
             if let process = try? await Self.start(port: free, folder: folder, options: options, clock) {
@@ -59,15 +60,15 @@ public final class RedisServer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// For whoever does what a worker does, and nothing else.
+    /// The URL for a user with only the permissions of a worker.
     public var url: String { Self.workerURL(port: port) }
-    /// For whoever may do everything.
+    /// The URL for a user who may run every command.
     public var openURL: String { "redis://127.0.0.1:\(port)" }
 
-    /// As ``url``, of a server on this port or of what stands before one.
+    /// The same as ``url`` for a server, or something in front of one, on this port.
     public static func workerURL(port: Int) -> String { "redis://rollcall:a-password@127.0.0.1:\(port)" }
 
-    /// The file that operators are given, with a password.
+    /// Writes the ACL file that operators are given, with a password added.
     private static func users(of name: String, in folder: URL) throws -> URL {
         let given = URL(filePath: #filePath).appending(path: "../../../Config/\(name)").standardized
         let line = try String(contentsOf: given, encoding: .utf8).split(separator: "\n").joined()
@@ -86,7 +87,7 @@ public final class RedisServer: Sendable {
         try await cli(arguments)
     }
 
-    /// As above.
+    /// Runs `redis-cli` with these arguments, as above.
     @discardableResult
     public func cli(_ arguments: [String]) async throws -> String {
         let child = try ChildProcess(["redis-cli", "-p", "\(port)"] + arguments)
@@ -96,7 +97,7 @@ public final class RedisServer: Sendable {
     }
 }
 
-/// A TCP port that nobody listens on at this moment.
+/// Returns a TCP port that no process listens on at this moment.
 public func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }

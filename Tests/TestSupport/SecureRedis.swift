@@ -1,18 +1,18 @@
-// A `redis-server` that speaks TLS on a port besides the one on which tests look at it.
+// A `redis-server` that accepts TLS on a second port; tests inspect it on the first.
 
 internal import Foundation
 
-/// A Redis under TLS, of a test's own.
+/// A private Redis server with TLS.
 public final class SecureRedis: Sendable {
-    /// The same server, in the clear.
+    /// The same server without TLS.
     public let redis: RedisServer
-    /// Where it speaks TLS.
+    /// The port for TLS.
     public let port: Int
 
     /// - Parameters:
-    ///   - pair: what it shows of itself.
-    ///   - certificates: whom it trusts.
-    ///   - asksWhoComes: whether it lets in those only who show a certificate too.
+    ///   - pair: the server's certificate and key.
+    ///   - certificates: the authority that the server trusts.
+    ///   - asksWhoComes: whether clients must present a certificate.
     public init(_ pair: TestCertificates.Pair, of certificates: TestCertificates, asksWhoComes: Bool = false)
         async throws
     {
@@ -20,7 +20,7 @@ public final class SecureRedis: Sendable {
             "--tls-cert-file", pair.certificate.path, "--tls-key-file", pair.key.path,
             "--tls-ca-cert-file", certificates.authority.path, "--tls-auth-clients", asksWhoComes ? "yes" : "no",
         ]
-        // As everywhere, a free port may be taken before it is used.
+        // Another process may take a free port before it is used.
         for _ in 0..<3 {
             let port = try freePort()
             guard let redis = try? await RedisServer(options: options + ["--tls-port", "\(port)"]) else { continue }
@@ -31,6 +31,6 @@ public final class SecureRedis: Sendable {
         redis = try await RedisServer(options: options + ["--tls-port", "\(port)"])
     }
 
-    /// For whoever does what a worker does, and nothing else.
+    /// The URL for a user with only the permissions of a worker.
     public var url: String { "rediss://rollcall:a-password@127.0.0.1:\(port)" }
 }

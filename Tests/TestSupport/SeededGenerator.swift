@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Chance that can be had again: SplitMix64 from a seed that a failing test prints.
+/// A reproducible random generator: SplitMix64 with a seed that a failing test prints.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -17,7 +17,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 }
 
-/// A seed of this run's own, printed; the one in the environment's `SEED` instead, so that a run can be had again.
+/// Returns a seed and prints it: the one in the environment variable `SEED`, to repeat a run, or else a new one.
 public func printedSeed(_ test: String = #function) -> UInt64 {
     let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
     let seed = given ?? .random(in: 0...UInt64(UInt32.max))
@@ -25,7 +25,7 @@ public func printedSeed(_ test: String = #function) -> UInt64 {
     return seed
 }
 
-/// Runs a randomised test from a ``printedSeed(_:)``.
+/// Runs a randomised test with a ``printedSeed(_:)``.
 public func randomised(_ test: String, _ body: (inout SeededGenerator) throws -> Void) rethrows {
     var random = SeededGenerator(seed: printedSeed(test))
     try body(&random)

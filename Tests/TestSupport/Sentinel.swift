@@ -1,4 +1,4 @@
-// A private sentinel for a test: real, with a configuration of its own, which it writes to as sentinels do.
+// A private Redis Sentinel process for a test, with its own configuration file, which it rewrites as sentinels do.
 
 internal import Foundation
 
@@ -6,17 +6,17 @@ internal import Foundation
 public final class Sentinel: Sendable {
     public let port: Int
     public let process: ChildProcess
-    /// What stands before it.
+    /// What connections to this sentinel pass through.
     let gate: (any Gate)?
     private let folder: URL
-    /// What `redis-cli` needs to reach it.
+    /// The options that `redis-cli` needs to reach it.
     private let way: [String]
 
-    /// What there is to be told besides where the primary is.
+    /// Configuration besides the primary to monitor.
     public struct Equipment: Sendable {
-        /// Further lines of its configuration; `PORT` stands for its port.
+        /// Further lines of the configuration file; `PORT` is replaced with its port.
         public var lines: [String]
-        /// What `redis-cli` needs to reach it, besides the port.
+        /// The options that `redis-cli` needs to reach it, besides the port.
         public var way: [String]
 
         public init(lines: [String] = [], way: [String] = []) {
@@ -24,11 +24,11 @@ public final class Sentinel: Sendable {
         }
     }
 
-    /// Starts one and waits until it watches.
+    /// Starts a sentinel and waits until it monitors the primary.
     ///
     /// - Parameters:
-    ///   - downAfter: how long the primary may be silent.
-    ///   - gate: what stands before it, and is led to it.
+    ///   - downAfter: `down-after-milliseconds`, after which a silent primary counts as down.
+    ///   - gate: something in front of the sentinel, which forwards to it.
     public init(
         watching primary: Int, as name: String, quorum: Int, downAfter: Duration = .seconds(1),
         gate: (any Gate)? = nil, _ equipment: Equipment = Equipment()
@@ -46,17 +46,17 @@ public final class Sentinel: Sendable {
             let text = lines.map { $0.replacing("PORT", with: "\(free)") }.joined(separator: "\n") + "\n"
             return (free, try await Self.start(text, in: folder))
         }
-        // A free port may be taken by somebody else before the sentinel listens there.
+        // Another process may take a free port before the sentinel listens on it.
         var started: (Int, ChildProcess)?
         for _ in 0..<3 where started == nil { started = try? await start() }
         if let started { (port, process) = started } else { (port, process) = try await start() }
         try await gate?.aim(at: port)
     }
 
-    /// Starts one anew that has ended, as an operator would: where it was, and with what it had learned.
+    /// Restarts a sentinel that has exited, as an operator would: on the same port, with the state that it had saved.
     ///
-    /// One that knew nothing would be another to those who hear what the old one had said, which a replica may
-    /// publish up to a second later.
+    /// Without that state, it would have a new id. Other sentinels would count the old and the new id as two sentinels
+    /// when they receive an announcement of the old one, which a replica may publish up to a second later.
     public init(again old: Sentinel) async throws {
         folder = try Self.newFolder()
         (port, way, gate) = (old.port, old.way, old.gate)
@@ -88,9 +88,9 @@ public final class Sentinel: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Asks it with `redis-cli`.
+    /// Runs `redis-cli` with these arguments against the sentinel.
     ///
-    /// - Returns: what it answered, without the last newline.
+    /// - Returns: what it printed, without the last newline.
     @discardableResult
     public func cli(_ arguments: String...) async throws -> String {
         let child = try ChildProcess(["redis-cli"] + way + ["-p", "\(port)"] + arguments)

@@ -1,27 +1,27 @@
-// What an operator runs with Sentinel: a primary, replicas, and sentinels that watch them.
+// A deployment with Redis Sentinel: a primary, its replicas, and the sentinels that monitor them.
 
 internal import Foundation
 internal import Synchronization
 
-/// A primary, two replicas and three sentinels of a test's own, which know each other.
+/// A private primary with two replicas and three sentinels that know each other.
 public final class SentinelSet: Sendable {
-    /// By what name the sentinels know the primary.
+    /// The name of the primary in the sentinels' configuration.
     public static let name = "mymaster"
 
-    /// The first of them was the primary at the beginning.
+    /// The first server is the initial primary.
     public let servers: [RedisServer]
-    /// Where others find them.
+    /// The ports at which others reach the servers.
     private let ports: [Int]
     private let gates: [any Gate]
     private let present: Mutex<[Sentinel]>
 
     public var sentinels: [Sentinel] { present.withLock { $0 } }
 
-    /// Starts all of them and waits until every sentinel knows everybody.
+    /// Starts everything and waits until every sentinel knows all servers and sentinels.
     ///
     /// - Parameters:
-    ///   - isHasty: whether sentinels talk to each other more often than they do by default, so that a test is over soon.
-    ///   - gate: puts something before each server and sentinel.
+    ///   - isHasty: whether sentinels communicate more often than by default, so that tests finish sooner.
+    ///   - gate: creates something to put in front of each server and sentinel.
     public init(
         downAfter: Duration = .seconds(1), isHasty: Bool = true, gate: GateMaker? = nil
     ) async throws {
@@ -56,14 +56,14 @@ public final class SentinelSet: Sendable {
         try await settled()
     }
 
-    /// Has a sentinel say and ask more often than they do by default, and come to its senses sooner that had no time to run.
-    /// Older ones have no such command, and are waited for.
+    /// Shortens a sentinel's publish, info and TILT periods. Older versions of Redis have no such command; tests with
+    /// them take longer.
     private static func hurry(_ sentinel: Sentinel) async throws {
         try await sentinel.cli(
             "SENTINEL", "DEBUG", "publish-period", "200", "info-period", "500", "tilt-period", "1000")
     }
 
-    /// Waits until every sentinel knows both replicas and both others.
+    /// Waits until every sentinel knows both replicas and both other sentinels.
     public func settled() async throws {
         for sentinel in sentinels {
             try await eventually("a sentinel knows all", every: .milliseconds(50)) {
@@ -76,17 +76,17 @@ public final class SentinelSet: Sendable {
         }
     }
 
-    /// For whoever does what a worker does, and nothing else.
+    /// The URL for a user with only the permissions of a worker.
     public var url: String { "redis+sentinel://rollcall:a-password@\(hosts)/\(Self.name)" }
-    /// For whoever may do everything.
+    /// The URL for a user who may run every command.
     public var openURL: String { "redis+sentinel://\(hosts)/\(Self.name)" }
     private var hosts: String { sentinels.map { "127.0.0.1:\($0.gate?.port ?? $0.port)" }.joined(separator: ",") }
 
-    /// The server that the sentinels name, once they agree and it is one.
+    /// Waits until the sentinels agree on a primary and that server reports that it is one.
     ///
     /// - Parameters:
-    ///   - old: is not waited for, nor asked: it may be dead or asleep.
-    ///   - some: the sentinels that count; `nil` for all that run.
+    ///   - old: a server that is not accepted as the answer and not asked, because it may be stopped or suspended.
+    ///   - some: the sentinels that must agree; `nil` for all running ones.
     public func primary(besides old: RedisServer? = nil, asking some: [Sentinel]? = nil) async throws -> RedisServer {
         var found: RedisServer?
         try await eventually("the sentinels agree on a primary", every: .milliseconds(50)) {
@@ -108,12 +108,12 @@ public final class SentinelSet: Sendable {
         return servers[place]
     }
 
-    /// Where others find a server.
+    /// The port at which others reach a server.
     public func port(of server: RedisServer) -> Int {
         servers.firstIndex { $0 === server }.map { ports[$0] } ?? server.port
     }
 
-    /// Has a replica take the primary's place, both being well, and waits until it has.
+    /// Promotes a replica while the primary is healthy, and waits until that is done.
     ///
     /// - Returns: the new primary.
     @discardableResult
@@ -125,7 +125,7 @@ public final class SentinelSet: Sendable {
         return try await primary(besides: old)
     }
 
-    /// Ends all sentinels as a crash would.
+    /// Kills all sentinels as a crash would.
     public func killSentinels() async throws {
         for sentinel in sentinels {
             sentinel.process.kill()
@@ -133,7 +133,7 @@ public final class SentinelSet: Sendable {
         }
     }
 
-    /// Starts the sentinels anew that were killed, and waits until they know everybody.
+    /// Restarts the killed sentinels, and waits until they know all servers and sentinels.
     public func startSentinels() async throws {
         var started: [Sentinel] = []
         for old in sentinels {
@@ -145,7 +145,7 @@ public final class SentinelSet: Sendable {
         try await settled()
     }
 
-    /// The server that says that it is the primary.
+    /// Returns the server that reports that it is the primary.
     public func master() async throws -> RedisServer {
         for server in servers where server.process.isRunning {
             if try await server.cli("ROLE").hasPrefix("master") { return server }

@@ -1,8 +1,8 @@
-// Certificates for tests, by the program with which operators make theirs.
+// Certificates for tests, created with OpenSSL as operators create theirs.
 
 public import Foundation
 
-/// A private authority, and what it vouches for; gone with the value.
+/// A private certificate authority and its certificates; deleted when the value is released.
 public final class TestCertificates: Sendable {
     public struct Pair: Sendable {
         public let certificate: URL
@@ -10,7 +10,7 @@ public final class TestCertificates: Sendable {
     }
 
     public let folder: URL
-    /// What a client has to trust.
+    /// The authority's certificate, which clients must trust.
     public var authority: URL { folder.appending(path: "authority.pem") }
 
     public init() async throws {
@@ -25,11 +25,11 @@ public final class TestCertificates: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A certificate of this name.
+    /// Issues a certificate with this common name.
     ///
     /// - Parameters:
-    ///   - hosts: whom it names, as OpenSSL writes it; this machine, unless told.
-    ///   - days: how long it lasts; less than nothing for one that has ended.
+    ///   - hosts: the subject alternative names, in OpenSSL's syntax; by default, this machine.
+    ///   - days: the validity in days; negative for an expired certificate.
     public func issue(
         _ name: String, for hosts: String = "IP:127.0.0.1,DNS:localhost", days: Int = 1
     ) async throws -> Pair {
@@ -43,7 +43,7 @@ public final class TestCertificates: Sendable {
         return Pair(certificate: folder.appending(path: "\(name).pem"), key: folder.appending(path: "\(name).key"))
     }
 
-    /// Puts another pair in the place of one, each file by renaming, as programs do.
+    /// Replaces a certificate and key with others, each file by renaming, as programs do.
     public func replace(_ pair: Pair, with other: Pair) throws {
         for (old, new) in [(pair.certificate, other.certificate), (pair.key, other.key)] {
             let beside = folder.appending(path: UUID().uuidString)

@@ -1,11 +1,11 @@
-// A private Redis as deployments have it: one server, a primary that sentinels watch, or a cluster. Tests that do not care
-// take what the environment names, and ask here for what they want to know, wherever it lies.
+// A private Redis as in deployments: one server, a primary with sentinels, or a cluster. Tests that work with any of
+// them use the kind that the environment selects, and query it with these functions.
 
 public import Foundation
 
-/// A Redis of a test's own, of any kind; gone with the value.
+/// A private Redis of any kind; stopped when the value is released.
 public final class TestRedis: Sendable {
-    /// What it consists of.
+    /// The kind of deployment.
     public enum Kind: String, CaseIterable, Codable, Sendable {
         /// One server.
         case server
@@ -14,7 +14,7 @@ public final class TestRedis: Sendable {
         /// Three primaries, each with a replica.
         case cluster
 
-        /// What a test has that chooses nothing else: `TEST_REDIS`, or one server.
+        /// The default kind: the value of `TEST_REDIS`, or else one server.
         public static let usual: Kind = {
             guard let name = ProcessInfo.processInfo.environment["TEST_REDIS"] else { return .server }
             guard let kind = Kind(rawValue: name) else {
@@ -40,12 +40,12 @@ public final class TestRedis: Sendable {
         }
     }
 
-    /// Starts one.
+    /// Starts the servers.
     ///
     /// - Parameters:
-    ///   - deadAfter: how long a server may be silent before another takes its place: long, for tests that have nothing
-    ///     to do with that, on machines that have other things to do.
-    ///   - gate: puts something before each server, unless it is one alone.
+    ///   - deadAfter: how long a server may be silent before another one is promoted. The default is long, so that a
+    ///     busy machine does not disturb tests that are not about failover.
+    ///   - gate: creates something to put in front of each server; not used for a single server.
     public init(_ kind: Kind = .usual, deadAfter: Duration = .seconds(10), gate: GateMaker? = nil) async throws {
         parts =
             switch kind {
@@ -56,12 +56,12 @@ public final class TestRedis: Sendable {
             }
     }
 
-    /// One server that runs already.
+    /// Uses one server that already runs.
     public init(_ server: RedisServer) {
         parts = .server(server)
     }
 
-    /// All that hold data. The first is a primary, at the beginning.
+    /// All servers that hold data. The first one is initially a primary.
     public var servers: [RedisServer] {
         switch parts {
         case .server(let server): [server]
@@ -73,7 +73,7 @@ public final class TestRedis: Sendable {
     public var sentinels: SentinelSet? { if case .sentinel(let set) = parts { set } else { nil } }
     public var cluster: RedisClusterSet? { if case .cluster(let set) = parts { set } else { nil } }
 
-    /// For whoever does what a worker does, and nothing else.
+    /// The URL for a user with only the permissions of a worker.
     public var url: String {
         switch parts {
         case .server(let server): server.url
@@ -82,7 +82,7 @@ public final class TestRedis: Sendable {
         }
     }
 
-    /// What a worker that has just begun tells of it, the newest first.
+    /// The events that a worker which has just started records about Redis, the newest first.
     public var firstEvents: [String] {
         switch kind {
         case .server: ["lease begun"]
@@ -91,10 +91,10 @@ public final class TestRedis: Sendable {
         }
     }
 
-    /// A folder that is gone with the value.
+    /// A folder that is deleted when the value is released.
     public var folder: URL { servers[0].folder }
 
-    /// Ends all of it as a crash would.
+    /// Kills all processes as a crash would.
     public func kill() async throws {
         try await sentinels?.killSentinels()
         for server in servers { server.process.kill() }
@@ -102,16 +102,16 @@ public final class TestRedis: Sendable {
     }
 }
 
-// MARK: Asking
+// MARK: Queries
 
 extension TestRedis {
-    /// Runs `redis-cli` against the primary, or whichever has the key.
+    /// Runs `redis-cli` against the primary, or the node that has the key.
     @discardableResult
     public func cli(_ arguments: String...) async throws -> String {
         try await cli(arguments)
     }
 
-    /// As above.
+    /// Runs `redis-cli` with these arguments, as above.
     @discardableResult
     public func cli(_ arguments: [String]) async throws -> String {
         switch parts {
@@ -123,7 +123,7 @@ extension TestRedis {
 
     /// Runs `redis-cli` against each primary.
     ///
-    /// - Returns: what each printed.
+    /// - Returns: what each one printed.
     @discardableResult
     public func everywhere(_ arguments: String...) async throws -> [String] {
         var outputs: [String] = []
@@ -131,7 +131,7 @@ extension TestRedis {
         return outputs
     }
 
-    /// Those that take writes.
+    /// The servers that accept writes.
     public func primaries() async throws -> [RedisServer] {
         switch parts {
         case .server(let server): [server]
@@ -140,7 +140,7 @@ extension TestRedis {
         }
     }
 
-    /// The one that has a key.
+    /// Returns the primary that has a key.
     public func primary(of key: String) async throws -> RedisServer {
         switch parts {
         case .server(let server): server
@@ -149,7 +149,7 @@ extension TestRedis {
         }
     }
 
-    /// All keys of a pattern, wherever they lie.
+    /// Returns all keys that match a pattern, on all servers.
     public func keys(_ pattern: String = "*") async throws -> [String] {
         try await everywhere("KEYS", pattern).flatMap { $0.split(separator: "\n").map(String.init) }
     }
@@ -158,15 +158,15 @@ extension TestRedis {
 // MARK: Channels
 
 extension TestRedis {
-    /// The command by which scripts and others publish.
+    /// The command that publishes messages to the channels of this deployment.
     public var publishing: String { cluster == nil ? "PUBLISH" : "SPUBLISH" }
 
-    /// Says something on a channel.
+    /// Publishes a message on a channel.
     public func publish(_ message: String, to channel: String) async throws {
         try await cli(publishing, channel, message)
     }
 
-    /// A `redis-cli` that prints what is said on a channel, from now on.
+    /// Starts a `redis-cli` that prints what is published on a channel from now on.
     public func listener(on channel: String) async throws -> ChildProcess {
         let port = try await primary(of: channel).port
         let command = cluster == nil ? "SUBSCRIBE" : "SSUBSCRIBE"
@@ -175,7 +175,7 @@ extension TestRedis {
         return process
     }
 
-    /// Of each primary a `redis-cli` that prints every command, be it a script's, from now on.
+    /// Starts a `redis-cli` for each primary that prints every command from now on, including those of scripts.
     public func monitors() async throws -> [ChildProcess] {
         var monitors: [ChildProcess] = []
         for server in try await primaries() {

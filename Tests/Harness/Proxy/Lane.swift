@@ -73,7 +73,7 @@ final class Lane {
         if waitingBytes < Self.most { source?.read() }
     }
 
-    /// Forwards whatever is due.
+    /// Forwards everything that is due.
     func pump() {
         guard let target else { return }
         let wasFull = waitingBytes >= Self.most

@@ -1,9 +1,9 @@
-// The wall clock of a process that a test starts, and sets while the process runs. The monotonic clock stays as it is, as on
-// a host whose clock is set.
+// The wall clock of a child process, which a test can set while the process runs. The monotonic clock does not change,
+// as on a host whose clock is set.
 
 internal import Foundation
 
-/// A clock that is set while the process runs that reads it; on Linux.
+/// A wall clock that can be set while a child process reads it. Linux only.
 public final class SettableClock: @unchecked Sendable {
     #if os(Linux)
         public static let isAvailable = true
@@ -11,11 +11,11 @@ public final class SettableClock: @unchecked Sendable {
         public static let isAvailable = false
     #endif
 
-    /// What the process is started with.
+    /// The environment to start the process with.
     public let environment: [String: String]
     private let file: URL
     private let lock = NSLock()
-    /// By how much the clock is off.
+    /// The difference to the real clock.
     private var offset = Duration.zero
 
     public init() throws {
@@ -26,7 +26,7 @@ public final class SettableClock: @unchecked Sendable {
 
     deinit { try? FileManager.default.removeItem(at: file) }
 
-    /// Sets the clock forward by this much; back, if it is negative.
+    /// Sets the clock forward by this much, or back if it is negative.
     public func advance(by step: Duration) throws {
         try lock.withLock {
             offset += step
@@ -39,7 +39,7 @@ public final class SettableClock: @unchecked Sendable {
         }
     }
 
-    /// `settable_clock.c`, compiled once in each process that wants it.
+    /// `settable_clock.c`, compiled once in each process that uses it.
     private static let library = Result { () throws -> String in
         let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "settable_clock.c")
         let library = FileManager.default.temporaryDirectory
