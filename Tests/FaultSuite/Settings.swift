@@ -1,20 +1,20 @@
-// With which settings a fault is gone through: lives as short as they may be, so that it can be often, and the defaults.
+// The settings with which a fault runs: one set with short times, for many rounds, and the defaults.
 
-/// What the workers of a deployment are set to, as far as promises depend on it.
+/// The configuration of a deployment's workers, as far as promises depend on it.
 public struct Settings: Hashable, Sendable {
     public let name: String
     public private(set) var lease: Duration
     public let heartbeat: Duration
-    /// How often each fault is gone through, unless told otherwise.
+    /// The number of rounds of each fault by default.
     public let rounds: Int
-    /// What is handed to the workers.
+    /// The configuration that the workers are started with.
     public private(set) var configuration: [String: String]
 
-    /// `presence.grace`, `typing.expiry`, `worker.drain`: the defaults.
+    /// The defaults of `presence.grace`, `typing.expiry` and `worker.drain`.
     public let grace = Duration.seconds(5)
     public let expiry = Duration.seconds(3)
     public let drain = Duration.seconds(4)
-    /// `edge.ping`; a connection is found dead after two that went unanswered.
+    /// `edge.ping`; a connection counts as dead after two unanswered pings.
     public private(set) var ping: Duration
 
     public static let short = Settings(
@@ -26,7 +26,7 @@ public struct Settings: Hashable, Sendable {
 
     public static let all = [short, usual]
 
-    /// The same, but for what is given.
+    /// Returns a copy with these values replaced.
     func with(lease: Duration?, ping: Duration?) -> Settings {
         var settings = self
         settings.lease = lease ?? self.lease

@@ -1,4 +1,4 @@
-// A Redis whose clock is set while everybody is there: a virtual machine that resumes, an NTP client that makes a step.
+// The clock of Redis is set while devices are connected: a virtual machine resumes, or an NTP client steps the clock.
 
 internal import Harness
 internal import RollcallClient
@@ -9,7 +9,7 @@ extension Fault {
         SettableClock.isAvailable ? [setBack, setForward, setBackShortly, setForwardAndBack, setBackAfterDeath] : []
 
     private static let hour = Duration.seconds(3600)
-    /// Shorter than `typing.expiry`: nothing that is stored lies too far ahead to be true.
+    /// Less than `typing.expiry`, so that no stored expiry is too far ahead to be valid.
     private static let shortStep = Duration.seconds(3)
 
     private static let setBack = clockSet("Redis's clock set back by 1 h") { stage in
@@ -30,8 +30,8 @@ extension Fault {
         try stage.setRedisClock(by: .zero - hour)
     }
 
-    /// Devices come back after the step: one that left before it, and one that its worker still believes connected. Typing
-    /// that began before the step is renewed and stopped after it.
+    /// Two devices reconnect after the step: one that left before it, and one whose old worker still believes it
+    /// connected. Typing that began before the step is renewed and stopped after it.
     private static func clockSet(_ name: String, step: @escaping @Sendable (Stage) async throws -> Void) -> Fault {
         Fault(.mixed, name, on: [.server], equipment: Stage.Equipment(setsRedisClock: true)) { stage in
             let returner = try await stage.person("returner")
@@ -50,7 +50,7 @@ extension Fault {
             } end: { _ in
                 try await returner.come(to: 1, until: .welcomed)
                 try await moved.come(to: 2, until: .welcomed)
-                // The talker's worker knows by then.
+                // By then, the typing user's worker has noticed the step.
                 try await Task.sleep(for: stage.settings.heartbeat * 2)
             }
             for person in [returner, moved, talker] { stage.converge(person.user, .online, after: .now) }
@@ -61,7 +61,8 @@ extension Fault {
         }
     }
 
-    /// The lease of the dead ends when it would have, or a heartbeat later: only heartbeats tell by how much the clock was set.
+    /// The lease of the dead worker expires when it would have, or one heartbeat later: only heartbeats measure how far
+    /// the clock was set.
     private static let setBackAfterDeath = Fault(
         .mixed, "killed (-9), and Redis's clock set back by 1 h at once", on: [.server],
         equipment: Stage.Equipment(setsRedisClock: true)

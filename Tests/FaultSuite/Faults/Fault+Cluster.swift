@@ -1,4 +1,4 @@
-// One primary of several goes, falls asleep, or gives its part away. What lies with the others goes on.
+// One of several primaries fails, is suspended, or gives up its slots. Keys on the other primaries are unaffected.
 
 internal import Foundation
 internal import Harness
@@ -37,7 +37,7 @@ extension Fault {
 
     private static let leasesPrimaryKilled = nodeKilled("primary of the leases killed (-9)") { _ in "{workers}" }
 
-    /// It wakes as a primary, and learns then that another has its place.
+    /// It resumes as a primary, and then learns that a replica was promoted.
     private static let nodeStalled = cluster("primary stopped (SIGSTOP), and continued after its failover") {
         stage, set in
         let (key, old) = ("typing:{\(stage.room)}", try await set.primary(of: "typing:{\(stage.room)}"))
@@ -60,7 +60,7 @@ extension Fault {
         try await load.end()
     }
 
-    /// It knows soon that it is of the minority, and takes no commands.
+    /// It soon notices that it is in the minority, and then accepts no commands.
     private static let splitOff = cluster("primary of the leases and one worker cut off, until others have a new one") {
         stage, set in
         let old = try await set.primary(of: "{workers}")
@@ -86,7 +86,7 @@ extension Fault {
         try await load.end()
     }
 
-    /// Leases and the conversation go there as well.
+    /// The leases and the conversation move there as well.
     private static let added = cluster("a primary added, and 1,000 slots of each moved there, under load") {
         stage, set in
         let load = try await stage.load()

@@ -1,10 +1,10 @@
-// Sessions that meet: of one device, and of two.
+// Colliding sessions: of one device, and of two devices of a user.
 
 internal import Harness
 internal import RollcallClient
 
 extension Fault {
-    /// Whoever wins, one session is left, it is shown, and the other's end changes nothing.
+    /// Whichever session wins, exactly one is left and shown, and the end of the other one changes nothing.
     static let twice = Fault(.device, "the same device twice at once") { stage in
         var pairs: [[Roamer]] = []
         for number in 0..<20 {
@@ -15,7 +15,7 @@ extension Fault {
         let coming = Moment.now
         try await withThrowingDiscardingTaskGroup { group in
             for (number, pair) in pairs.enumerated() {
-                // Half of them meet on one worker, half come to two.
+                // Half of the pairs connect to one worker, the other half to two.
                 group.addTask { try await pair[0].come(to: 0, until: .welcomed) }
                 group.addTask { try await pair[1].come(to: number % 2, until: .welcomed) }
             }
@@ -27,9 +27,9 @@ extension Fault {
         for pair in pairs { try await stage.oneIsLeft(of: pair) }
     }
 
-    /// A user goes from device to device, a thousand times.
+    /// A user switches between two devices a thousand times.
     static let crossing = Fault(.device, "two devices crossing a thousand times") { stage in
-        // One's new device stands before the old goes; the other's come and go in the same moment.
+        // The careful user's new device connects before the old one leaves; the hasty user's do both at the same time.
         let careful = try await stage.phoneAndLaptop(of: "careful")
         let hasty = try await stage.phoneAndLaptop(of: "hasty")
         for devices in [careful, hasty] { try await devices[0].come(to: 0) }
@@ -45,7 +45,7 @@ extension Fault {
                 _ = try await (hastyComes, hastyGoes)
             }
             let crossed = Moment.now
-            // The last of many changes is told after `presence.coalesce`.
+            // The last of many changes is published after `presence.coalesce`.
             let end = crossed + .milliseconds(500) + .milliseconds(300)
             stage.converge(hasty[0].user, .online, after: crossed, until: end)
             try await Task.sleep(until: end, clock: .continuous)

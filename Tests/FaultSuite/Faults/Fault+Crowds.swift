@@ -1,5 +1,5 @@
-// As many devices and watched users as a worker is promised to manage: what they cost Redis while they do nothing, and
-// how soon all of them are right after it was away.
+// As many devices and watched users as a worker must support: the load on Redis while they are idle, and how soon all
+// of them are shown correctly after an outage.
 
 internal import Harness
 internal import NIOConcurrencyHelpers
@@ -9,7 +9,7 @@ internal import TestSupport
 extension Fault {
     static let crowdFaults = [idle, crowded, crowdedWorkerKilled, crowdedSubscribersKilled, crowdedSubscribersCut]
 
-    /// A token that ends soon would make ten thousand devices send fresh ones.
+    /// Short-lived tokens would make 10,000 devices send new ones.
     private static let crowd = Stage.Equipment(ping: .seconds(10), refreshesTokens: false, hasDoors: false)
 
     private static let idle = Fault(
@@ -23,13 +23,13 @@ extension Fault {
         let before = try await stage.redis.calls()
         try await Task.sleep(for: span)
         let after = try await stage.redis.calls()
-        // Several servers are asked one after the other.
+        // The servers are queried one after another.
         let asked = Moment.now - began
         let calls = after.merging(before) { $0 - $1 }.filter { $0.value > 0 }
 
         let beats = Int(Double(stage.hosts.count) * (asked / stage.settings.heartbeat + 1))
         let writes = try await stage.redis.writes()
-        // The three that a heartbeat consists of.
+        // The three commands that a heartbeat executes.
         let allowed = Dictionary(uniqueKeysWithValues: ["zrem", "zadd", "hset"].map { ($0, beats) })
         var excess = 0
         for (command, count) in calls.sorted(by: { $0.key < $1.key }) where writes.contains(command) {
@@ -57,7 +57,7 @@ extension Fault {
         stage.judge(watchers, by: truth, from: began, ended: ended)
     }
 
-    /// Another worker sweeps ten thousand devices. Those that are back in time never appear offline.
+    /// Another worker sweeps 10,000 devices. Those that reconnect in time never appear offline.
     private static let crowdedWorkerKilled = Fault(
         .worker, "killed (-9), with 10,000 devices, and 50,000 watched users on another", isHeavy: true, mostRounds: 3,
         equipment: crowd
@@ -82,7 +82,7 @@ extension Fault {
             watchers, by: truth, from: died, ended: died, .offline, within: limit, mayFlap: Set(late))
     }
 
-    /// All channels are subscribed to and all users are read again.
+    /// The worker subscribes to all channels and reads all users again.
     private static let crowdedSubscribersKilled = Fault(
         .redis, "CLIENT KILL TYPE pubsub, with 10,000 devices and 50,000 watched users", isHeavy: true, mostRounds: 3,
         equipment: crowd
@@ -96,7 +96,7 @@ extension Fault {
         stage.judge(watchers, by: truth, from: began, ended: ended)
     }
 
-    /// As above, and what changes meanwhile nobody is told.
+    /// As above, and changes during the outage are not received.
     private static let crowdedSubscribersCut = Fault(
         .network, "subscriber connections cut for 8 s, with 10,000 devices and 50,000 watched users", isHeavy: true,
         mostRounds: 3, equipment: crowd
@@ -118,7 +118,7 @@ extension Fault {
 }
 
 extension Roamer {
-    /// Whether its record stood in Redis again by this moment, as far as it was told.
+    /// Returns whether the device's record was in Redis again by this moment, as far as the device knows.
     fileprivate func isBack(by moment: Moment) -> Bool {
         notes.contains { note in
             guard case .welcomed(let host) = note.event else { return false }
@@ -128,7 +128,7 @@ extension Roamer {
 }
 
 extension Stage {
-    /// Ten thousand devices on the first host, and watchers on the second who see them and forty thousand more.
+    /// Connects 10,000 devices on the first host, and watchers on the second that watch them and 40,000 other users.
     fileprivate func tenThousandWatched() async throws -> (
         devices: [Roamer], truth: [UserID: PresenceStatus], watchers: [Roamer]
     ) {
@@ -139,7 +139,7 @@ extension Stage {
         return (devices, truth, try await watchers(of: truth, on: 1))
     }
 
-    /// Some say goodbye, and some become idle.
+    /// Some devices send `goodbye`, and some become idle.
     fileprivate func change(_ devices: [Roamer], _ truth: inout [UserID: PresenceStatus]) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             for goner in devices[..<500] { group.addTask { try await goner.goodbye() } }
@@ -149,12 +149,12 @@ extension Stage {
         for changer in devices[500..<1000] { truth[changer.user] = .away }
     }
 
-    /// Readers read about these users, too, from now on.
+    /// Readers also read these users from now on.
     fileprivate func read(_ users: [UserID]) {
         state.withLockedValue { $0.users += users }
     }
 
-    /// As many sessions on a host as it takes to watch all these users.
+    /// Connects as many sessions on a host as are needed to watch all these users.
     fileprivate func watchers(of truth: [UserID: PresenceStatus], on host: Int) async throws -> [Roamer] {
         let (users, most) = (truth.keys.sorted(), 2000)
         var watchers: [Roamer] = []
@@ -167,9 +167,10 @@ extension Stage {
         return watchers
     }
 
-    /// Each watcher saw the truth in time, and saw nobody offline from `start` on who was not.
+    /// Checks that each watcher saw the actual statuses in time, and that nobody appeared offline after `start` who was
+    /// not.
     ///
-    /// - Parameter mayFlap: who may appear offline meanwhile.
+    /// - Parameter mayFlap: users who may appear offline in between.
     fileprivate func judge(
         _ watchers: [Roamer], by truth: [UserID: PresenceStatus], from start: Moment, ended: Moment,
         _ promise: Promise = .convergence, within limit: Duration = Promise.convergenceLimit,

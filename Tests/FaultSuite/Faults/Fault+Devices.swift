@@ -1,4 +1,4 @@
-// Devices that go, be it with a word or without.
+// Devices that leave, with or without a `goodbye`.
 
 internal import Harness
 internal import RollcallClient
@@ -16,7 +16,7 @@ extension Fault {
         stage.offline(typist.user, after: gone, within: Promise.changeLimit)
     }
 
-    /// Not offline before its grace is over, and not long after.
+    /// The user goes offline no sooner than at the end of the grace period, and not much later.
     private static func lost(_ how: Roamer.Loss, _ name: String) -> Fault {
         Fault(.device, "connection lost (\(name))") { stage in
             let (typist, _) = try await stage.typistAndFriend()
@@ -29,13 +29,13 @@ extension Fault {
         }
     }
 
-    /// Its connection stands for ever, and nobody answers.
+    /// The connection stays open, but the device does not respond.
     private static let silent = Fault(.device, "silent (half-open)") { stage in
         let (typist, signalled) = try await stage.typistAndFriend()
         let gone = Moment.now
         try await typist.lose(.silence)
         stage.typingExpires(typist.user, signalled: signalled)
-        // Pings are sent at intervals: one may just have been, and two have to go unanswered.
+        // Pings are sent at intervals. The first one may be almost one interval away, and two must go unanswered.
         let found = stage.settings.ping * 3
         stage.offline(typist.user, after: gone, within: found + stage.settings.grace + .seconds(1))
     }
@@ -64,7 +64,7 @@ extension Fault {
         stage.look(until: gone + stage.settings.grace + .seconds(1))
     }
 
-    /// What takes the device away must not strike its next session.
+    /// Removing the old session must not affect the device's next one.
     private static let backJustAfter = Fault(.device, "back just after grace ended") { stage in
         let (typist, _) = try await stage.typistAndFriend()
         let gone = Moment.now
@@ -77,7 +77,7 @@ extension Fault {
         stage.look(until: back + .seconds(2))
     }
 
-    /// The network before one worker is cut: all who were on it come back, wherever.
+    /// All connections to one worker are cut; the devices reconnect to any worker.
     private static let allCut = Fault(.device, "all connections of one worker cut (RST)") { stage in
         let cast = try await stage.cast()
         try await cast.leaver.behave(.returns)
@@ -89,7 +89,7 @@ extension Fault {
         stage.offline(cast.typist.user, after: cut, within: stage.settings.grace + .seconds(1))
     }
 
-    /// For less than it takes to count as lost.
+    /// For less time than it takes until connections count as lost.
     private static let allStalled = Fault(.device, "all connections of one worker stalled, shortly") { stage in
         let cast = try await stage.cast()
         stage.steady(cast.steady + cast.lost)
@@ -104,7 +104,7 @@ extension Fault {
 }
 
 extension Stage {
-    /// Somebody who types on the first host, and a bystander on the last.
+    /// Connects a user who types on the first host, and a bystander on the last.
     func typistAndFriend() async throws -> (typist: Roamer, signalled: Moment) {
         let friend = try await person("\(Cast.bystander)2")
         try await friend.come(to: 2)

@@ -1,4 +1,4 @@
-// Workers that leave in good order, with many devices on them.
+// Workers that shut down in order, with many devices connected.
 
 internal import Foundation
 internal import Harness
@@ -58,7 +58,8 @@ extension Fault {
 }
 
 extension Stage {
-    /// Many people whom all observers watch, each with a device on the host that is given for its number.
+    /// Connects many users whom all observers watch, each with one device, on the host that `host` returns for its
+    /// number.
     func crowd(_ count: Int, on host: (Int) -> Int) async throws -> [Roamer] {
         let crowd = try await strangers(count)
         try await watch(crowd.map(\.user))
@@ -67,7 +68,7 @@ extension Stage {
         return crowd
     }
 
-    /// Many people whom nobody watches, with a device each that is not connected yet.
+    /// Creates many users who are not watched, each with one device that is not connected yet.
     func strangers(_ count: Int) async throws -> [Roamer] {
         var crowd: [Roamer] = []
         for number in 0..<count { crowd.append(try await extra("one\(number)")) }
@@ -85,9 +86,9 @@ extension Stage {
         }
     }
 
-    /// Tells a worker to stop, and waits until it has.
+    /// Sends SIGTERM to a worker, and waits until it exits.
     ///
-    /// - Returns: when it was told.
+    /// - Returns: when the signal was sent.
     func terminate(_ host: Int) async throws -> Moment {
         gone([host])
         let told = hosts[host].signal(SIGTERM)
@@ -103,7 +104,7 @@ extension Stage {
         }
     }
 
-    /// The largest number of devices that tried to connect in any tenth of a second.
+    /// Records the largest number of devices that tried to connect within 100 ms.
     func burst(of devices: [Roamer], since start: Moment) {
         let tries = devices.flatMap(\.notes).compactMap { note in
             if case .tried = note.event, note.at >= start { note.at } else { nil }

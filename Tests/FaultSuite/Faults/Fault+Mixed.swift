@@ -1,4 +1,4 @@
-// Things that come together badly: what is late meets what came since.
+// Combinations of faults: delayed operations arrive after newer ones.
 
 internal import Harness
 internal import RollcallClient
@@ -9,7 +9,7 @@ extension Fault {
         [heldBack, movedAndHealed(afterLease: false), movedAndHealed(afterLease: true), firstWriteLate]
         + [twoDevicesOverEmptied, halfHeartbeatAgo, tenSecondsAgo, newerWorker, clocksApart]
 
-    /// What a worker wrote before it died reaches Redis when all of it is long over.
+    /// What a worker wrote before it died reaches Redis long after its lease expired.
     private static let heldBack = Fault(.mixed, "bytes of a killed worker let through 30 s later") { stage in
         let cast = try await stage.cast()
         let changer = try await stage.person("changer", manner: .staysAway)
@@ -33,7 +33,7 @@ extension Fault {
         stage.look(until: .now + .seconds(2))
     }
 
-    /// The worker that it left still has its old session, and asserts what it has when it hears from Redis again.
+    /// The device's previous worker still has the old session, and asserts it once it reaches Redis again.
     private static func movedAndHealed(afterLease: Bool) -> Fault {
         let name = "its old worker heals \(afterLease ? "after" : "within") its lease"
         return Fault(.mixed, "a device moves, says goodbye, \(name)") { stage in
@@ -61,7 +61,7 @@ extension Fault {
         }
     }
 
-    /// The first copy of a hello's write is held back until its worker has given it up and written it again.
+    /// The first copy of the write for a `hello` is delayed until the worker has timed it out and written it again.
     private static let firstWriteLate = Fault(.mixed, "a first write executed after its second") { stage in
         let late = try await stage.person("late", manner: .staysAway)
         let ways = stage.hosts[0].toRedis
@@ -77,7 +77,7 @@ extension Fault {
         stage.look(until: released + .seconds(2))
     }
 
-    /// What says less must not come first.
+    /// The weaker state must not be written first.
     private static let twoDevicesOverEmptied = Fault(
         .mixed, "an active and a background device over an emptied Redis", on: [.server]
     ) { stage in

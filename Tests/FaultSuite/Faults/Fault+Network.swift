@@ -19,7 +19,7 @@ extension Fault {
         }
     }
 
-    /// Bytes are held, and let through at the end.
+    /// All bytes are held back, and forwarded at the end.
     private static func stalled(_ traffic: Traffic, _ seconds: Int) -> Fault {
         Fault(.network, "\(traffic.name) stalled for \(seconds) s") { stage in
             try await stage.partition(Partition(traffic: traffic, lasts: .seconds(seconds))) { ways in
@@ -30,7 +30,7 @@ extension Fault {
         }
     }
 
-    /// A round trip takes 200 ms more.
+    /// A round trip takes 200 ms longer.
     private static func slow(_ traffic: Traffic) -> Fault {
         Fault(.network, "\(traffic.name) 200 ms slow for 8 s") { stage in
             let partition = Partition(traffic: traffic, lasts: .seconds(8), isDeaf: false)

@@ -1,4 +1,4 @@
-// A Redis that goes, forgets, or does not answer.
+// Redis stops, loses its data, or does not answer.
 
 internal import Foundation
 internal import Harness
@@ -59,7 +59,7 @@ extension Fault {
         try await load.end()
     }
 
-    /// Nobody should notice.
+    /// Users should notice nothing.
     private static let scriptsFlushed = Fault(.redis, "SCRIPT FLUSH under load") { stage in
         let load = try await stage.load()
         try await stage.outage {

@@ -1,4 +1,4 @@
-// A Redis that answers, and refuses.
+// Redis answers, but refuses commands or connections.
 
 internal import Foundation
 internal import Harness
@@ -6,7 +6,7 @@ internal import RollcallClient
 internal import TestSupport
 
 extension Fault {
-    /// Long enough for every connection to be given up, and for leases of either kind to pass.
+    /// Long enough for every connection to be closed, and for the leases to expire under either settings.
     private static let span = Duration.seconds(5)
 
     static let replica = Fault(.redis, "made a replica (REPLICAOF), and a primary again after 5 s", on: [.server]) {
@@ -19,7 +19,7 @@ extension Fault {
         }
     }
 
-    /// What takes from Redis is still permitted, and so is all that presence needs.
+    /// Commands that free memory are still permitted, and so is everything that presence needs.
     static let noMemory = Fault(.redis, "maxmemory reached with noeviction, for 5 s") { stage in
         try await stage.outage(Outage(isWritable: true)) {
             try await stage.redis.everywhere("CONFIG", "SET", "maxmemory", "1")
@@ -29,7 +29,8 @@ extension Fault {
         }
     }
 
-    /// Nobody is let in any more, and who was in is thrown out. Only who holds a connection can end that.
+    /// Redis accepts no new connections, and closes the existing ones. Only the holder of an open connection can end
+    /// this.
     static let noClients = Fault(.redis, "maxclients reached, for 5 s", on: [.server]) { stage in
         let lines = [
             "echo CONFIG SET maxclients 1", "echo CLIENT KILL TYPE pubsub", "echo CLIENT KILL TYPE normal", "sleep 5",
@@ -46,7 +47,7 @@ extension Fault {
         }
     }
 
-    /// One burst of messages is more than Redis keeps for a subscriber, which it throws out.
+    /// One burst of messages exceeds what Redis buffers for a subscriber, so Redis closes the subscriber's connection.
     static let slowSubscriber = Fault(.redis, "client-output-buffer-limit hit by subscribers") { stage in
         let burst = "for i = 1, 400 do redis.call(ARGV[1], KEYS[1], string.rep('x', 10000)) end"
         try await stage.outage {

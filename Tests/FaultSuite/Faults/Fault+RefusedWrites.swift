@@ -1,5 +1,5 @@
-// A Redis that answers reads and refuses writes for minutes, while devices come and go: nobody who is there disappears, and
-// the devices that came and went cost neither memory nor writes when Redis takes writes again.
+// Redis answers reads and refuses writes for minutes while devices connect and disconnect. Users who stay connected
+// must not disappear, and devices that have left must cost neither memory nor writes once Redis accepts writes again.
 
 internal import Foundation
 internal import Harness
@@ -21,7 +21,7 @@ extension Fault {
     private static let cannotSave = refusedWrites("refuses writes (MISCONF) for 2 min, devices come and go") { stage in
         let redis = stage.redis
         try await redis.cli("CONFIG", "SET", "save", "3600 100000000")
-        // A folder stands where the snapshot would be saved.
+        // Saving a snapshot fails, because its path is a directory.
         try FileManager.default.createDirectory(
             at: redis.whole.folder.appending(path: "dump.rdb/inside"), withIntermediateDirectories: true)
         try await redis.cli("BGSAVE")
@@ -36,7 +36,7 @@ extension Fault {
         try await set.primaryWithoutLeases()
     }
 
-    /// The other nodes go on with their slots, and so do the leases.
+    /// The other nodes still serve their slots, so the leases are renewed.
     private static let nodeAbsentForItsSlots = absent(
         "a primary and its replica absent for 2 min, without full coverage, devices come and go", isCovered: false
     ) { set in
@@ -50,7 +50,7 @@ extension Fault {
         try await set.primary(of: RedisClusterSet.leases)
     }
 
-    /// - Parameter isCovered: whether no node takes commands while one is absent.
+    /// - Parameter isCovered: whether all nodes refuse commands while one primary is absent.
     private static func absent(
         _ name: String, isCovered: Bool = true,
         _ primary: @escaping @Sendable (RedisClusterSet) async throws -> RedisServer
@@ -72,15 +72,15 @@ extension Fault {
         }
     }
 
-    /// So long until what a worker keeps of devices that came and went has its usual size.
+    /// The time until a worker's memory for devices that have left reaches its usual size.
     private static let warmUp = Duration.seconds(30)
     private static let span = Duration.seconds(120)
-    /// What a worker may grow by for each device that came and went. What it keeps of a session is more than ten times that.
+    /// How much a worker may grow for each device that connected and left. A session takes more than ten times as much.
     private static let mostBytesPerVisit = 200.0
 
     /// - Parameters:
-    ///   - begin: makes Redis refuse writes. Returns the servers that stand still.
-    ///   - end: lets it take writes again.
+    ///   - begin: makes Redis refuse writes. Returns the servers that are suspended.
+    ///   - end: lets Redis accept writes again.
     private static func refusedWrites(
         _ name: String, on grounds: Set<TestRedis.Kind> = [.server],
         begin: @escaping @Sendable (Stage) async throws -> [RedisServer],
@@ -109,9 +109,9 @@ extension Fault {
             try await Task.sleep(for: stage.settings.lease + .seconds(3))
             let after = try await stage.redis.calls(at: servers)
             let present = try await stage.presentDevices()
-            // What heartbeats do not use: a record is written with two HSET, and the stage sets a few members with others;
-            // sessions are listed with SADD.
-            // What was on its way to a server when it stopped may have taken effect: those devices' removal is owed.
+            // Heartbeats use neither HSET nor SADD. A record is written with two HSET; the stage itself sets a few
+            // members with others. Sessions are listed with SADD. Writes in flight when a server was suspended may have
+            // taken effect, so the records of those devices must be removed.
             let owed = stage.redis.whole.cluster == nil ? 0 : visits / 20
             for (command, what, most) in [
                 ("hset", "HSET of records", 7 * present + 2 * owed), ("sadd", "lists of sessions written", 2 * present),
@@ -136,9 +136,9 @@ extension Stage {
         return set
     }
 
-    /// Each of these comes to a host, types, and says goodbye.
+    /// Each of these devices connects to a host, types, and sends `goodbye`.
     ///
-    /// - Returns: how many were welcomed. Why others were not, their lost connections tell.
+    /// - Returns: how many were welcomed. The diaries of the others show why they were not.
     fileprivate func comeAndGo(_ crowd: [Roamer]) async throws -> Int {
         let visits = await withTaskGroup(of: Int.self) { group in
             for (number, device) in crowd.enumerated() {
@@ -156,14 +156,14 @@ extension Stage {
         return visits
     }
 
-    /// How many devices are connected.
+    /// Returns how many devices are connected.
     fileprivate func presentDevices() async throws -> Int {
         var count = observers.count
         for roamer in state.withLockedValue({ $0.roamers }) where try await roamer.whereabouts() != nil { count += 1 }
         return count
     }
 
-    /// The most memory that a worker holds.
+    /// Returns the largest resident memory of the workers, in bytes.
     fileprivate func residentBytes() throws -> Double {
         try hosts.map { host in
             let status = try String(contentsOfFile: "/proc/\(host.worker.process.pid)/status", encoding: .utf8)
@@ -176,7 +176,7 @@ extension Stage {
 extension RedisClusterSet {
     fileprivate static let leases = "{workers}"
 
-    /// A primary that has part of all else.
+    /// Returns a primary that does not hold the leases.
     fileprivate func primaryWithoutLeases() async throws -> RedisServer {
         let leases = try await primary(of: Self.leases)
         guard let other = try await primaries().first(where: { $0 !== leases }) else {

@@ -1,4 +1,4 @@
-// A primary that sentinels name, which goes, falls asleep, or is one no longer. What it said last may be lost with it.
+// A primary monitored by sentinels stops, is suspended, or is demoted. Its last writes may be lost.
 
 internal import Foundation
 internal import Harness
@@ -6,8 +6,8 @@ internal import RollcallClient
 internal import TestSupport
 
 extension Outage {
-    /// The new primary may lack what was said last, and remember leases that have been given up: until these pass, reads
-    /// believe it.
+    /// The new primary may lack the last writes, and may have leases that were already given up. Until these expire,
+    /// reads treat them as valid.
     static func failover(_ settings: Settings) -> Outage {
         Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
     }
@@ -35,7 +35,7 @@ extension Fault {
         }
     }
 
-    /// It wakes as a primary, and is made a replica then.
+    /// It resumes as a primary, and is then made a replica.
     private static let primaryStalled = sentinel("primary stopped (SIGSTOP), and continued after its failover") {
         stage, set in
         try await stage.outage(.failover(stage.settings)) {
@@ -55,7 +55,7 @@ extension Fault {
         try await load.end()
     }
 
-    /// The sentinels find it a replica among replicas, and choose another.
+    /// The sentinels find that all servers are replicas, and promote another one.
     private static let demoted = sentinel("primary made a replica (REPLICAOF)") { stage, set in
         try await stage.outage(.failover(stage.settings)) {
             try await stage.redis.cli("REPLICAOF", "127.0.0.1", "\(set.port(of: set.servers[1]))")
@@ -64,7 +64,7 @@ extension Fault {
         }
     }
 
-    /// Set as operators are told to, it soon takes no writes, and the worker beside it waits.
+    /// Configured as operators are told to, the old primary soon refuses writes, and the worker beside it waits.
     private static let splitOff = sentinel(
         "primary and one worker cut off from all others, until others have a new one"
     ) {
@@ -86,7 +86,7 @@ extension Fault {
         }
     }
 
-    /// Nobody should notice.
+    /// Users should notice nothing.
     private static let sentinelsGone = sentinel("all sentinels killed, and started after 5 s, under load") {
         stage, set in
         let load = try await stage.load()

@@ -1,16 +1,16 @@
-// A Redis that goes back in time: killed, and started again with what it held a while ago.
+// Redis loses recent writes: it is killed and restarted with older data.
 
 internal import Harness
 internal import RollcallClient
 internal import TestSupport
 
 extension Fault {
-    /// In the snapshot one is online who has left since, and one is missing who has come since.
+    /// In the snapshot, a user is online who has left since, and a user is missing who has connected since.
     static let oldSnapshot = Fault(.redis, "killed (-9), back with an old snapshot after 3 s", on: [.server]) { stage in
         try await stage.goBack(by: .seconds(1), away: .seconds(3))
     }
 
-    /// Leases stand, of incarnations that have been given up since.
+    /// The snapshot has leases of incarnations that have been given up since.
     static let tenSecondsAgo = Fault(
         .mixed, "a primary back with the state of 10 s ago, leases standing", on: [.server],
         equipment: Stage.Equipment(lease: .seconds(15))
@@ -25,11 +25,11 @@ extension Fault {
 }
 
 extension Stage {
-    /// Redis is killed and comes back with what it held some time before.
+    /// Kills Redis and restarts it with data that it held some time before.
     ///
     /// - Parameters:
-    ///   - age: how old that is, at least.
-    ///   - absence: for how long it is away.
+    ///   - age: the minimum age of that data.
+    ///   - absence: how long Redis is stopped.
     fileprivate func goBack(by age: Duration, away absence: Duration) async throws {
         let before = try await commuters("earlier-", on: [2, 0, 0, 1])
         let snapshot = try await redis.snapshot()
@@ -38,7 +38,7 @@ extension Stage {
         try await see([.status(before.goner.user, .offline), .status(before.newcomer.user, .online)])
         forbid([.online, .away], of: before.goner.user, .order, from: .now, who: .observers)
         try await Task.sleep(until: taken + age, clock: .continuous)
-        // Leases that Redis remembers may stand for as long as a lease: until then reads believe them.
+        // Leases in the snapshot may be valid for up to one lease. Until then, reads treat them as valid.
         let outage = Outage(losesData: true, readsAreWrongFor: settings.lease + .seconds(2))
         try await self.outage(outage) {
             try await killRedis()

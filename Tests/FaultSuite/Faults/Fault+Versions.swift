@@ -1,11 +1,11 @@
-// Workers of different versions, and workers whose clocks disagree.
+// Workers of different versions, and workers whose clocks differ.
 
 internal import Foundation
 internal import Harness
 internal import RollcallClient
 
 extension Fault {
-    /// A later version's worker, as far as Redis shows it: its records have fields and words that nobody here knows.
+    /// A worker of a later version, simulated by what it writes to Redis: its records have unknown fields and values.
     static let newerWorker = Fault(.mixed, "a newer worker on the same Redis") { stage in
         let phone = try await stage.person("future")
         let friend = try await stage.person("\(Cast.bystander)2")
@@ -21,7 +21,8 @@ extension Fault {
         try await stage.see([.types(phone.user, in: stage.room)])
         stage.typingExpires(phone.user, signalled: typed)
 
-        // One device of the same user on a worker of ours comes and goes: what it does not know stays.
+        // A device of the same user connects to and leaves a current worker, which must keep the fields that it does
+        // not know.
         try await phone.come(to: 0)
         try await phone.ask(.state(.idle))
         try await phone.goodbye()
@@ -35,7 +36,7 @@ extension Fault {
         stage.check("the unknown fields", try await newer.unknownFields(), are: ["dnd", "glad", "strength=3 more"])
     }
 
-    /// Only the clock of Redis counts, except for the end of a token: workers judge it by the clock of their host.
+    /// Only Redis's clock matters, except for token expiry, which workers check with the clock of their host.
     static let clocksApart = Fault(
         .mixed, "clocks of the workers' hosts hours apart",
         equipment: Stage.Equipment(

@@ -1,4 +1,4 @@
-// Workers that die or sleep.
+// Workers that are killed or suspended.
 
 internal import Foundation
 internal import Harness
@@ -16,7 +16,7 @@ extension Fault {
         stage.dead(cast.lost, since: died)
     }
 
-    /// It never takes its dead self's devices for its own.
+    /// The restarted worker never treats the devices of its previous incarnation as its own.
     static let restarted = Fault(.worker, "killed (-9), and started under its id within its lease") { stage in
         let cast = try await stage.cast()
         stage.steady(cast.steady)
@@ -33,7 +33,7 @@ extension Fault {
         stage.gone([0, 1, 2])
         let died = Moment.now
         for host in stage.hosts { _ = try await host.kill() }
-        // A minute is for those who live by minutes: what matters is that the leases are long over.
+        // A minute is for the settings with long leases. What matters is that the leases have long expired.
         let absence = stage.settings == .short ? Duration.seconds(10) : .seconds(60)
         try await Task.sleep(for: absence)
         let starting = Moment.now
@@ -46,7 +46,7 @@ extension Fault {
         stage.look(until: ready + stage.settings.lease * 2 + .seconds(1))
     }
 
-    /// Nobody's connection is lost: for the others all who are on it are gone, until it wakes.
+    /// No connection is lost. To other workers, all devices on the suspended worker are gone until it resumes.
     private static let stopped = Fault(.worker, "stopped for 15 s (SIGSTOP), and continued") { stage in
         let cast = try await stage.cast()
         let onIt = cast.lost + [cast.bystanders[0].user]
@@ -61,7 +61,7 @@ extension Fault {
         stage.blind(0, from: stopped, to: wakes)
         stage.typingExpires(cast.typist.user, signalled: cast.signalled)
         stage.dead(onIt, since: stopped, until: wakes)
-        // Its session on the sleeping worker stands; its new one, elsewhere, is the newer.
+        // The device's session on the suspended worker still exists; its new session on another worker is newer.
         stage.mayLose([mover.user])
         let again = try await stage.person("mover", manner: .staysAway)
         try await again.come(to: 1)

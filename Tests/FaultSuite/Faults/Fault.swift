@@ -1,22 +1,22 @@
-// Something that goes wrong, and what should hold all the same.
+// A fault, and what must hold in spite of it.
 
 public import TestSupport
 
-/// A fault: how it is made, and what it says should be seen while and after it happens.
+/// A fault: how it is caused, and what must be observed during and after it.
 public struct Fault: Sendable {
-    /// Where it strikes.
+    /// Which part of the system it affects.
     public enum Group: String, CaseIterable, Codable, Sendable {
         case worker, device, redis, network, mixed
     }
 
     public let group: Group
-    /// What it is called in the table; unique.
+    /// The name in the table of results; unique.
     public let name: String
-    /// Whether it wants the machine for itself.
+    /// Whether its rounds run alone, because it needs the whole machine.
     let isHeavy: Bool
-    /// How often it is gone through at the most.
+    /// The maximum number of rounds.
     let mostRounds: Int
-    /// What Redis may be for it to go wrong.
+    /// The kinds of Redis deployments on which it can be caused.
     let grounds: Set<TestRedis.Kind>
     let equipment: Stage.Equipment
     let body: @Sendable (Stage) async throws -> Void
@@ -31,17 +31,17 @@ public struct Fault: Sendable {
         (self.grounds, self.equipment, self.body) = (grounds, equipment, body)
     }
 
-    /// Whether it can be gone through there.
+    /// Returns whether the fault can be caused on this kind of deployment.
     public func stands(on kind: TestRedis.Kind) -> Bool { grounds.contains(kind) }
 
-    /// On what it is gone through where nothing is chosen: one server, unless it wants more.
+    /// The deployment on which the fault runs by default: one server, if that is possible.
     public var home: TestRedis.Kind { TestRedis.Kind.allCases.first(where: stands(on:)) ?? .server }
 
-    /// All of them, in the order of the table.
+    /// All faults, in the order of the table.
     public static let all =
         workerFaults + drainingFaults + deviceFaults + redisFaults + sentinelFaults + clusterFaults + networkFaults
         + mixedFaults + clockFaults + crowdFaults
 
-    /// A handful that is over soon.
+    /// A few faults that take little time.
     public static let quick = [killed, restarted, goodbye, twice, killedSubscribers, killedCommands, flushed]
 }

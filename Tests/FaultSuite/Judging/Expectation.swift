@@ -1,4 +1,4 @@
-// What a fault says should be seen, to be held against what was seen.
+// What a fault expects to be observed.
 
 internal import RollcallClient
 
@@ -12,23 +12,23 @@ struct Expectation: Sendable {
 
     let thing: Thing
     let promise: Promise
-    /// What it should follow upon.
+    /// The event that should cause it.
     let since: Moment
-    /// How long it may take.
+    /// The time limit.
     let within: Duration
-    /// Until when it should stay so; `nil` is to the end of the round.
+    /// The moment until which it should stay so; `nil` for the end of the round.
     var until: Moment?
 
     var deadline: Moment { since + within }
 }
 
-/// Something that nobody should ever see.
+/// Something that must not be observed.
 struct Prohibition: Sendable {
     let promise: Promise
     let user: UserID
     let statuses: Set<PresenceStatus>
     let from: Moment
-    /// `nil` is to the end of the round.
+    /// `nil` for the end of the round.
     var until: Moment?
     var who = Watchers.all
 
@@ -36,11 +36,11 @@ struct Prohibition: Sendable {
         /// Observers and reads.
         case all
         case observers
-        /// Those on other hosts than this one.
+        /// Observers on other hosts than this one.
         case others(than: Int)
         case reads
 
-        /// Whether those count who observe on this host.
+        /// Returns whether observers on this host are included.
         func observe(on host: Int) -> Bool {
             switch self {
             case .all, .observers: true
@@ -58,11 +58,11 @@ struct Prohibition: Sendable {
     }
 }
 
-/// A read through a worker, and what it answered.
+/// A read through a worker, and its result.
 struct Read: Sendable {
     let host: Int
     let began: Moment
     let ended: Moment
-    /// `nil` if the worker could not tell.
+    /// `nil` if the worker could not answer.
     let statuses: [UserID: PresenceStatus]?
 }

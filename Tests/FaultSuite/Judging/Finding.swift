@@ -1,15 +1,15 @@
-// What a round came to.
+// The result of a round.
 
-/// How one promise fared in a round.
+/// The result for one promise in a round.
 public struct Finding: Codable, Hashable, Sendable {
     public var promise: Promise
-    /// How long it took to hold, at the worst; `nil` for promises that hold or do not.
+    /// The longest time that it took until the promise held; `nil` for promises that have no time.
     public var seconds: Double?
-    /// How long it may take.
+    /// The time limit.
     public var limit: Double?
-    /// How it was broken.
+    /// How the promise was broken.
     public var broken: String?
-    /// Something else that was counted, by its name.
+    /// Other counts, by name.
     public var figure: [String: Double] = [:]
 
     init(

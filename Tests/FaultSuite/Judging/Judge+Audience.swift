@@ -1,5 +1,5 @@
-// Who was shown typing, and whose typing was taken: nobody sees their own, and in a conversation with members only they see
-// it and take part. This is judged for every device of a round, whatever the fault.
+// Checks who was shown typing, and whose typing was accepted. Users never see their own typing; in a managed
+// conversation, only members see typing and may type. This is checked for every device in a round, whatever the fault.
 
 internal import Harness
 internal import RollcallClient
@@ -13,7 +13,7 @@ struct Exclusion: Sendable {
 }
 
 extension Judge {
-    /// How long a removal may take to be known everywhere.
+    /// The time limit until all workers know of a removal.
     private static let removalLimit = Duration.seconds(1)
 
     func audience() -> [Finding] {
@@ -24,7 +24,7 @@ extension Judge {
         return broken.isEmpty ? [Finding(.audience)] : broken.prefix(4).map { Finding(.audience, broken: $0) }
     }
 
-    /// What a user was shown of a conversation and should not have been.
+    /// Returns what a user was shown of a conversation but should not have been.
     private func violations(of user: UserID, in view: Screen.View) -> [String] {
         var broken: [String] = []
         if view.typists.contains(user) { broken.append("\(user.escaped) was shown as typing to its own device") }
@@ -40,7 +40,7 @@ extension Judge {
         return broken
     }
 
-    /// What a user was allowed to do in a conversation without being a member.
+    /// Returns what a user was allowed to do in a conversation without being a member.
     private func intrusions(of user: UserID, _ notes: [Note]) -> [String] {
         let exclusions = plan.exclusions.filter { $0.user == user }
         guard !exclusions.isEmpty else { return [] }
@@ -67,7 +67,8 @@ extension Judge {
         }
     }
 
-    /// The first moment from `start` on at which the worker of a host should know that the user is no member.
+    /// Returns the first moment from `start` on at which the worker of a host should know that the user is not a
+    /// member.
     private func excluded(_ exclusion: Exclusion, on host: Int, from start: Moment) -> Moment? {
         var moment = start
         if let since = exclusion.since {
@@ -85,9 +86,9 @@ extension Judge {
     }
 }
 
-/// What one device was shown of who types, as a person in front of it saw it.
+/// What a client with one device's messages would have displayed about typing.
 private struct Screen {
-    /// A set of typists that was shown for a time.
+    /// A set of typing users that was displayed for a time.
     struct View {
         let conversation: ConversationID
         let typists: Set<UserID>
@@ -98,7 +99,7 @@ private struct Screen {
 
     private(set) var views: [View] = []
 
-    /// - Parameter patience: after which silence about a set is distrusted.
+    /// - Parameter patience: how long a set is displayed if it is not repeated.
     init(of notes: [Note], patience: Duration, until end: Moment) {
         var host = 0
         var shown: [ConversationID: View] = [:]

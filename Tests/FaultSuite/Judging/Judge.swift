@@ -1,9 +1,9 @@
-// Holds what was seen in a round against what should have been.
+// Compares what was observed in a round with what should have been.
 
 internal import Harness
 internal import RollcallClient
 
-/// Everything there is to judge a round by.
+/// Everything that a round is judged by.
 struct Judge {
     let plan: Plan
     let sights: [Sight]
@@ -16,7 +16,7 @@ struct Judge {
             + setbacks() + audience() + lostConnections()
     }
 
-    // MARK: What should be seen
+    // MARK: Expectations
 
     private func findings(of expectation: Expectation) -> [Finding] {
         let end = expectation.until ?? self.end
@@ -55,9 +55,9 @@ struct Judge {
         }
     }
 
-    // MARK: What should never be seen
+    // MARK: Prohibitions
 
-    /// In so much time some read has been answered, or what no read may show was not put to the test.
+    /// Some read must be answered within this time; otherwise, prohibitions about reads were not tested.
     private static let readable = Duration.seconds(1)
 
     private func findings(of prohibition: Prohibition) -> [Finding] {
@@ -117,8 +117,9 @@ struct Judge {
         return setbacks.isEmpty ? [Finding(.order)] : setbacks.prefix(4).map { Finding(.order, broken: $0) }
     }
 
-    /// Whether something may go back: anything after Redis lost data, until the fault is over; and moments on Redis's clock
-    /// after that was set back, by the step less the time that has passed. Such a moment may be shown long after the step.
+    /// Returns whether something may go back: anything after Redis lost data, until the fault is over; and times by
+    /// Redis's clock after it was set back, by at most the step minus the elapsed time. Such a time may be shown long
+    /// after the step.
     private func isExcused(_ setback: Sight.Setback) -> Bool {
         if let lost = plan.dataLost, setback.at >= lost, setback.at < plan.over ?? end { return true }
         guard let (moment, step) = plan.clockSetBack, let back = setback.clockTime else { return false }
@@ -145,7 +146,7 @@ struct Judge {
         }
     }
 
-    /// Whether a connection may end since its worker went, and not another one before it.
+    /// Returns whether a connection may end because its worker stopped after the device had connected to it.
     private func mayEnd(_ host: Int, welcomed: Moment, ended: Moment) -> Bool {
         plan.gone.contains { gone in
             gone.host == host && gone.since <= ended
@@ -183,7 +184,7 @@ extension Expectation.Thing: CustomStringConvertible {
 }
 
 extension Duration {
-    /// As a report has it: `2.34 s`.
+    /// The duration as shown in reports: `2.34 s`.
     var short: String {
         if self < .zero { return "-" + (.zero - self).short }
         let hundredths = Int((inSeconds * 100).rounded())

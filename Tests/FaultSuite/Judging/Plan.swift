@@ -1,33 +1,34 @@
-// What a fault says about itself while it happens.
+// What a fault declares about itself while it runs.
 
 internal import RollcallClient
 
-/// What should be seen of a round, and what excuses what is not.
+/// What should be observed in a round, and what excuses deviations.
 struct Plan: Sendable {
     var expectations: [Expectation] = []
     var prohibitions: [Prohibition] = []
-    /// When the worker of a host could not know the truth: its observers have it when that is over.
+    /// Periods in which the worker of a host could not know the current state. Its observers must have it when they
+    /// end.
     var blind: [(host: Int, span: Range<Moment>)] = []
-    /// When no read need tell the truth: Redis was away, or had lost it and was still being told again.
+    /// Periods in which reads may be wrong: Redis was away, or had lost data and was still being written again.
     var unreadable: [Range<Moment>] = []
-    /// Connections to these hosts may end from these moments on, for their workers went.
+    /// Connections to these hosts may end from these moments on, because their workers were stopped.
     var gone: [(host: Int, since: Moment)] = []
-    /// When workers were started again on hosts: what connects afterwards may not end.
+    /// When workers were restarted on hosts: connections opened later must not end.
     var restarted: [(host: Int, at: Moment)] = []
-    /// Who is not a member of a managed conversation.
+    /// Users who are not members of a managed conversation.
     var exclusions: [Exclusion] = []
-    /// When Redis had lost who the members are, and they were not set and known again yet.
+    /// Periods in which Redis had lost the members, and they were not yet set and known again.
     var membersUnknown: [Range<Moment>] = []
-    /// How long a client believes a set of typists that is not repeated: `typing.expiry` and two seconds.
+    /// How long a client displays a set of typing users that is not repeated: `typing.expiry` and two seconds.
     var typingTimeout = Duration.seconds(5)
-    /// Devices whose connections may end.
+    /// Users whose devices' connections may end.
     var mayLose: Set<UserID> = []
-    /// When Redis forgot what it had acknowledged: versions and moments may go back with it.
+    /// When Redis lost acknowledged data: versions and times may go back.
     var dataLost: Moment?
-    /// When Redis's clock was set back, and by how much: moments on it may go back with it.
+    /// When Redis's clock was set back, and by how much: times by this clock may go back.
     var clockSetBack: (at: Moment, by: Duration)?
-    /// When the fault and all its consequences are over: from then on nothing may go back any more.
+    /// When the fault and all its consequences are over: from then on, nothing may go back.
     var over: Moment?
-    /// What the fault found out by itself.
+    /// Findings of the fault itself.
     var findings: [Finding] = []
 }

@@ -1,32 +1,32 @@
-// What is promised whatever fails, as far as it can be seen from outside.
+// What Rollcall promises under faults, as far as it can be observed from outside.
 
-/// A promise that a fault puts to the test.
+/// A promise that a fault tests.
 public enum Promise: String, CaseIterable, Codable, Hashable, Sendable {
-    /// Who is gone for good is shown offline in time.
+    /// A user who has left for good is shown offline in time.
     case offline
     /// Typing ends in time.
     case typing
-    /// What observers see is the truth again soon after the fault is over.
+    /// Observers see the actual state soon after the fault is over.
     case convergence
-    /// What happens afterwards is seen as fast as ever.
+    /// Later changes are seen as fast as before.
     case change
-    /// Who is there, or back in time, never appears offline.
+    /// A user who is connected, or reconnects in time, never appears offline.
     case steadiness
-    /// No read shows somebody whose devices are all of dead workers.
+    /// No read shows a user present whose devices all belong to dead workers.
     case ghosts
-    /// What is older never takes the place of what is newer.
+    /// Older state never replaces newer state.
     case order
-    /// Nobody sees their own typing, and only members see typing or signal it in a managed conversation.
+    /// Users never see their own typing, and only members see typing or may type in a managed conversation.
     case audience
-    /// Devices keep their connections to workers that live.
+    /// Devices keep their connections to live workers.
     case connections
-    /// A promise of one fault alone.
+    /// A promise of one fault only.
     case other
 
-    /// What observers may take to see the truth after an outage.
+    /// The time limit for observers to see the actual state after an outage.
     static let convergenceLimit = Duration.seconds(2)
-    /// How soon after a change every observer should see it where nothing is wrong.
+    /// The time limit for every observer to see a change when nothing is wrong.
     static let changeLimit = Duration.milliseconds(500)
-    /// What anything may take on its way from one device to another where nothing is wrong.
+    /// The time limit for one message from a device to another when nothing is wrong.
     static let way = Duration.milliseconds(150)
 }

@@ -1,31 +1,31 @@
-// What one observer was shown, as a person in front of the screen would have seen it.
+// What one observer was shown, as a person at the screen would have seen it.
 
 internal import Harness
 internal import RollcallClient
 
-/// An observer's notes, thing by thing.
+/// An observer's diary, by subject.
 struct Sight: Sendable {
     let host: Int
     private(set) var statuses: [UserID: Timeline<PresenceStatus>] = [:]
     private(set) var typists: [ConversationID: Timeline<Set<UserID>>] = [:]
-    /// When it was not connected.
+    /// Periods without a connection.
     private(set) var away: [Range<Moment>] = []
-    /// What came with an older version than what was shown on the same connection, or with an earlier last seen.
+    /// Updates with an older version, or an earlier last-seen time, than what was shown before on the same connection.
     private(set) var setbacks: [Setback] = []
 
     struct Setback: Sendable {
         let at: Moment
         let what: String
-        /// By how much it went back, if it is a moment on Redis's clock: a last seen, or the version of a user who was never
-        /// seen, which is when that was read.
+        /// How far it went back, if it is a time by Redis's clock: a last-seen time, or the version of a user who was
+        /// never seen, which is the time of the read.
         var clockTime: Duration?
     }
 
     private var shown: [UserID: Presence] = [:]
 
     /// - Parameters:
-    ///   - host: where the observer is at home.
-    ///   - expiry: `typing.expiry`, after which and two seconds more a client distrusts silence about a set.
+    ///   - host: the observer's host.
+    ///   - expiry: `typing.expiry`. Two seconds after it, a client stops displaying a set that was not repeated.
     init(of notes: [Note], on host: Int, expiry: Duration, until end: Moment) {
         self.host = host
         var lost: Moment? = notes.first?.at
@@ -74,7 +74,8 @@ struct Sight: Sendable {
 
     private var lastWord: [ConversationID: Moment] = [:]
 
-    /// A set that is not empty is repeated; a client shows nobody once that has not happened for too long.
+    /// Ends a set that was not repeated for too long: workers repeat sets that are not empty, and clients stop
+    /// displaying them otherwise.
     private mutating func distrust(_ conversation: ConversationID, patience: Duration, at moment: Moment) {
         guard let last = lastWord[conversation], last + patience < moment,
             typists[conversation]?.changes.last?.value.isEmpty == false

@@ -1,8 +1,8 @@
-// One thing as it was over time.
+// One value over time.
 
 typealias Moment = ContinuousClock.Instant
 
-/// A value's changes, in the order of time.
+/// A value's changes, in order of time.
 struct Timeline<Value: Equatable & Sendable>: Sendable {
     private(set) var changes: [(at: Moment, value: Value)] = []
 
@@ -10,12 +10,13 @@ struct Timeline<Value: Equatable & Sendable>: Sendable {
         if changes.last?.value != value { changes.append((moment, value)) }
     }
 
-    /// The value at a moment; `nil` before the first.
+    /// Returns the value at a moment; `nil` before the first change.
     func value(at moment: Moment) -> Value? {
         changes.last { $0.at <= moment }?.value
     }
 
-    /// Since when the value has been as expected without a break until `end`; `nil` if it is not so at the end.
+    /// Returns since when the value has been as expected without interruption until `end`; `nil` if it differs at the
+    /// end.
     func settled(to expected: Value, by end: Moment) -> Moment? {
         var since: Moment?
         for change in changes where change.at <= end {
@@ -24,7 +25,7 @@ struct Timeline<Value: Equatable & Sendable>: Sendable {
         return since
     }
 
-    /// All values that stood at some moment of the span, each with when it came.
+    /// Returns all values during the period, each with the time at which it was set.
     func values(from start: Moment, to end: Moment) -> [(at: Moment, value: Value)] {
         let standing = changes.last { $0.at <= start }
         return (standing.map { [$0] } ?? []) + changes.filter { $0.at > start && $0.at <= end }

@@ -1,13 +1,13 @@
-// Where a run keeps what it measured, and what is left of rounds that broke a promise.
+// Stores the measurements of a run, and evidence of the rounds that broke a promise.
 
 internal import Foundation
 
-/// The results of one file, and the evidence in a folder of the same name beside it.
+/// A file with results, and a folder of the same name with evidence.
 struct Archive {
     private(set) var results: Results
     private let file: URL?
 
-    /// - Parameter file: `nil` keeps everything in memory, and no evidence.
+    /// - Parameter file: `nil` keeps the results in memory only, without evidence.
     init(file: URL?) {
         self.file = file
         results = file.map { Results(file: $0) } ?? Results()

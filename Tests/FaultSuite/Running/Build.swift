@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Harness
 
-/// Which `rollcall` is put to the test: measurements of another one say nothing about it.
+/// Identifies the `rollcall` build under test: results of other builds do not apply to it.
 enum Build {
-    /// A fingerprint of the program.
+    /// Returns a fingerprint of the program.
     static func current() throws -> String {
         let attributes = try FileManager.default.attributesOfItem(atPath: RollcallProgram.path)
         let (size, date) = (attributes[.size] as? Int ?? 0, attributes[.modificationDate] as? Date ?? .distantPast)

@@ -1,4 +1,4 @@
-// What is kept of a round that broke a promise: enough to say why without playing it again.
+// What is stored about a round that broke a promise: enough to find the cause without repeating it.
 
 internal import Foundation
 internal import Harness
@@ -6,7 +6,7 @@ internal import NIOConcurrencyHelpers
 internal import RollcallClient
 
 extension Stage {
-    /// Everything that was noted and logged, in lines with the time of day.
+    /// Returns all diary entries and logs as lines with the time of day.
     func evidence() -> String {
         let (now, date) = (Moment.now, Date())
         func time(_ moment: Moment) -> String {

@@ -1,16 +1,16 @@
-// How late this very process is at times: a machine that has no time for the suite has none for the workers either, and
-// what is measured then is the machine. Event loops are measured too: devices and the proxies before Redis run on them, and
-// a busy machine delays a loop that has work to do for longer than a thread that only wakes.
+// Measures how late this process runs. A machine that is too busy for the suite is too busy for the workers too, and
+// then the results describe the machine. Event loops are measured as well: devices and the proxies in front of Redis
+// run on them, and a busy machine delays a loop with work to do for longer than a thread that only wakes up.
 
 internal import Foundation
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 
-/// A thread and a task on each event loop that wake every few milliseconds and remember when they woke late.
+/// A thread and a task on each event loop that wake up every few milliseconds and record when they are late.
 package final class Metronome: Sendable {
     private static let beat = Duration.milliseconds(5)
-    /// What is late enough to be remembered.
+    /// Shorter delays are not recorded.
     private static let late = Duration.milliseconds(20)
 
     private let delays = NIOLockedValueBox<[(at: Moment, delay: Duration)]>([])
@@ -38,7 +38,7 @@ package final class Metronome: Sendable {
         }
     }
 
-    /// The longest delay since a moment.
+    /// Returns the longest delay since a moment.
     package func longestDelay(since start: ContinuousClock.Instant) -> Duration {
         delays.withLockedValue { $0.filter { $0.at >= start }.map(\.delay).max() ?? .zero }
     }

@@ -1,11 +1,11 @@
-// What was measured, as it is kept from one run to the next.
+// The measurements, as stored between runs.
 
 public import Foundation
 public import TestSupport
 
 /// One round of a fault.
 public struct Round: Codable, Sendable {
-    /// The worst of each promise that was put to the test.
+    /// The worst result for each promise that was tested.
     public struct Outcome: Codable, Sendable {
         public var seconds: Double?
         public var limit: Double?
@@ -13,13 +13,13 @@ public struct Round: Codable, Sendable {
     }
 
     public var outcomes: [String: Outcome] = [:]
-    /// What else was counted, at the most.
+    /// Other counts, each the largest in the round.
     public var figures: [String: Double] = [:]
-    /// How long it took in all.
+    /// The duration of the round.
     public var seconds: Double
-    /// By how much the suite itself was late, at the worst.
+    /// The longest delay of the suite's own process.
     public var delay: Double
-    /// How devices showed who they are.
+    /// How devices authenticated.
     public var authentication: String?
 
     public var isBroken: Bool { outcomes.values.contains { !$0.broken.isEmpty } }
@@ -46,12 +46,12 @@ public struct Row: Codable, Sendable {
     public var group: Fault.Group
     public var fault: String
     public var settings: String
-    /// What Redis was, where that is not what is usual for the fault.
+    /// The kind of Redis deployment, if it is not the fault's default.
     public var redis: TestRedis.Kind?
-    /// Which program was put to the test.
+    /// The build under test.
     public var build: String
     public var rounds: [Round] = []
-    /// Rounds that were played again, since the machine had no time for them.
+    /// Rounds that were repeated because the machine was too busy.
     public var repeated: [Round] = []
 
     init(_ job: Job, build: String) {
@@ -61,13 +61,13 @@ public struct Row: Codable, Sendable {
     }
 }
 
-/// The rows of a file.
+/// All rows of a file.
 public struct Results: Codable, Sendable {
     public var rows: [String: Row] = [:]
 
     public init() {}
 
-    /// What is in a file; empty if there is none, or one that another version of the suite wrote.
+    /// Reads a file; empty if there is none, or if another version of the suite wrote it.
     public init(file: URL) {
         guard let data = try? Data(contentsOf: file) else { return }
         self = (try? JSONDecoder().decode(Results.self, from: data)) ?? self

@@ -1,5 +1,5 @@
-// Goes through faults, several side by side, since most of a fault is waiting; and keeps what was measured, so that a
-// run that was ended goes on where it was.
+// Runs faults, several at a time, since most of a round is waiting. Stores the results, so that an interrupted run
+// continues where it was.
 
 public import Foundation
 internal import Harness
@@ -20,13 +20,13 @@ public actor Runner {
     private var spent = 0.0
     private var width = 1
 
-    /// A round that broke a promise while the suite was later than this by itself is played again.
+    /// A round that broke a promise while the suite's own process was delayed by more than this is repeated.
     private static let noise = Duration.milliseconds(100)
 
     /// - Parameters:
-    ///   - rounds: how often each; `nil` for as often as its settings say.
-    ///   - file: where results are kept, and looked for; `nil` keeps none.
-    ///   - progress: told a line for people now and then.
+    ///   - rounds: the number of rounds of each fault; `nil` for the number in its settings.
+    ///   - file: where results are read and stored; `nil` stores none.
+    ///   - progress: called with lines of text for the user.
     public init(
         _ jobs: [Job], rounds: Int? = nil, authentication: Authentication? = nil, file: URL? = nil,
         progress: @escaping @Sendable (String) -> Void
@@ -38,8 +38,8 @@ public actor Runner {
     }
 
     /// - Parameters:
-    ///   - story: goes through a fault.
-    ///   - delay: how late this process was since a moment, at the worst.
+    ///   - story: runs one round.
+    ///   - delay: returns the longest delay of this process since a moment.
     init(
         _ jobs: [Job], rounds: Int?, authentication: Authentication? = nil, file: URL?, build: String,
         progress: @escaping @Sendable (String) -> Void,
@@ -51,21 +51,21 @@ public actor Runner {
         archive = Archive(file: file)
     }
 
-    /// The rows asked for, in their order, as far as there are any.
+    /// The requested rows, in order, as far as they exist.
     public var rows: [Row] { jobs.compactMap { archive.row(of: $0) } }
 
-    /// Whether a row was measured with the present build.
+    /// Returns whether a row was measured with the current build.
     public func isCurrent(_ row: Row) -> Bool { row.build == build }
 
-    /// Lets go of what was measured of these rows before.
+    /// Deletes earlier results of the requested rows.
     public func forget() {
         for job in jobs { archive.forget(job) }
     }
 
-    /// Plays what is missing.
+    /// Runs the missing rounds.
     ///
-    /// - Parameter width: how many rounds side by side; heavy ones are played alone.
-    /// - Returns: the rows asked for, in their order.
+    /// - Parameter width: the number of concurrent rounds; heavy ones run alone.
+    /// - Returns: the requested rows, in order.
     public func run(width: Int) async -> [Row] {
         self.width = max(1, width)
         prepare()
@@ -97,8 +97,9 @@ public actor Runner {
 
     private typealias Next = (job: Job, circumstances: Circumstances)
 
-    /// Every other round of a row has workers that have only just begun, and every other one signed tokens: four rounds
-    /// have each combination, two have each of both, and one has what production has.
+    /// In every other round of a row, the workers have just started, and every other round uses signed tokens. Four
+    /// rounds cover all combinations, two cover each variant once, and a single round uses those of production: signed
+    /// tokens and workers that have run for a while.
     private func next(_ isHeavy: Bool) -> Next? {
         guard let index = pending.firstIndex(where: { $0.job.fault.isHeavy == isHeavy }) else { return nil }
         pending[index].missing -= 1
@@ -122,7 +123,7 @@ public actor Runner {
         keep(round, of: next.job)
     }
 
-    /// A file that cannot be written costs the run nothing else: all rows are still played and returned.
+    /// Reports a file that cannot be written, and continues: all rounds still run, and all rows are returned.
     private func write(_ what: String, _ body: () throws -> Void) {
         do { try body() } catch { progress("cannot write \(what): \(error)") }
     }

@@ -1,19 +1,19 @@
 // One round, from an empty stage to the verdict.
 
-/// What differs from round to round of the same row.
+/// What differs between rounds of the same row.
 struct Circumstances: Hashable, Sendable {
-    /// Whether the workers have gone through a lease before the fault.
+    /// Whether the workers have run for a whole lease before the fault.
     var isWarm: Bool
     var authentication: Authentication
 }
 
-/// How a round went.
+/// The outcome of a round.
 struct Story: Sendable {
     var findings: [Finding]
-    /// Kept where a promise was broken.
+    /// Set if a promise was broken.
     var evidence: String?
 
-    /// Goes through a fault on a stage of its own.
+    /// Runs a fault on a new stage.
     static func of(_ job: Job, _ circumstances: Circumstances) async -> Story {
         var equipment = job.fault.equipment
         equipment.isWarm = circumstances.isWarm

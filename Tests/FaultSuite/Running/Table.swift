@@ -1,4 +1,4 @@
-// The results as people read them.
+// The results for people to read.
 
 /// A table of rows, as text or as Markdown.
 public struct Table {
@@ -21,7 +21,7 @@ public struct Table {
     private static let header =
         ["fault", "rounds"] + timed.map(\.1) + kept.map(\.1) + ["verdict"]
 
-    /// One line a row, columns aligned.
+    /// One line for each row, with aligned columns.
     public var text: String {
         let cells = [Self.header] + rows.map(Self.cells(of:))
         let widths = Self.header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
@@ -35,7 +35,7 @@ public struct Table {
         return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
 
-    /// What else was counted, a line each.
+    /// Other counts, one line each.
     public var figures: [String] {
         rows.flatMap { row in
             let figures = row.rounds.reduce(into: [:]) { $0.merge($1.figures) { max($0, $1) } }
@@ -53,7 +53,7 @@ public struct Table {
             + [row.rounds.contains(where: \.isBroken) ? "BROKEN" : "holds"]
     }
 
-    /// Median and worst, and what is allowed.
+    /// Median, worst and limit.
     private static func time(of promise: Promise, in row: Row) -> String {
         let outcomes = row.rounds.compactMap { $0.outcomes[promise.rawValue] }
         let times = outcomes.compactMap(\.seconds).sorted()

@@ -1,5 +1,5 @@
-// The app's own server, as far as a stage needs one: it sets the members of conversations, through whichever worker
-// answers, and tries again until one does.
+// The application's own server: it sets the members of conversations through any worker that answers, and retries until
+// one does.
 
 internal import Foundation
 internal import Harness
@@ -13,16 +13,16 @@ struct Backend: Sendable {
     private static let timeout = Duration.seconds(2)
     private static let pause = Duration.milliseconds(100)
 
-    /// Makes exactly these users the members of a conversation.
+    /// Replaces the members of a conversation with these users.
     ///
     /// - Returns: when it was confirmed.
     func setMembers(_ users: [UserID], of conversation: ConversationID) async throws -> Moment {
-        // No dictionary: it would merge names that Unicode takes for the same.
+        // Not a dictionary, which would merge names that are canonically equivalent in Unicode.
         let members = try users.map { "\(try json($0.text)):\(try json("\($0.escaped)"))" }.joined(separator: ",")
         return try await confirmed("PUT", path(of: conversation), json: "{\"members\":{\(members)}}")
     }
 
-    /// Ends a user's membership.
+    /// Removes a member.
     ///
     /// - Returns: when it was confirmed.
     func remove(_ user: UserID, from conversation: ConversationID) async throws -> Moment {
@@ -53,7 +53,7 @@ struct Backend: Sendable {
         }
     }
 
-    /// A worker did not understand the request.
+    /// A worker rejected the request.
     private struct Refused: Error, CustomStringConvertible {
         let description: String
     }

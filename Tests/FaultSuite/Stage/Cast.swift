@@ -1,31 +1,31 @@
-// Those to whom a fault of the first host happens, and those whom it should not touch.
+// The users that a fault of the first host affects, and those that it should not.
 
 internal import Harness
 internal import RollcallClient
 
-/// The usual people of a stage.
+/// The users of most faults.
 struct Cast: Sendable {
     static let bystander = "bystander"
 
-    /// One on each host; who is on the first comes back elsewhere.
+    /// One on each host. The one on the first host reconnects elsewhere.
     let bystanders: [Roamer]
-    /// On the first host, and gone with it.
+    /// On the first host; does not reconnect.
     let leaver: Roamer
-    /// As the leaver, and typing.
+    /// Like the leaver, and typing.
     let typist: Roamer
-    /// The user of a phone on the first host, which goes with it, and of a laptop on the last.
+    /// A user with a phone on the first host, which does not reconnect, and a laptop on the last.
     let twin: UserID
-    /// When the typist last signalled.
+    /// When the typist last sent a typing signal.
     let signalled: Moment
 
-    /// Everybody whom the end of the first host should not take offline.
+    /// The users whom a fault of the first host should not take offline.
     var steady: [UserID] { bystanders.map(\.user) + [twin] }
-    /// Everybody who goes with the first host.
+    /// The users who go offline with the first host.
     var lost: [UserID] { [leaver.user, typist.user] }
 }
 
 extension Stage {
-    /// Brings the usual people, and waits until everybody is seen.
+    /// Connects these users, and waits until all observers see them.
     func cast() async throws -> Cast {
         var bystanders: [Roamer] = []
         for host in hosts {
@@ -46,7 +46,7 @@ extension Stage {
             bystanders: bystanders, leaver: leaver, typist: typist, twin: phone.user, signalled: signalled)
     }
 
-    /// Types, and waits until everybody sees it.
+    /// Starts typing, and waits until all observers see it.
     ///
     /// - Returns: when the signal was sent.
     func type(_ typist: Roamer) async throws -> Moment {

@@ -1,28 +1,28 @@
-// A conversation with members, which every round has: one member types on two devices, others are removed while they type,
-// and users who never were members try to join and to type all the time.
+// A managed conversation, which every round has: one member types on two devices, others are removed while they type,
+// and users who never were members try to join and type all the time.
 
 internal import Harness
 internal import NIOConcurrencyHelpers
 internal import RollcallClient
 
-/// The people around a managed conversation.
+/// The users of a managed conversation.
 final class Club: Sendable {
     private let stage: Stage
     private let backend: Backend
     private let conversation: ConversationID
-    /// A member on two devices, on the first host and on the last.
+    /// A member with two devices, on the first host and on the last.
     private let phone: Roamer
     private let laptop: Roamer
-    /// Members until they are removed, one on each host.
+    /// Members who get removed, one on each host.
     private let removed: [Roamer]
-    /// Never members, one on each host.
+    /// Users who are never members, one on each host.
     private let outsiders: [Roamer]
     private let tasks = NIOLockedValueBox<[Task<Void, any Error>]>([])
     private let removals = NIOLockedValueBox<[Task<Void, any Error>]>([])
 
     private static let pause = Duration.milliseconds(500)
 
-    /// Brings everybody, and waits until the member's typing is seen.
+    /// Connects all of them, and waits until observers see the member type.
     init(on stage: Stage) async throws {
         self.stage = stage
         backend = Backend(hosts: stage.hosts)
@@ -55,7 +55,7 @@ final class Club: Sendable {
         for task in tasks.withLockedValue({ $0 }) + removals.withLockedValue({ $0 }) { task.cancel() }
     }
 
-    /// Everybody types or tries to, and one member after the other is removed.
+    /// Lets all of them type or try to, and removes the members one after another.
     func begin() {
         let conversation = conversation
         for (device, number) in [(phone, 0), (laptop, 1)] {
@@ -89,7 +89,7 @@ final class Club: Sendable {
         tasks.withLockedValue { $0.append(task) }
     }
 
-    /// Everybody is removed who was to be, and the members are set again if Redis lost them.
+    /// Waits until the removals are done, and sets the members again if Redis lost them.
     func settle() async throws {
         try await withThrowingTimeout(.seconds(10), "members are removed") { [removals] in
             for removal in removals.withLockedValue({ $0 }) { try await removal.value }
@@ -104,7 +104,7 @@ final class Club: Sendable {
         try await Task.sleep(until: known, clock: .continuous)
     }
 
-    /// At the end members see the member type, and all others are refused.
+    /// Checks that members see the member type at the end, and that all others are refused.
     func probe() async throws {
         for task in tasks.withLockedValue({ $0 }) { task.cancel() }
         try await stage.haveReturned([phone, laptop] + removed + outsiders)

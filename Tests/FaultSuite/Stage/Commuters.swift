@@ -1,28 +1,28 @@
-// People who come, go and change while something is out of order: afterwards all of it has to be true.
+// Users who connect, leave and change during a fault. All of these changes must be visible afterwards.
 
 internal import Harness
 internal import RollcallClient
 
-/// Those whose lives go on during an outage.
+/// Users whose state changes during an outage.
 struct Commuters: Sendable {
-    /// Says goodbye.
+    /// Sends `goodbye`.
     let goner: Roamer
     /// Becomes idle.
     let changer: Roamer
-    /// Loses its connection and is not back.
+    /// Loses its connection and does not reconnect.
     let loser: Roamer
-    /// Comes, to this host.
+    /// Connects to the host ``arrival``.
     let newcomer: Roamer
     let arrival: Int
 
-    /// Those who have been there from the start.
+    /// The users who are connected from the start.
     var present: [Roamer] { [goner, changer, loser] }
 }
 
 extension Stage {
-    /// Brings those who are to be there from the start, and waits until they are seen.
+    /// Connects the users who are present from the start, and waits until observers see them.
     ///
-    /// - Parameter hosts: where the goner, the changer, the loser and the newcomer are.
+    /// - Parameter hosts: the hosts of the goner, the changer, the loser and the newcomer.
     func commuters(_ name: String = "", on hosts: [Int] = [0, 1, 1, 2]) async throws -> Commuters {
         let people = Commuters(
             goner: try await person("\(name)goner"), changer: try await person("\(name)changer"),
@@ -33,9 +33,9 @@ extension Stage {
         return people
     }
 
-    /// They do what they are here for.
+    /// Lets each of them do its change.
     ///
-    /// - Returns: when the last of it was done.
+    /// - Returns: when the last change was made.
     func commute(_ people: Commuters) async throws -> Moment {
         try await people.goner.goodbye()
         try await people.changer.say(.state(.idle))
@@ -44,12 +44,12 @@ extension Stage {
         return .now
     }
 
-    /// What they did is the truth, `done` being when, from `moment` on.
+    /// Expects these changes, made at `done`, to be visible from `moment` on.
     func converge(_ people: Commuters, done: Moment, after moment: Moment, until end: Moment? = nil) {
         converge(people.goner.user, .offline, after: moment, until: end)
         converge(people.changer.user, .away, after: moment, until: end)
         converge(people.newcomer.user, .online, after: moment, until: end)
-        // The worker counts the grace by itself; its end may come before that of the outage.
+        // The worker measures the grace period itself, which may end before the outage does.
         let lost = max(done + settings.grace, moment)
         converge(people.loser.user, .offline, after: lost, until: end)
     }

@@ -1,5 +1,5 @@
-// One worker and the ways to it: to Redis through one proxy, from its devices through another. A worker that is
-// started again is found at the same door.
+// One worker and the proxies around it: one to Redis and one for its devices. A restarted worker is reachable at the
+// same port.
 
 internal import Foundation
 internal import Harness
@@ -10,9 +10,9 @@ internal import TestSupport
 public final class Host: Sendable {
     public let number: Int
     let toRedis: Ways
-    /// What the worker is told of Redis.
+    /// The Redis URL in the worker's configuration.
     private let url: String
-    /// Where devices connect; `nil` where they go to the worker itself, since there are too many of them.
+    /// The proxy that devices connect to; `nil` if they connect to the worker directly, because there are too many.
     let door: Proxy?
     private let settings: [String: String]
     private let environment: [String: String]
@@ -36,16 +36,16 @@ public final class Host: Sendable {
         return worker
     }
 
-    /// What each worker that was started here has logged.
+    /// The logs of all workers that were started here.
     var logs: [String] { started.withLockedValue { $0 }.map(\.worker.process.errors) }
 
-    /// When each worker was started, but for the first.
+    /// When each worker except the first was started.
     var restarts: [Moment] { started.withLockedValue { $0 }.dropFirst().map(\.at) }
 
-    /// Where devices reach the worker, if there is one or a door to it.
+    /// The port that devices connect to, if there is a worker or a door.
     var port: Int? { door?.port ?? running?.port }
 
-    /// The worker, while it runs: what was its port may be another program's since.
+    /// The worker, while it runs. Afterwards, another program may use its port.
     var running: WorkerProcess? {
         started.withLockedValue { $0.last?.worker }.flatMap { $0.process.isRunning ? $0 : nil }
     }
@@ -61,7 +61,7 @@ public final class Host: Sendable {
         try await door?.aim(at: worker.port)
     }
 
-    /// Ends the worker as a crash would.
+    /// Kills the worker as a crash would.
     ///
     /// - Returns: when.
     func kill() async throws -> Moment {
@@ -71,7 +71,7 @@ public final class Host: Sendable {
         return moment
     }
 
-    /// Waits for the worker to end.
+    /// Waits for the worker to exit.
     func exitCode() async throws -> Int32 {
         let code = try await worker.process.exitCode()
         try await door?.aim(at: nil)

@@ -1,16 +1,17 @@
-// People who change and type all the time, so that something is always under way.
+// Users who change and type all the time, so that there are always operations in flight.
 
 internal import Harness
 internal import NIOConcurrencyHelpers
 internal import RollcallClient
 
-/// A load on a stage, until it is ended.
+/// Load on a stage, until it is ended.
 final class Load: Sendable {
     private let stage: Stage
     private let people: [Roamer]
     private let work: Task<Int, Never>
 
-    /// How long each waits after an answer: with two messages in between that stays below the workers' limit of fifty a second.
+    /// How long each user waits after an answer: with two messages in between, this stays below the workers' limit of
+    /// 50 messages per second.
     private static let pause = Duration.milliseconds(50)
 
     init(_ stage: Stage, _ people: [Roamer]) {
@@ -23,7 +24,7 @@ final class Load: Sendable {
         }
     }
 
-    /// Ends it; all are active again.
+    /// Ends the load, and makes all users active again.
     ///
     /// - Returns: how many messages were refused.
     @discardableResult
@@ -52,7 +53,7 @@ final class Load: Sendable {
 }
 
 extension Stage {
-    /// Two people on each host who never stop.
+    /// Starts load from two users on each host.
     func load() async throws -> Load {
         var people: [Roamer] = []
         for number in 0..<(2 * hosts.count) {

@@ -1,11 +1,11 @@
-// What people, devices and conversations of a stage are really called: names that careless code splits, merges or cuts.
-// Faults speak of roles ("leaver", "phone"); each stage draws a name for each of them.
+// The names of users, devices and conversations on a stage: names that careless code splits, merges or truncates.
+// Faults use roles ("leaver", "phone"), and each stage draws a name for each role.
 
 internal import NIOConcurrencyHelpers
 internal import RollcallClient
 internal import TestSupport
 
-/// The names of one stage, each drawn when it is first asked for.
+/// The names of one stage, each drawn when it is first needed.
 final class Naming: Sendable {
     fileprivate struct Drawn {
         var users: [String: UserID] = [:]
@@ -16,14 +16,14 @@ final class Naming: Sendable {
 
     private let drawn = NIOLockedValueBox(Drawn())
 
-    /// Roles that keep their names: those that a fault writes to Redis by hand, and those that are counted in thousands.
+    /// Roles that keep their names: those that a fault writes to Redis itself, and those with thousands of users.
     private static let plain = ["bystander", "busy", "double", "future", "nobody", "observer", "one", "watcher"]
-    /// Roles whose names Unicode takes for the same, while different things happen to them.
+    /// Pairs of roles whose names are canonically equivalent in Unicode, while different things happen to them.
     private static let pairs = [("leaver", "twin"), ("insider", "removed1"), ("here-changer", "there-changer")]
-    /// Devices of one user for which the same holds.
+    /// Devices of one user with canonically equivalent names.
     private static let devicePair = ("phone", "laptop")
 
-    /// The user of a role.
+    /// Returns the user of a role.
     func user(_ role: String) throws -> UserID {
         if Self.plain.contains(where: { role.hasPrefix($0) }) { return try UserID(role) }
         return try drawn.withLockedValue { drawn in
@@ -38,7 +38,7 @@ final class Naming: Sendable {
         }
     }
 
-    /// A device of the user of a role.
+    /// Returns a device of the user of a role.
     func device(_ device: String, of role: String) throws -> DeviceID {
         if Self.plain.contains(where: { role.hasPrefix($0) }) { return try DeviceID(device) }
         return try drawn.withLockedValue { drawn in
@@ -50,7 +50,7 @@ final class Naming: Sendable {
         }
     }
 
-    /// The conversation of a role.
+    /// Returns the conversation of a role.
     func conversation(_ role: String) throws -> ConversationID {
         try drawn.withLockedValue { drawn in
             if let known = drawn.conversations[role] { return known }
@@ -60,7 +60,7 @@ final class Naming: Sendable {
         }
     }
 
-    /// Who is who, a line each.
+    /// The names by role, one line each.
     var lines: [String] {
         drawn.withLockedValue { drawn in
             drawn.users.map { "\($0.key) is \($0.value.escaped)" }
@@ -70,7 +70,7 @@ final class Naming: Sendable {
 }
 
 extension Naming.Drawn {
-    /// A name that nobody has yet.
+    /// Returns a name that is not used yet.
     fileprivate mutating func draw(from names: [String]) -> String {
         let free = names.filter { !taken.contains(Array($0.utf8)) }
         guard let name = free.randomElement() else {
@@ -93,7 +93,7 @@ extension Naming.Drawn {
 }
 
 extension Identifier {
-    /// The name in ASCII, each other scalar as Swift writes it; long names are cut.
+    /// The name in ASCII, with other scalars escaped as in Swift; long names are truncated.
     var escaped: String {
         let text = text.unicodeScalars.map { $0.isASCII ? String($0) : $0.escaped(asASCII: true) }.joined()
         return text.utf8.count > 60 ? "\(text.prefix(48))… (\(self.text.utf8.count) bytes)" : text

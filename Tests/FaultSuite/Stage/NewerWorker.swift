@@ -1,16 +1,16 @@
-// What a worker of a later version would leave in Redis and say there, written by hand.
+// What a worker of a later version might write to Redis and publish, written by hand.
 
 internal import Harness
 internal import TestSupport
 
-/// A worker with one device, which speaks of things that this version has never heard of.
+/// A worker with one device that uses fields and values unknown to this version.
 struct NewerWorker: Sendable {
     private static let incarnation = "w9.f00df00d"
     private let redis: RedisControl
-    /// When its lease passes, at the earliest and at the latest.
+    /// The earliest and latest moments at which its lease expires.
     let ends: ClosedRange<Moment>
 
-    /// It claims a lease.
+    /// Claims a lease.
     init(_ redis: RedisControl, lease: Duration) async throws {
         self.redis = redis
         let asked = Moment.now
@@ -24,7 +24,7 @@ struct NewerWorker: Sendable {
         try await redis.cli("SADD", "worker:{\(name)}:sessions", "future watch abcd0123")
     }
 
-    /// Its device comes: the record of the user `future` is written and published, in one step as always.
+    /// Connects its device: the record of the user `future` is written and published in one script, as workers do.
     ///
     /// - Returns: when.
     func deviceComes() async throws -> Moment {
@@ -45,7 +45,7 @@ struct NewerWorker: Sendable {
           .. ',"mood":{"now":"glad"},"hints":[1,2]}')
         """
 
-    /// Its device types.
+    /// Publishes that its device types.
     ///
     /// - Returns: when it began.
     func types(in room: String) async throws -> Moment {
@@ -55,12 +55,12 @@ struct NewerWorker: Sendable {
         return moment
     }
 
-    /// It tells another worker something new.
+    /// Sends another worker a message of an unknown type.
     func notify(_ incarnation: String) async throws {
         try await redis.whole.publish(#"{"waltz":{"steps":3}}"#, to: "worker:{\(incarnation)}")
     }
 
-    /// What nobody of this version should have touched: two fields, and the words that its device has beyond six.
+    /// Returns what this version must not change: two fields, and the values of its device after the sixth.
     func unknownFields() async throws -> [String] {
         let values = try await redis.cli("HMGET", "presence:{future}", "availability", "mood", "device:watch")
         let lines = values.split(separator: "\n").map(String.init)

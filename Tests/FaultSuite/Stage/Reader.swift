@@ -1,4 +1,4 @@
-// Somebody who reads presence through a worker all the time, by HTTP and by `get` in turn.
+// Reads presence through a worker all the time, alternately by HTTP and by `get`.
 
 internal import Foundation
 internal import Harness
@@ -6,14 +6,14 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import RollcallClient
 
-/// Reads about all users of a stage, through one host.
+/// Reads the presence of all users of a stage through one host.
 final class Reader: Sendable {
     private let host: Host
     private let observer: Roamer
     private let users: @Sendable () -> [UserID]
     private let answers = NIOLockedValueBox<[Read]>([])
 
-    /// How long one read may take before it counts for nothing.
+    /// A read that takes longer than this does not count.
     private static let patience = Duration.seconds(2)
     private static let pause = Duration.milliseconds(50)
 

@@ -1,14 +1,14 @@
-// The Redis of a deployment, which a fault may kill, start again with other data, or put into a state.
+// The Redis of a deployment, which a fault can kill, restart with other data, or put into a certain state.
 
 internal import Foundation
 internal import Harness
 internal import NIOConcurrencyHelpers
 internal import TestSupport
 
-/// A Redis that can be replaced by another while the workers take it for the same.
+/// A Redis that can be replaced by another one without the workers noticing a different server.
 public final class RedisControl: Sendable {
     private let present: NIOLockedValueBox<TestRedis>
-    /// What stands before its servers, where there are several.
+    /// The proxies in front of its servers, if there are several.
     let network: Network
     private let folder: URL
     private let clock: SettableClock?
@@ -30,15 +30,15 @@ public final class RedisControl: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// All of it.
+    /// The whole deployment.
     var whole: TestRedis { present.withLockedValue { $0 } }
     /// The only server.
     private var server: RedisServer { whole.servers[0] }
 
-    /// How a worker comes here, and the URL that it is given for that.
+    /// Returns a worker's connections to Redis, and the Redis URL for its configuration.
     func way(of worker: Int) async throws -> (Ways, url: String) {
         guard whole.kind == .server else { return (network.ways(of: worker), whole.url) }
-        // A proxy of its own can carry more than one for all.
+        // A separate proxy for each worker has more capacity than a shared one.
         let proxy = try await Proxy(to: server.port, isRedis: true)
         return (Ways([proxy]), RedisServer.workerURL(port: proxy.port))
     }
@@ -56,24 +56,24 @@ public final class RedisControl: Sendable {
         for server in try await whole.primaries() { try await server.cli(arguments) }
     }
 
-    /// Sets the server's clock forward by this much; back, if it is negative.
+    /// Sets the server's clock forward by this much, or back if it is negative.
     func setClock(by step: Duration) throws {
         guard let clock else { preconditionFailure("this stage has no Redis whose clock can be set") }
         try clock.advance(by: step)
     }
 
-    /// Its clock, in milliseconds since 1970.
+    /// Returns the server's time, in milliseconds since 1970.
     func time() async throws -> Int {
         let parts = try await cli("TIME").split(whereSeparator: \.isNewline).compactMap { Int($0) }
         return parts.count == 2 ? parts[0] * 1000 + parts[1] / 1000 : 0
     }
 
-    /// How often each command was called so far, be it by clients or by scripts.
+    /// Returns how often each command was called so far, by clients or by scripts.
     func calls() async throws -> [String: Int] {
         try await calls(at: whole.primaries()).reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
     }
 
-    /// As ``calls()``, of each of these servers.
+    /// The same as ``calls()``, for each of these servers.
     func calls(at servers: [RedisServer]) async throws -> [[String: Int]] {
         var calls: [[String: Int]] = []
         for server in servers {
@@ -87,24 +87,26 @@ public final class RedisControl: Sendable {
         return calls
     }
 
-    /// The commands that write, and the one by which workers tell others. (Sentinels publish by themselves.)
+    /// Returns the write commands, and the command that workers publish with, except on Sentinel: sentinels publish
+    /// too.
     func writes() async throws -> Set<String> {
         let writing = try await cli("ACL", "CAT", "write").split(whereSeparator: \.isNewline).map(String.init)
         return Set(writing).union(whole.kind == .sentinel ? [] : [whole.publishing.lowercased()])
     }
 
-    /// Lets a shell write lines to one `redis-cli`, with pauses: a server that lets nobody else in still hears them.
+    /// Lets a shell write lines to one `redis-cli`, with pauses. This also works while the server accepts no other
+    /// connections.
     func script(_ shell: String) async throws {
         let child = try ChildProcess(["sh", "-c", "(\(shell)) | redis-cli -p \(server.port)"])
         try await child.exitCode(within: .seconds(60))
     }
 
-    /// Ends it as a crash would.
+    /// Kills it as a crash would.
     func kill() async throws {
         try await whole.kill()
     }
 
-    /// What the server holds now, to be started with later.
+    /// Saves what the server holds now, so that a server can be started with it later.
     func snapshot() async throws -> Snapshot {
         try await cli("SAVE")
         let copy = folder.appending(path: UUID().uuidString)
@@ -118,7 +120,7 @@ public final class RedisControl: Sendable {
         fileprivate let folder: URL
     }
 
-    /// Starts another server in the place of the one that was killed, empty or with a snapshot.
+    /// Starts another server in place of the killed one, empty or with a snapshot.
     ///
     /// - Returns: its port.
     func start(with snapshot: Snapshot? = nil) async throws -> Int {
@@ -130,7 +132,7 @@ public final class RedisControl: Sendable {
 }
 
 extension TestRedis.Kind {
-    /// How long a server may be silent before another takes its place: what there is to see should be seen soon.
+    /// How long a server may be silent before another one is promoted. Short, so that failovers are fast.
     fileprivate var patience: Duration {
         switch self {
         case .server, .sentinel: .seconds(1)

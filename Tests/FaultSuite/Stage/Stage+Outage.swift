@@ -1,25 +1,25 @@
-// The story of every outage of Redis.
+// The common course of all Redis outages.
 
 internal import Harness
 internal import RollcallClient
 
-/// What is special about an outage of Redis.
+/// How an outage of Redis differs from others.
 struct Outage: Sendable {
-    /// Whether Redis loses what it held.
+    /// Whether Redis loses its data.
     var losesData = false
-    /// Whether what is decided meanwhile takes effect at once.
+    /// Whether changes during the outage take effect at once.
     var isWritable = false
-    /// For how long after its end reads may tell what Redis remembers rather than what is.
+    /// For how long after its end reads may return what Redis stored instead of the current state.
     var readsAreWrongFor = Promise.convergenceLimit
 }
 
 extension Stage {
-    /// An outage of Redis for all hosts, in which nobody who is there disappears, and after which what happened
-    /// meanwhile is true.
+    /// Runs an outage of Redis for all hosts. Users who stay connected must not disappear, and all changes made during
+    /// the outage must be visible afterwards.
     ///
     /// - Parameters:
-    ///   - begin: begins it; what it returns is handed to `end`.
-    ///   - end: waits as long as it lasts, and ends it.
+    ///   - begin: begins the outage. Its result is passed to `end`.
+    ///   - end: waits for the duration of the outage, and ends it.
     func outage<Handle>(
         _ outage: Outage = Outage(), begin: () async throws -> Handle, end: (Handle) async throws -> Void
     ) async throws {
@@ -40,13 +40,13 @@ extension Stage {
         look(until: ended + settings.lease + .seconds(2))
     }
 
-    /// Ends Redis as a crash would. Nobody is led to its port any more, which may be another program's soon.
+    /// Kills Redis as a crash would. Proxies stop forwarding to its port, which another program may soon use.
     func killRedis() async throws {
         for host in hosts { try await host.toRedis.aim(at: nil) }
         try await redis.kill()
     }
 
-    /// Starts a Redis again, and leads all ways to it.
+    /// Restarts Redis, and lets all proxies forward to it.
     func startRedis(with snapshot: RedisControl.Snapshot? = nil) async throws {
         let port = try await redis.start(with: snapshot)
         for host in hosts { try await host.toRedis.aim(at: port) }

@@ -1,24 +1,24 @@
-// The story of every fault on the way between one worker and Redis.
+// The common course of all faults between one worker and Redis.
 
 internal import Harness
 internal import RollcallClient
 
-/// What is special about a partition.
+/// How a partition differs from others.
 struct Partition: Sendable {
-    /// What it hits.
+    /// The affected connections.
     var traffic: Traffic
     var lasts: Duration
-    /// Whether the first host's worker is out of touch while it lasts, rather than late.
+    /// Whether the first host's worker is cut off meanwhile, not just slowed down.
     var isDeaf = true
 
-    /// Whether the lease of the worker passes meanwhile.
+    /// Returns whether the worker's lease expires in the meantime.
     func fences(_ settings: Settings) -> Bool {
         isDeaf && traffic.contains(.commands) && lasts > settings.lease
     }
 }
 
 extension Stage {
-    /// Something is wrong between the first host and Redis, while people on either side come, go and change. Those on
+    /// Runs a fault between the first host and Redis while users on either side connect, leave and change. Devices on
     /// the first host never lose their connections.
     func partition(
         _ partition: Partition, begin: (Ways) async throws -> Void, end: (Ways) async throws -> Void

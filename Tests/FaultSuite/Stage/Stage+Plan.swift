@@ -1,4 +1,4 @@
-// What a fault says of itself.
+// The functions with which a fault declares what should be observed.
 
 internal import Harness
 internal import NIOConcurrencyHelpers
@@ -9,15 +9,15 @@ extension Stage {
         state.withLockedValue { body(&$0.plan) }
     }
 
-    // MARK: What should be seen
+    // MARK: Expectations
 
-    /// Who is gone at `moment` is offline for everybody this much later.
+    /// Expects a user who leaves at `moment` to be offline for all observers within `limit`.
     func offline(_ user: UserID, after moment: Moment, within limit: Duration, until end: Moment? = nil) {
         expect(.status(user, .offline), .offline, since: moment, within: limit, until: end)
     }
 
-    /// After a worker died with all devices of these users: offline within the lease and two seconds, and no ghost in
-    /// any read after the lease.
+    /// Expects these users to be offline within the lease and two seconds after a worker died with all of their
+    /// devices. No read may show them present after the lease.
     ///
     /// - Parameter tolerance: how much longer than the lease reads may show them.
     func dead(_ users: [UserID], since moment: Moment, until end: Moment? = nil, tolerance: Duration = .zero) {
@@ -29,17 +29,17 @@ extension Stage {
         }
     }
 
-    /// The typing that was last signalled at `moment` is over when its expiry has passed.
+    /// Expects typing last signalled at `moment` to end when its expiry has passed.
     func typingExpires(_ user: UserID, signalled moment: Moment) {
         expect(.typesNot(user, in: room), .typing, since: moment, within: settings.expiry + Promise.way)
     }
 
-    /// What ended the typing took effect at once.
+    /// Expects typing that was ended at `moment` to disappear at once.
     func typingStops(_ user: UserID, at moment: Moment) {
         expect(.typesNot(user, in: room), .typing, since: moment, within: Promise.changeLimit)
     }
 
-    /// The outage is over: this is the truth, and should be seen.
+    /// Expects this status to be visible soon after the outage.
     func converge(_ user: UserID, _ status: PresenceStatus, after moment: Moment, until end: Moment? = nil) {
         expect(
             .status(user, status), .convergence, since: moment, within: Promise.convergenceLimit, until: end)
@@ -55,9 +55,9 @@ extension Stage {
         }
     }
 
-    // MARK: What should never be seen
+    // MARK: Prohibitions
 
-    /// These users never appear offline from now on.
+    /// These users must not appear offline from now on.
     func steady(_ users: [UserID], who: Prohibition.Watchers = .all) {
         for user in users { forbid([.offline], of: user, .steadiness, from: .now, who: who) }
     }
@@ -72,14 +72,14 @@ extension Stage {
         }
     }
 
-    // MARK: What excuses
+    // MARK: Excuses
 
-    /// The worker of a host could not know the truth in this time.
+    /// The worker of a host could not know the current state in this period.
     func blind(_ host: Int, from start: Moment, to end: Moment) {
         plan { $0.blind.append((host, start..<end)) }
     }
 
-    /// Reads need not tell the truth in this time.
+    /// Reads may be wrong in this period.
     func unreadable(from start: Moment, to end: Moment) {
         plan { $0.unreadable.append(start..<end) }
     }
@@ -100,7 +100,7 @@ extension Stage {
         plan { $0.dataLost = $0.dataLost ?? now }
     }
 
-    /// Sets Redis's clock forward by this much; back, if it is negative.
+    /// Sets Redis's clock forward by this much, or back if it is negative.
     func setRedisClock(by step: Duration) throws {
         let now = Moment.now
         if step < .zero { plan { $0.clockSetBack = $0.clockSetBack ?? (now, .zero - step) } }
@@ -114,7 +114,7 @@ extension Stage {
         plan { $0.exclusions.append(Exclusion(user: user, conversation: conversation, since: moment)) }
     }
 
-    /// No worker could know the members of any conversation in this time.
+    /// No worker could know the members of any conversation in this period.
     func membersAreUnknown(from start: Moment, to end: Moment) {
         plan { $0.membersUnknown.append(start..<end) }
     }
@@ -124,17 +124,17 @@ extension Stage {
         plan { $0.over = moment }
     }
 
-    /// What was found otherwise.
+    /// Adds a finding of the fault itself.
     func found(_ promise: Promise, took: Duration? = nil, limit: Duration? = nil, broken: String? = nil) {
         plan { $0.findings.append(Finding(promise, took: took, limit: limit, broken: broken)) }
     }
 
-    /// Something worth telling was counted.
+    /// Adds a count to the results.
     func figure(_ name: String, _ value: Double) {
         plan { $0.findings.append(Finding(.other, figure: [name: value])) }
     }
 
-    /// The round goes on until this moment at least.
+    /// The round lasts at least until this moment.
     func look(until moment: Moment) {
         state.withLockedValue { $0.lookUntil = max($0.lookUntil, moment) }
     }

@@ -1,4 +1,4 @@
-// A round: the fault, what it takes to be over, the proof that all works again, and the verdict.
+// A round: the fault, its end, a check that everything works again, and the verdict.
 
 internal import Harness
 internal import NIOConcurrencyHelpers
@@ -6,9 +6,9 @@ internal import RollcallClient
 internal import TestSupport
 
 extension Stage {
-    /// Goes through a fault.
+    /// Runs a fault.
     ///
-    /// - Throws: what kept the fault from being made.
+    /// - Throws: an error if the fault could not be caused.
     func play(_ fault: Fault) async throws -> [Finding] {
         let club = try await Club(on: self)
         if !isStill { club.begin() }
@@ -36,7 +36,8 @@ extension Stage {
         try await Task.sleep(until: end + .milliseconds(200), clock: .continuous)
     }
 
-    /// Whose worker runs is connected to it, and it answers reads: what is asked of nobody is kept by nobody.
+    /// Checks that the observer of each running worker is connected and that the worker answers reads. Otherwise,
+    /// promises would hold only because nothing was observed.
     private func checkObservers(since moment: Moment) async throws {
         for (host, observer, reader) in zip(hosts, zip(observers, readers)).map({ ($0, $1.0, $1.1) }) {
             guard host.running != nil else { continue }
@@ -63,7 +64,7 @@ extension Stage {
         return judge.findings()
     }
 
-    /// Everybody of ``Cast/bystanders`` becomes idle and types, and all see it.
+    /// Makes every user named ``Cast/bystander`` idle and typing, and checks that all observers see it.
     private func probe() async throws {
         let probers = state.withLockedValue { $0.roamers }.filter { $0.user.text.hasPrefix(Cast.bystander) }
         for prober in probers {
@@ -82,7 +83,7 @@ extension Stage {
         }
     }
 
-    /// Waits until it is seen by those who can, or should have been.
+    /// Waits until all observers see this that can, or until they should have.
     func seeSoon(_ things: [Expectation.Thing]) async {
         try? await eventually("the change is seen", within: .seconds(1)) {
             let now = Moment.now

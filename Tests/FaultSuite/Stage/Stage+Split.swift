@@ -1,17 +1,17 @@
-// The story of a network that falls apart: a primary and one worker on one side, everybody else on the other, where another
-// primary is made.
+// A network partition with a primary and one worker on one side and everything else on the other side, where another
+// primary is promoted.
 
 internal import Harness
 internal import RollcallClient
 
 extension Stage {
-    /// The first host is alone with a primary, which is one no longer for all others. They go on without it; what it and
-    /// its people believed among themselves is forgotten when the network is whole again.
+    /// Splits the network: the first host is alone with a primary that the other side has replaced. The other side
+    /// works normally. What the first host and its users wrote meanwhile is discarded when the partition heals.
     ///
     /// - Parameters:
     ///   - begin: splits the network.
     ///   - promoted: waits for the other primary.
-    ///   - end: heals the network, and waits until the first primary knows.
+    ///   - end: heals the network, and waits until the first primary knows of the other.
     func split(
         begin: () async throws -> Void, promoted: () async throws -> Void, end: () async throws -> Void
     ) async throws {
@@ -34,7 +34,7 @@ extension Stage {
         let ended = Moment.now
 
         blind(0, from: began, to: ended)
-        // The new primary believes the leases that it was told of, until they have passed.
+        // The new primary treats the leases that it has as valid until they expire.
         unreadable(from: began, to: promotion + span)
         unreadable(from: ended, to: ended + Promise.convergenceLimit)
         for user in cutOff { offline(user, after: promotion, within: span, until: healing) }

@@ -1,33 +1,33 @@
-// Where a fault is gone through: a whole deployment of its own, with an observer and a reader on every host.
+// The deployment in which a fault runs, with an observer and a reader on every host.
 
 internal import Harness
 internal import NIOConcurrencyHelpers
 internal import RollcallClient
 internal import TestSupport
 
-/// Three workers on a Redis, those who look, and what should be seen.
+/// Three workers on one Redis deployment, their observers and readers, and the expectations.
 public final class Stage: Sendable {
-    /// What a fault needs of its stage beyond the usual.
+    /// What a fault needs in addition to the usual stage.
     struct Equipment: Sendable {
-        /// Another lease than that of the settings.
+        /// A lease that differs from that of the settings.
         var lease: Duration?
-        /// Another interval of pings than that of the settings.
+        /// A ping interval that differs from that of the settings.
         var ping: Duration?
-        /// By how much the clocks of hosts are wrong.
+        /// How far the clocks of hosts are off.
         var clocks: [Int: Duration] = [:]
-        /// What Redis is.
+        /// The kind of Redis deployment.
         var redis = TestRedis.Kind.server
-        /// Whether the clock of Redis, which is one server, can be set.
+        /// Whether the clock of Redis, which must be one server, can be set.
         var setsRedisClock = false
-        /// How devices show who they are.
+        /// How devices authenticate.
         var authentication = Authentication.insecure
-        /// Whether tokens end soon, and devices send fresh ones.
+        /// Whether tokens are short-lived, and devices send new ones.
         var refreshesTokens = true
-        /// Whether nobody may do anything during the fault that is not the fault's own doing.
+        /// Whether only the fault itself may cause activity while it runs.
         var isStill = false
-        /// Whether devices go through proxies.
+        /// Whether devices connect through proxies.
         var hasDoors = true
-        /// Whether the workers have gone through a lease before the fault, or have only just begun.
+        /// Whether the workers run for a whole lease before the fault, or have just started.
         var isWarm = true
     }
 
@@ -44,10 +44,10 @@ public final class Stage: Sendable {
     let doors: Hosts
     let observers: [Roamer]
     let readers: [Reader]
-    /// What everybody is really called.
+    /// The names behind the roles.
     let naming: Naming
     let isStill: Bool
-    /// Where everybody is who types.
+    /// The conversation in which users type.
     let room: ConversationID
     let state: NIOLockedValueBox<State>
     private let issuer: TokenIssuer?
@@ -56,7 +56,7 @@ public final class Stage: Sendable {
 
     static let hostCount = 3
 
-    /// Sets the stage.
+    /// Starts the deployment.
     init(_ settings: Settings, _ equipment: Equipment = Equipment()) async throws {
         let settings = settings.with(lease: equipment.lease, ping: equipment.ping)
         self.settings = settings
@@ -116,7 +116,7 @@ public final class Stage: Sendable {
         return observers
     }
 
-    /// Takes everything down.
+    /// Stops everything.
     func strike() async {
         reading.cancel()
         for host in hosts { _ = try? await host.kill() }
@@ -124,9 +124,9 @@ public final class Stage: Sendable {
         await reading.value
     }
 
-    // MARK: People
+    // MARK: Users
 
-    /// Somebody whom all observers watch and all readers read, on a device that is not connected yet.
+    /// Creates a user whom all observers watch and all readers read, with a device that is not connected yet.
     func person(
         _ name: String, _ device: String = "phone", state: DeviceState = .active,
         manner: Roamer.Manner = .returns
@@ -140,7 +140,7 @@ public final class Stage: Sendable {
         return try await extra(name, device, state: state, manner: manner)
     }
 
-    /// Somebody whom nobody watches yet, and nobody reads.
+    /// Creates a user who is neither watched nor read yet.
     func extra(
         _ name: String, _ device: String = "phone", state: DeviceState = .active,
         manner: Roamer.Manner = .returns
@@ -152,19 +152,19 @@ public final class Stage: Sendable {
         return roamer
     }
 
-    /// All observers watch these users from now on.
+    /// Lets all observers watch these users from now on.
     func watch(_ users: [UserID]) async throws {
         for observer in observers { try await observer.ask(.watch(users)) }
     }
 
-    /// What observers were shown so far.
+    /// Returns what observers were shown so far.
     func sights(until end: Moment) -> [Sight] {
         zip(hosts, observers).map {
             Sight(of: $1.notes, on: $0.number, expiry: settings.expiry, until: end)
         }
     }
 
-    /// Waits until all observers see these, before anything goes wrong.
+    /// Waits until all observers see these, before the fault begins.
     func see(_ things: [Expectation.Thing]) async throws {
         try await eventually("observers see \(things)", within: .seconds(10), every: .milliseconds(20)) {
             let now = Moment.now

@@ -1,25 +1,25 @@
-// The server that signs tokens for a stage's devices: HS256 by hand, since the suite judges workers by nothing that the
-// project itself wrote.
+// Signs the tokens of a stage's devices with HS256, written by hand so that the suite does not depend on the code under
+// test.
 
 internal import Crypto
 internal import Foundation
 internal import Harness
 internal import RollcallClient
 
-/// How devices show who they are.
+/// How devices authenticate.
 public enum Authentication: String, CaseIterable, Sendable {
     /// `auth.mode: insecure`: the token is the user's name.
     case insecure
-    /// `auth.mode: jwt`: signed tokens that end soon, and fresh ones sent over the connection before.
+    /// `auth.mode: jwt`: short-lived signed tokens, with new ones sent over the connection before they expire.
     case jwt
 }
 
-/// Signs tokens with a secret of its own.
+/// Signs tokens with its own secret.
 final class TokenIssuer: Sendable {
     private let key: SymmetricKey
     private let secret: URL
 
-    /// How long a token is valid. A worker may stand still for 15 s while a device cannot send a fresh one.
+    /// How long a token is valid. A worker may be suspended for 15 s, during which devices cannot send new tokens.
     private static let lifetime = Duration.seconds(25)
     private static let refreshedAfter = Duration.seconds(6)
     private static let leeway = "5s"
@@ -34,12 +34,12 @@ final class TokenIssuer: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: secret) }
 
-    /// What workers need to verify the tokens.
+    /// The configuration that workers need to verify the tokens.
     var configuration: [String: String] {
         ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": Self.leeway]
     }
 
-    /// - Parameter areRefreshed: whether tokens end soon; otherwise they outlive the round.
+    /// - Parameter areRefreshed: whether tokens are short-lived; otherwise, they outlive the round.
     func tokens(areRefreshed: Bool) -> Harness.TokenSource {
         areRefreshed
             ? tokens(validFor: Self.lifetime, refreshedAfter: Self.refreshedAfter)

@@ -1,5 +1,5 @@
-// Processes whose wall clock is wrong: libfaketime, loaded before all else. The monotonic clock stays as it is, for no
-// host's runs at another speed.
+// Runs processes with a wrong wall clock, by preloading libfaketime. The monotonic clock is unaffected, since real
+// clocks run at the same speed.
 
 internal import Foundation
 internal import TestSupport
@@ -10,7 +10,7 @@ enum WrongClock {
         let description = "libfaketime is missing: scripts/setup faults installs it"
     }
 
-    /// The environment of a process whose clock is off by this much.
+    /// Returns the environment of a process whose clock is off by this much.
     static func environment(offBy offset: Duration) throws -> [String: String] {
         let folders =
             ["/usr/lib/faketime", "/usr/local/lib/faketime"]
