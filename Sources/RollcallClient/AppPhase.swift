@@ -1,11 +1,11 @@
-// What platforms call the life of an app, in one type, so that one call takes it.
+// The life cycle phases of an app as one type for all platforms.
 
-/// The app's phase, as the platform tells it.
+/// The app's phase, as reported by the platform.
 public enum AppPhase: Hashable, Sendable, CaseIterable {
-    /// In front of the person.
+    /// In the foreground.
     case active
-    /// A glance at something else, such as the app switcher: changes nothing.
+    /// Briefly interrupted, for example by the app switcher. Changes nothing.
     case inactive
-    /// Out of sight.
+    /// Not visible. Typing ends at once, and the device no longer counts for presence.
     case background
 }

@@ -1,32 +1,38 @@
-// What an app may choose. The defaults are meant to be right.
+// The settings of a client. The defaults suit most apps.
 
-/// The choices that a client is made with.
+/// The settings of a client. They cannot be changed once the client exists.
 public struct ClientOptions: Sendable {
-    /// When the person counts as typing.
+    /// When the user counts as typing.
     public var typing: TypingSettings = .standard
-    /// How long without a reported input until the device is idle; `nil`: never. It counts only once the app has
-    /// called ``RollcallClient/inputHappened()``.
+    /// The time without input until the device is idle; `nil` for never. Applies only once the app has called
+    /// ``RollcallClient/inputHappened()``.
     public var idleAfter: Duration? = .seconds(300)
-    /// The ceiling of the first pause before a reconnect; each further failure doubles it.
+    /// The upper limit of the first pause before a reconnect. The limit doubles with each failure, up to
+    /// ``longestPause``. Each pause is random, from zero to the limit.
     public var firstPause: Duration = .milliseconds(250)
-    /// The ceiling of every pause. Short, so that what people see is true again within two seconds of the end of an
-    /// outage; an app that minds its battery more may take longer ones and call ``RollcallClient/networkChanged()``.
+    /// The upper limit of every pause before a reconnect, unless the worker asks for a longer one. The default is
+    /// short, so that presence is current again within two seconds after an outage. To save battery, an app may set a
+    /// longer one and call ``RollcallClient/networkChanged()``.
     public var longestPause: Duration = .milliseconds(1500)
-    /// How long the app may take over a token before it is asked again, and how long an attempt may then take until
-    /// the worker's welcome; two seconds at most for an attempt while there is another address to try.
+    /// The time limit for the token callback, after which it is called again; for each connection attempt, up to the
+    /// worker's welcome; and for each call of ``names``. While another address is left to try, an attempt takes two
+    /// seconds at most, unless all addresses have failed since the last connection.
     public var connectTimeout: Duration = .seconds(10)
-    /// How late beyond two of the worker's pings silence means that the connection is dead.
+    /// Extra time after two missed pings of the worker before the connection counts as dead.
     public var silenceSlack: Duration = .seconds(2)
-    /// A PEM file of certificates to trust for `wss://` in place of the system's.
+    /// The path of a PEM file with the certificates to trust for `wss://`, instead of the system's.
     public var trustedCertificates: String?
-    /// Hosts to which a worker may send the client, beside those of its URLs. `*.` before a domain stands for all hosts
-    /// within it. The client shows its token there: it goes to no other host, whatever a worker says.
+    /// Hosts to which a worker may redirect the client, besides the hosts of the client's URLs. `*.example.com` means
+    /// all hosts in that domain. The client sends its token there, so it ignores redirects to other hosts.
     public var workerHosts: [String] = []
-    /// The app's names for people. Each is asked for once, and kept at least while it is on show. Where the app has none
-    /// (`nil`), the name in the conversation's members counts, which is also shown until the answer comes. That may come
-    /// late; but after a call that takes longer than ``connectTimeout``, others are asked for, and while the name is on
-    /// show it is asked for again, with pauses that grow from a second to five minutes. A call is cancelled when the
-    /// next for the same name has taken too long as well, or nothing needs it any more.
+    /// Returns the app's name for a user, or `nil` if the app has none. Then, and until the call returns, the name from
+    /// the conversation's member list is shown.
+    ///
+    /// The client calls this once for each user, on any thread, with at most eight calls at a time, and keeps the
+    /// result at least while the name is shown. A call that takes longer than ``connectTimeout`` no longer delays the
+    /// others, and its result still counts. While the name is shown, the client calls again, after pauses that grow
+    /// from at most one second to at most five minutes. A call is cancelled once a later call for the same user has
+    /// also taken too long, or once its result is no longer needed.
     public var names: (@Sendable (UserID) async -> String?)?
 
     public init() {}

@@ -1,17 +1,18 @@
-// How the client stands with its worker, for an app that shows it.
+// The state of the client's connection, for apps that show it.
 
-/// What the connection is doing.
+/// The state of the connection to a worker.
 public enum ConnectionState: Hashable, Sendable {
     /// ``RollcallClient/connect()`` has not been called.
     case idle
     /// Fetching a token, opening a connection or waiting for the worker's welcome.
     case connecting
     case connected(Session)
-    /// No connection now; the next attempt comes after the duration, or at ``RollcallClient/networkChanged()``.
+    /// Disconnected. The next attempt starts after the duration, or earlier, at ``RollcallClient/networkChanged()`` or
+    /// ``RollcallClient/connect()``.
     case waiting(Duration, because: RollcallError)
-    /// Given up until somebody puts the error right and calls ``RollcallClient/connect()`` again.
+    /// The client gave up. Fix the cause and call ``RollcallClient/connect()`` again.
     case failed(RollcallError)
-    /// ``RollcallClient/close()`` was called: the end.
+    /// ``RollcallClient/close()`` was called. This is the last state.
     case closed
 
     public var isConnected: Bool {
@@ -19,11 +20,11 @@ public enum ConnectionState: Hashable, Sendable {
     }
 }
 
-/// Who this client is to its worker.
+/// The identity of a connected client, as confirmed by the worker.
 public struct Session: Hashable, Sendable {
     public var user: UserID
     public var device: DeviceID
-    /// The worker's name for this session, for logs.
+    /// The worker's identifier of this session, for logs.
     public var session: String
     /// The worker's name, for logs.
     public var worker: String

@@ -1,11 +1,12 @@
-// An app imports `RollcallClient` alone: the identifiers, presence and close codes of the model come with it.
+// Apps import only `RollcallClient`: the identifiers, presence and close codes of `RollcallModel` are exported with it.
 
 @_exported public import RollcallModel
 
 extension Identifier: ExpressibleByStringLiteral {
-    /// A name written in the source: `"c42"`. A name that comes from elsewhere is checked by ``Identifier/init(_:)``.
+    /// Creates an identifier from a literal: `"c42"`. For text that is not a literal, use the throwing
+    /// ``Identifier/init(_:)``.
     ///
-    /// - Precondition: the literal keeps the rules of names.
+    /// - Precondition: the literal is a valid identifier; otherwise the program stops.
     public init(stringLiteral text: StaticString) {
         do {
             try self.init(text.description)

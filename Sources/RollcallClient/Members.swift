@@ -1,14 +1,14 @@
-// What an observer of a conversation's members sees: always the whole list, with what is known of each of them.
+// The members of a conversation as observers see them: always the whole list.
 
-/// Who belongs to a conversation, and who of them is here.
+/// The members of a conversation and their presence.
 public struct Members: Hashable, Sendable {
     public var conversation: ConversationID
-    /// By their identifiers, the reader's own user among them; of a very large conversation as many as the worker's
-    /// limits let one session watch.
+    /// The members, sorted by identifier, including the client's own user. In a very large conversation only some are
+    /// listed: as many as the worker lets one session watch (`limits.watched_users`).
     public var people: [Member]
-    /// How many there are, listed or not; 0 where no members are set.
+    /// The number of members, listed or not; 0 if the conversation has no member list.
     public var count: Int
-    /// Why the worker shows nothing of this conversation (`not_a_member`, `limit`), if it does not.
+    /// Why the worker shows nothing of this conversation: `not_a_member` or `limit`. `nil` if it does.
     public var refusal: RollcallError?
 
     public init(
@@ -20,17 +20,18 @@ public struct Members: Hashable, Sendable {
         self.refusal = refusal
     }
 
-    /// How many of them are online, for `3 of 5 online`.
+    /// How many of the members are online: `3 of 5 online`.
     public var groupCount: GroupCount { GroupCount(of: people.compactMap(\.presence), total: count) }
 
-    /// One of them.
+    /// Returns a listed member; `nil` if the user is not listed.
     public subscript(_ user: UserID) -> Member? { people.first { $0.user == user } }
 }
 
-/// Somebody who belongs to a conversation.
+/// A member of a conversation.
 public struct Member: Hashable, Sendable, Identifiable {
     public var user: UserID
-    /// By the app's resolver, else as the conversation's members have it.
+    /// The app's name for the user (``ClientOptions/names``), or else the name from the conversation's member list;
+    /// `nil` if there is neither.
     public var name: String?
     /// `nil` while unknown.
     public var presence: Presence?

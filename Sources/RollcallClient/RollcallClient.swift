@@ -1,10 +1,10 @@
-// What an app holds: one client for its signed-in user. Every call returns at once and may come from any thread or
-// actor; what happens because of it happens on the client's own event loop.
+// The client that an app holds, one for its signed-in user. Except for `async` methods, every call returns at once and
+// may come from any thread or actor; the work is done on the client's event loop.
 
 package import NIOCore
 import NIOPosix
 
-/// A device's line to Rollcall: who is here, who is typing, and what others may know of this device.
+/// A device's connection to Rollcall: observes presence and typing, and reports this device's own.
 ///
 ///     let rollcall = RollcallClient(url: "wss://chat.example/v1/connect", device: "iphone") { try await freshToken() }
 ///     rollcall.connect()
@@ -12,23 +12,30 @@ import NIOPosix
 ///         label.text = TypingText.english.text(for: typing)
 ///     }
 ///
-/// It reconnects for ever, and after each reconnect its streams show the truth of then; only a mistake
-/// (``RollcallError``) ends that. It lives as long as anyone holds it, iterates one of its streams or holds one of its
-/// typing inputs; then, or at ``close()``, it says goodbye.
+/// The client reconnects without limit. After a reconnect, its streams emit the current state. It gives up only on
+/// errors that a retry cannot fix (``RollcallError``), and reports them in ``RollcallClient/connection``.
+///
+/// Every method may be called on any thread or actor. Values arrive in order within one stream, and in no fixed order
+/// between streams.
+///
+/// The client lives until it is closed, or until the app holds neither the client nor an iterator of its streams, nor
+/// one of its typing inputs. Then it says goodbye, and this device no longer counts for its user's presence.
 public final class RollcallClient: Sendable {
     let engine: EngineHandle
 
-    /// A client of the workers at one address.
+    /// Creates a client for the workers at one address. It does nothing until ``connect()``.
     ///
     /// - Parameters:
-    ///   - url: where a worker, or a load balancer before several, listens, such as `wss://chat.example/v1/connect`. If
-    ///     it is no such URL, the connection state says so (`invalid_url`).
-    ///   - device: this device's name among the user's; `nil` where the token names it.
-    ///   - options: the choices of the app.
-    ///   - token: called for the first connection, some time before the token expires if it is a JWT that says when,
-    ///     and whenever it has expired. What it throws counts as weather, and it is asked again, unless it is a
-    ///     ``RollcallError`` that says otherwise. If it does not answer within ``ClientOptions/connectTimeout``, its task
-    ///     is cancelled and it is called again.
+    ///   - url: the `ws://` or `wss://` URL of a worker, or of a load balancer for several, such as
+    ///     `wss://chat.example/v1/connect`. If it is invalid, ``connect()`` leads to ``ConnectionState/failed(_:)``
+    ///     with the code `invalid_url`.
+    ///   - device: the device's name, which is unique among the user's devices; `nil` if the token names the device.
+    ///   - options: the settings of the client.
+    ///   - token: returns a token for the user; may run on any thread. It is called before the first connection, some
+    ///     time before the token expires (if it is a JWT with an expiry), and when the token has expired. If it throws,
+    ///     the client retries after a pause, except for a ``RollcallError`` whose ``RollcallError/retry`` is false:
+    ///     then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
+    ///     cancelled and it is called again.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -36,9 +43,9 @@ public final class RollcallClient: Sendable {
         self.init(urls: [url], device: device, options: options, token: token)
     }
 
-    /// A client that knows several workers, where no load balancer stands before them: it takes them in an order that
-    /// it draws, and goes on to the next when one does not answer or a connection ends. There must be one at least; all
-    /// else is as with ``init(url:device:options:token:)``.
+    /// Creates a client for several workers without a load balancer. The client tries them in random order, and moves
+    /// on to the next when a worker does not answer or a connection ends. At least one URL is required. The other
+    /// parameters are those of ``init(url:device:options:token:)``.
     public convenience init(
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
@@ -55,11 +62,11 @@ public final class RollcallClient: Sendable {
         }
     }
 
-    /// A client whose worker is reached in some other way than by a URL.
+    /// Creates a client that reaches its worker without a URL.
     ///
     /// - Parameters:
-    ///   - loop: on which the client lives, and its wires.
-    ///   - clock: what it takes for now.
+    ///   - loop: the event loop of the client and its wires.
+    ///   - clock: the client's clock.
     ///   - dial: makes a wire to the worker.
     package convenience init(
         device: DeviceID?, options: ClientOptions, token: @escaping @Sendable () async throws -> String,
@@ -70,7 +77,7 @@ public final class RollcallClient: Sendable {
             jitter: jitter, dial: dial)
     }
 
-    /// A client in whose life nothing happens but on this loop, by this clock and this chance.
+    /// Creates a client that uses no other event loop, clock or source of randomness than these.
     package convenience init(
         urls: [String], device: DeviceID?, options: ClientOptions, token: TokenSource,
         on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter, dial: @escaping Dial
@@ -96,26 +103,28 @@ public final class RollcallClient: Sendable {
         engine.run { $0.close {} }
     }
 
-    /// Begins to connect, or to try again after ``ConnectionState/failed(_:)``. The device's presence begins with it.
+    /// Connects, or tries again after ``ConnectionState/failed(_:)``. The device's presence begins with the connection.
+    /// Does nothing if the client is connected, connecting or closed; skips the pause if it is waiting.
     public func connect() {
         engine.run { $0.connector.connect() }
     }
 
-    /// Says goodbye and ends: presence and typing of this device at once, every stream, and the client for good.
+    /// Says goodbye and closes the client for good: this device's presence and typing end at once, and all streams
+    /// finish.
     public func close() {
         engine.run { $0.close {} }
     }
 
-    /// ``close()``, and waits until the goodbye has gone out, for two seconds at most.
+    /// Closes the client like ``close()``, and waits until the goodbye is sent, at most two seconds.
     public nonisolated(nonsending) func shutdown() async {
         await withCheckedContinuation { done in
             engine.run { $0.close { done.resume() } }
         }
     }
 
-    /// Connects, stays connected until the task is cancelled or ``close()`` is called, and says goodbye.
+    /// Connects and stays connected until the task is cancelled or ``close()`` is called, then says goodbye.
     ///
-    /// - Throws: the mistake because of which the client gave up.
+    /// - Throws: the error because of which the client gave up. The client is not closed then.
     public nonisolated(nonsending) func run() async throws(RollcallError) {
         connect()
         for await state in connection {
@@ -127,10 +136,10 @@ public final class RollcallClient: Sendable {
 
 // For tests.
 extension RollcallClient {
-    /// Whether the worker's rate keeps back what the client is to send. On the client's loop only.
+    /// Whether messages wait because of the worker's rate limit. On the client's loop only.
     package var isBehind: Bool { engine.read { $0.isBehind } ?? false }
 
-    /// Whether the app was asked for something, a token or a name, and has not answered yet.
+    /// Whether a call to the app, for a token or a name, has not returned yet.
     package nonisolated(nonsending) var isAwaitingItsApp: Bool {
         get async {
             await withCheckedContinuation { answer in

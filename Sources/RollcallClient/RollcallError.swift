@@ -1,50 +1,52 @@
-// What can go wrong for good reason. Weather (no network, a worker gone) is never thrown: the client goes on trying,
-// and the connection state says so. Errors are mistakes, which somebody has to put right.
+// The errors of a client. Temporary failures, such as no network or a lost worker, are never thrown: the client
+// retries, and the connection state says so. Errors that are thrown or end the connection need a fix.
 
-/// A mistake that somebody must put right, or, in ``ConnectionState/waiting(_:because:)``, the weather of the moment.
+/// An error that needs a fix, or, in ``ConnectionState/waiting(_:because:)``, the reason for the next attempt.
 public struct RollcallError: Error, Sendable {
-    /// Stable: programs match on it.
+    /// What went wrong. The raw values are stable: programs may match on them.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The URL is no `ws://` or `wss://` URL with a host.
+        /// A URL is not a `ws://` or `wss://` URL with a host, or there is none.
         case invalidURL = "invalid_url"
-        /// The worker does not take the token (close code 4100).
+        /// The worker rejects the token (close code 4100).
         case badToken = "bad_token"
-        /// The token has expired, and so had the one that the callback gave after it, when it came (4101).
+        /// The token has expired, and so had the one that the callback then returned (4101). In
+        /// ``ConnectionState/waiting(_:because:)``, only the first has expired, and the client is about to call the
+        /// callback.
         case tokenExpired = "token_expired"
-        /// The worker found a message of ours wrong, or this one is no Rollcall worker (4102).
+        /// The worker could not read one of the client's messages, or the server is not a Rollcall worker (4102).
         case protocolError = "protocol_error"
-        /// More messages than the worker allows (4103).
+        /// The client sent more messages than the worker allows (4103).
         case tooManyMessages = "too_many_messages"
-        /// A newer session of the same device is connected (4104).
+        /// A newer session of the same device has replaced this one (4104).
         case replaced
         /// The user has more sessions than the worker allows (4105).
         case tooManySessions = "too_many_sessions"
         /// An operator ended the session (4106).
         case sentAway = "sent_away"
-        /// The worker ended the session for another reason that a reconnect would not mend.
+        /// The worker ended the session for another reason that a reconnect does not fix.
         case refused
-        /// The user is no member of the conversation.
+        /// The user is not a member of the conversation.
         case notAMember = "not_a_member"
-        /// More users or conversations at once than a session may observe.
+        /// The client observes more users or conversations than the worker allows one session.
         case limit
-        /// The worker did not take a single message.
+        /// The worker rejected one message.
         case badRequest = "bad_request"
-        /// The token callback threw, or did not answer in time.
+        /// The token callback threw an error, or did not return in time.
         case tokenUnavailable = "token_unavailable"
-        /// No worker answered at the URL.
+        /// No worker answered.
         case unreachable
-        /// The connection ended, or nothing came over it any more.
+        /// The connection ended without a close frame, or the worker sent nothing for too long.
         case connectionLost = "connection_lost"
-        /// The worker asked to come back later or elsewhere.
+        /// The worker closed the connection, and the client reconnects when and where the worker asked.
         case asked
     }
 
     public var code: Code
-    /// A sentence for a person.
+    /// A sentence in English that describes the error.
     public var message: String
-    /// The WebSocket close code, where the worker gave one.
+    /// The WebSocket close code, if the worker sent one.
     public var closeCode: CloseCode?
-    /// What was thrown below, if anything was.
+    /// The error that caused this one, if any.
     public var underlying: (any Error)?
 
     public init(_ code: Code, _ message: String, closeCode: CloseCode? = nil, underlying: (any Error)? = nil) {
@@ -54,7 +56,7 @@ public struct RollcallError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether trying the same again may help. Where it may, the client is already doing so.
+    /// Whether a retry may help. If so, the client already retries.
     public var retry: Bool {
         switch code {
         case .tokenUnavailable, .unreachable, .connectionLost, .asked: true
@@ -66,7 +68,7 @@ public struct RollcallError: Error, Sendable {
 }
 
 extension RollcallError: Hashable {
-    /// Two errors are the same if their code, sentence and close code are; what lies below cannot be compared.
+    /// Compares code, message and close code. Underlying errors cannot be compared.
     public static func == (left: Self, right: Self) -> Bool {
         left.code == right.code && left.message == right.message && left.closeCode == right.closeCode
     }
@@ -86,7 +88,7 @@ extension RollcallError: CustomStringConvertible {
 }
 
 extension RollcallError {
-    /// The mistake behind a close code from 4100 to 4199.
+    /// Creates the error for a close code from 4100 to 4199.
     init(closedWith code: CloseCode) {
         switch code {
         case .badToken: self.init(.badToken, "the worker does not take the token", closeCode: code)
@@ -100,7 +102,7 @@ extension RollcallError {
         }
     }
 
-    /// The mistake that a worker's `error` message tells of.
+    /// Creates the error for a worker's `error` message.
     init(_ error: MessageError) {
         let code: Code =
             switch error.code {

@@ -1,13 +1,14 @@
-// What an observer of a conversation sees: always the whole set of those who type there now.
+// The typing users of a conversation as observers see them: always the whole set.
 
-/// Who types in a conversation now, the reader's own user never among them.
+/// The users who are typing in a conversation, without the client's own user.
 public struct Typing: Hashable, Sendable {
     public var conversation: ConversationID
-    /// Those of whom the worker gave the names, by when they began: whoever goes on typing keeps their place.
+    /// The typing users that the worker names (`typing.names`), in the order in which they began. A user who continues
+    /// to type keeps their place.
     public var typists: [Typist]
-    /// How many type, named or not.
+    /// The number of typing users, named or not.
     public var count: Int
-    /// Why the worker shows nothing of this conversation (`not_a_member`, `limit`), if it does not.
+    /// Why the worker shows nothing of this conversation: `not_a_member` or `limit`. `nil` if it does.
     public var refusal: RollcallError?
 
     public init(

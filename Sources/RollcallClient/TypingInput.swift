@@ -1,6 +1,8 @@
-// One's own typing: the app hands over what stands in its input field, and the rest follows.
+// The user's own typing: the app passes the text of its input field after each edit; debounce, renewal and end follow.
 
-/// One input field of one conversation. Letting go of it ends the typing.
+/// One input field of one conversation. Releasing it ends the typing.
+///
+/// All methods may be called on any thread, in the order of the events. Only ``sendConfirmed(within:)`` waits.
 ///
 ///     let input = rollcall.typingInput(in: "c42")
 ///     input.edited(field.text)     // on each edit
@@ -20,21 +22,23 @@ public final class TypingInput: Sendable {
         client.engine.run { [id] in $0.fieldGone(id) }
     }
 
-    /// The field's whole text after an edit. Returns at once; nothing of the text is kept.
+    /// Reports the field's whole text after an edit. The client does not keep the text, and white space alone does not
+    /// count as typing.
     public func edited(_ text: String) {
         let filled = !text.allSatisfy(\.isWhitespace)
         client.engine.run { [id] in $0.fieldEdited(id, filled: filled) }
     }
 
-    /// The text is about to be sent: the typing ends now.
+    /// Ends the typing. Call it right before you send the text.
     public func send() {
         client.engine.run { [id] in $0.fieldEnded(id) }
     }
 
-    /// ``send()``, and waits until the end of the typing is published, so that no observer sees it outlive the message.
+    /// Ends the typing like ``send()``, and waits until the worker has published the end, so that other users do not
+    /// see typing after the message.
     ///
-    /// - Returns: false if that could not be made sure of within `limit`, for want of a connection perhaps; the typing
-    ///   ends all the same. An app sends its message in either case.
+    /// - Returns: false if the worker did not confirm it within `limit`, or if the client is disconnected. The typing
+    ///   ends in either case, and the app should send its message.
     @discardableResult
     public nonisolated(nonsending) func sendConfirmed(within limit: Duration = .seconds(2)) async -> Bool {
         let stop = StopID()
@@ -45,12 +49,13 @@ public final class TypingInput: Sendable {
         }
     }
 
-    /// The field's view is shown (again). A new input counts as shown.
+    /// Reports that the field's view is shown again. A new input counts as shown.
     public func appeared() {
         client.engine.run { [id, conversation] in $0.fieldAppeared(id, in: conversation) }
     }
 
-    /// The field's view is left: the typing ends now, and others' is no longer received for its sake.
+    /// Reports that the field's view is no longer shown: the typing ends now, and the conversation is left unless
+    /// something else needs it.
     public func disappeared() {
         client.engine.run { [id] in $0.fieldDisappeared(id) }
     }

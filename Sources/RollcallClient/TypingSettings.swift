@@ -1,22 +1,25 @@
-// The three times that shape one's own typing, checked together since each limits the others.
+// The three durations that decide when the user counts as typing. They are validated together, since each limits the
+// others.
 
-/// When a person counts as typing.
+/// When the user counts as typing.
 public struct TypingSettings: Hashable, Sendable {
-    /// How long the field must have held text before the first signal, so that a letter typed and deleted never shows.
+    /// How long the field must contain text before the first signal, so that a letter that is typed and deleted never
+    /// shows.
     public let debounce: Duration
-    /// How often the signal is renewed while the person types.
+    /// How often the signal is renewed while the user types.
     public let throttle: Duration
-    /// How long after the last edit the person still counts as typing.
+    /// How long after the last edit the user still counts as typing.
     public let inactivity: Duration
 
     /// Debounce 300 ms, throttle 1 s, inactivity 3 s.
     public static let standard = TypingSettings(
         checkedDebounce: .milliseconds(300), throttle: .seconds(1), inactivity: .seconds(3))
 
-    /// Settings for workers whose `typing.expiry` is `expiry`. Where a worker's turns out shorter, the client renews sooner
-    /// than `throttle`.
+    /// Creates settings for workers whose `typing.expiry` is `expiry`. If a worker's expiry is shorter, the client
+    /// renews more often than `throttle`.
     ///
-    /// - Throws: ``InvalidTypingSettings`` with every problem at once.
+    /// - Throws: ``InvalidTypingSettings``, which lists every problem: a negative debounce, a throttle that is not
+    ///   positive or longer than `expiry` less one second, or an inactivity that is not longer than the debounce.
     public init(
         debounce: Duration = .milliseconds(300), throttle: Duration = .seconds(1), inactivity: Duration = .seconds(3),
         expiry: Duration = .seconds(3)
@@ -39,7 +42,7 @@ public struct TypingSettings: Hashable, Sendable {
     }
 }
 
-/// What is wrong with typing settings, all of it.
+/// The problems of typing settings.
 public struct InvalidTypingSettings: Error, Hashable, Sendable, CustomStringConvertible {
     public let problems: [String]
 

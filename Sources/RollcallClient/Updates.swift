@@ -1,10 +1,11 @@
-// An async sequence of the present state of one thing. Each iterator is an observer of its own: it gets the latest
-// value first, and a slow one skips values rather than pile them up. Breaking off the loop, cancelling its task or
-// letting go of the iterator ends the observation; nothing else need be closed.
+// An async sequence of the current state of one thing. Each iterator is a separate observer: it gets the latest value
+// first, and skips values instead of queueing them. Leaving the loop, cancelling its task or releasing the iterator
+// ends the observation.
 
-/// The latest value of something, and every change that its reader is quick enough to see.
+/// The latest value of something, and then its changes. A slow reader skips intermediate values.
 ///
-/// It may be iterated many times, at once too. It ends when the client is closed, or its task is cancelled.
+/// It can be iterated many times, also at the same time. Each iterator may be used by one task at a time. Iteration
+/// ends when the client is closed or the task is cancelled.
 public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
@@ -29,17 +30,17 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
             await subscription.next(isolation: actor)
         }
 
-        /// The value that nobody has read yet, if there is one: for a reader that moves the client's time itself, and so has
-        /// nothing to wait for.
+        /// Takes the unread value, if there is one, without waiting. For readers that move the client's clock
+        /// themselves.
         package func pending() -> Element? { subscription.mailbox.pending() }
     }
 }
 
-/// What an iterator holds, and with which the observation ends.
+/// The observation that an iterator holds. It ends when this is released.
 final class Subscription<Element: Sendable>: Sendable {
     let id = ObserverID()
     let mailbox = Mailbox<Element>()
-    /// An observed client lives: its owner's last mention of it may stand before the loop.
+    /// Keeps the client alive during the loop, even if the app has released it.
     private let client: RollcallClient
 
     init(of client: RollcallClient) {
@@ -61,7 +62,7 @@ final class Subscription<Element: Sendable>: Sendable {
     }
 }
 
-/// One observer, told from all others of the process.
+/// An observer, unique in the process.
 struct ObserverID: Hashable, Sendable {
     private let number = SerialNumber()
 }

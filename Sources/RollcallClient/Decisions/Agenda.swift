@@ -1,6 +1,6 @@
-// What the worker has still to be told, and in which order: one's own typing first, since people wait for it, then what
-// frees room, then what asks for more. What is superseded before it was sent is never sent. What the worker refuses for now
-// is sent again later, for as long as it is wanted.
+// What the worker must still be sent, and in which order: the user's own typing first, because people wait for it, then
+// what frees room, then what asks for more. A message that is outdated before it is sent is dropped. What the worker
+// refuses for now is sent again later, if it is still wanted.
 
 /// The messages that bring the worker up to date.
 struct Agenda {
@@ -9,7 +9,7 @@ struct Agenda {
         case watch([UserID])
         case unwatch([UserID])
         case join(ConversationID)
-        /// A join that is repeated only to hear of the members no more.
+        /// A repeated join whose only purpose is to stop receiving the members.
         case endMembers(ConversationID)
         case leave(ConversationID)
         case get(FetchID, [UserID])
@@ -17,7 +17,7 @@ struct Agenda {
         case state(DeviceState)
         case token(String)
 
-        /// Which kind of message it was.
+        /// The type of a message, without its content.
         enum Kind {
             case watch, unwatch, join, leave, get, typing, state, token
         }
@@ -36,18 +36,18 @@ struct Agenda {
         }
     }
 
-    /// What becomes of a refused message.
+    /// How a refused message is handled.
     enum Refusal: Equatable {
-        /// It is sent again later, unless it is no longer wanted by then.
+        /// It is sent again later, if it is still wanted then.
         case retried
-        /// It is final; `nil` if nobody is concerned any more.
+        /// The refusal is final; `nil` if the message no longer matters.
         case final(Subject?)
     }
 
     private struct Signal {
         var conversation: ConversationID
         var typing: Bool
-        /// Who awaits the stop's acknowledgement.
+        /// The call that waits for the acknowledgement of this stop, if any.
         var awaited: StopID?
     }
 
@@ -58,23 +58,23 @@ struct Agenda {
 
     var users = Wanted<UserID>()
     var conversations = Wanted<ConversationID>()
-    /// Of these conversations, those whose members are wanted too.
+    /// The joined conversations whose members are wanted too.
     var gatherings = Wanted<ConversationID>()
     private var limits = ServerMessage.Limits.beforeWelcome
     private var state: DeviceState?
     private var token: String?
     private var signals: [Signal] = []
     private var gets: [Get] = []
-    /// Refused for now.
+    /// Refused for now; sent again at ``retryTime``.
     private var delayedState: DeviceState?
     private var delayedToken: String?
     private var delayedGets: [Get] = []
     private var retries = Retries()
     private var unanswered: [MessageID: Subject] = [:]
-    /// How many users each `get` names that the worker has not answered, whether anybody still waits for it or not.
+    /// How many users each unanswered `get` names, including those for calls that have ended.
     private var getting: [MessageID: Int] = [:]
     private var lastID: Int64 = 0
-    /// Which message said last what the device is, and which brought a fresh token.
+    /// The last messages that contained the device's state and a fresh token.
     private var lastState: Int64 = 0
     private var lastToken: Int64 = 0
 
@@ -86,12 +86,12 @@ struct Agenda {
             || users.hasMissing && userRoom > 0 || conversations.hasMissing && conversationRoom > 0
     }
 
-    /// Whether more users or conversations are wanted than the worker serves one session.
+    /// Whether more users or conversations are wanted than the worker allows one session.
     var isBeyondLimits: Bool {
         users.hasMissing && userRoom <= 0 || conversations.hasMissing && conversationRoom <= 0
     }
 
-    /// When to call ``retryDue()``; `nil` when nothing waits to be sent again.
+    /// When to call ``retryDue()``; `nil` if nothing waits to be sent again.
     var retryTime: ContinuousClock.Instant? { retries.deadline }
 
     mutating func limitsLearnt(_ limits: ServerMessage.Limits) {
@@ -108,8 +108,8 @@ struct Agenda {
         delayedToken = nil
     }
 
-    /// A later signal replaces an earlier one of its conversation that was not sent yet, unless that is awaited. A stop
-    /// has nothing to end where the conversation has not been joined.
+    /// Queues a signal. It replaces an unsent signal of the same conversation, unless a call waits for that one. A stop
+    /// in a conversation that is not joined is dropped, since there is nothing to end.
     mutating func signalled(_ typing: Bool, in conversation: ConversationID, awaited: StopID? = nil) {
         signals.removeAll { $0.conversation == conversation && $0.awaited == nil }
         guard typing || conversations.wasTold(conversation) else { return }
@@ -126,30 +126,30 @@ struct Agenda {
         for case (let id, .get(fetch, _)) in unanswered { unanswered[id] = nil }
     }
 
-    /// The worker has answered a `get` with presence, and takes more.
+    /// Handles presence that answers a `get`, so the worker accepts more.
     mutating func getAnswered(_ id: MessageID) {
         guard getting.removeValue(forKey: id) != nil, case .integer(let message) = id else { return }
         retries.succeeded(.get, message: message)
     }
 
-    /// What the acknowledged message was about; each is answered once.
+    /// Returns the subject of an acknowledged message. Each message is answered once.
     mutating func acknowledged(_ id: MessageID) -> Subject? {
         guard let subject = unanswered[id], case .integer(let message) = id else { return nil }
         retries.succeeded(subject.kind, message: message)
-        // A fetch is answered by presence, which may come after its acknowledgement.
+        // Presence answers a fetch, and may arrive after the acknowledgement.
         if case .get = subject { return nil }
         return unanswered.removeValue(forKey: id)
     }
 
-    /// Which fetch a message still awaiting its answer belongs to.
+    /// Returns the fetch of an unanswered `get`.
     func fetch(of id: MessageID) -> FetchID? {
         if case .get(let fetch, _) = unanswered[id] { fetch } else { nil }
     }
 
-    /// The worker refused a message.
+    /// Handles the worker's refusal of a message.
     ///
-    /// `limit` is told and yet sent again: there is room once something else was given up, and a session that met the limit
-    /// before the worker had named it asks for less from then on.
+    /// `limit` is reported and also retried: room may become free when something else is given up, and a session that
+    /// exceeded the limit before the worker stated it asks for less from then on.
     mutating func refused(
         _ error: MessageError, at now: ContinuousClock.Instant, using random: inout some RandomNumberGenerator
     ) -> Refusal {
@@ -170,7 +170,7 @@ struct Agenda {
         case .leave(let conversation) where error.retry: conversations.keptForNow([conversation])
         case .state(let state) where error.retry: if message == lastState { delayedState = state }
         case .token(let token) where error.retry: if message == lastToken { delayedToken = token }
-        // A stop is not sent again: whoever awaits it is told at once, and the typing ends by itself.
+        // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.
         case .watch, .unwatch, .join, .endMembers, .leave, .get, .stop, .state, .token:
             return .final(refusedForGood(subject, by: message))
         }
@@ -179,7 +179,9 @@ struct Agenda {
         return error.retry ? .retried : .final(subject)
     }
 
-    /// What is refused and has not been asked for anew meanwhile.
+    /// Drops what this message asked for, unless a later message asked for it too.
+    ///
+    /// - Returns: `nil` if a later message asked for the conversation too.
     private mutating func refusedForGood(_ subject: Subject, by message: Int64) -> Subject? {
         switch subject {
         case .watch(let users):
@@ -194,7 +196,7 @@ struct Agenda {
         return subject
     }
 
-    /// What was refused for now may be sent again.
+    /// Queues again what was refused for now.
     mutating func retryDue() {
         retries.begin(after: lastID)
         users.retry()
@@ -206,7 +208,7 @@ struct Agenda {
         (delayedState, delayedToken, delayedGets) = (nil, nil, [])
     }
 
-    /// Nothing said on the old connection counts; typing is dropped, never queued (T9).
+    /// Resets what belongs to the old connection. Typing signals are dropped, never queued.
     mutating func connectionLost() {
         users.connectionLost()
         conversations.connectionLost()
@@ -220,7 +222,7 @@ struct Agenda {
         getting = [:]
     }
 
-    /// The next messages, `count` at most, which count as sent from now on.
+    /// Removes and returns the next messages, `count` at most. They count as sent from now on.
     mutating func take(_ count: Int) -> [ClientRequest] {
         var taken: [ClientRequest] = []
         func room() -> Int { count - taken.count }
@@ -265,7 +267,7 @@ struct Agenda {
         signals = waiting
     }
 
-    /// New conversations first, then those where only the wish for their members has changed.
+    /// Takes new conversations first, then those for which only the subscription to members changed.
     private mutating func takeJoins(_ count: Int, into taken: inout [ClientRequest]) {
         func room() -> Int { count - taken.count }
         for conversation in conversations.nextMissing(max(0, min(room(), conversationRoom))) {
@@ -313,30 +315,31 @@ struct Agenda {
     private var userRoom: Int { limits.watchedUsers - users.toldCount }
     private var conversationRoom: Int { limits.joinedConversations - conversations.toldCount }
 
-    /// How many names surely fit into one message: each takes 128 bytes at most, all of them escaped at worst.
+    /// How many names certainly fit into one message. A name has at most 128 bytes; escaped in JSON, it takes up to
+    /// twice that, with quotes and a comma 260 bytes.
     private var usersPerMessage: Int { max(1, (limits.messageBytes - 128) / 260) }
 }
 
 extension ServerMessage.Limits {
-    /// What may surely be asked of a worker that has not yet said what it allows.
+    /// The limits that apply until the worker has stated its own. Every worker should accept these.
     fileprivate static var beforeWelcome: Self {
         Self(watchedUsers: 1000, joinedConversations: 200, messageBytes: 8192, messageRate: 10, messageBurst: 20)
     }
 }
 
 extension MessageError {
-    /// Whether what asks for room at the worker may succeed later.
+    /// Whether a request that needs room at the worker may succeed later.
     fileprivate var mayBeRetried: Bool { retry || code == .limit }
 }
 
-/// One call for presence once.
+/// Identifies one call that reads presence once.
 struct FetchID: Hashable, Comparable, Sendable {
     private let number = SerialNumber()
 
     static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
-/// One stop whose acknowledgement somebody awaits.
+/// Identifies a stop whose acknowledgement a call waits for.
 struct StopID: Hashable, Sendable {
     private let number = SerialNumber()
 }

@@ -1,12 +1,13 @@
-// What this device says of itself, from the app's phase and the person's input (P3, P4).
+// Derives the device's state from the app's phase and the user's input.
 
-/// Whether the person attends to this device.
+/// Whether the user is using this device.
 struct Attention {
     private let idleAfter: Duration?
     private var inBackground = false
-    /// Set outright by the app, until it is active or input happens.
+    /// Set directly by the app or after `idleAfter`; reset by input or by the active phase.
     private var isIdle = false
-    /// The last input; `nil` until the app reports any, since an app that reports none says nothing by silence.
+    /// The last reported input; `nil` if the app has not reported any. For an app that reports none, silence means
+    /// nothing.
     private var lastInput: ContinuousClock.Instant?
 
     init(idleAfter: Duration?) {
@@ -48,7 +49,7 @@ struct Attention {
         isIdle = false
     }
 
-    /// An edit is input too, for an app that reports input; for another it must not start the count.
+    /// Counts an edit as input, if the app reports input. For other apps it must not start the idle timer.
     mutating func edited(at now: ContinuousClock.Instant) {
         if lastInput != nil { inputHappened(at: now) }
     }

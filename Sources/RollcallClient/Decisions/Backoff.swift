@@ -1,12 +1,12 @@
-// How long to wait before the next attempt: exponential with full jitter, so that the clients of a fallen worker come
-// back spread out and not in step.
+// The pause before the next attempt: exponential with full jitter, so that the clients of a lost worker do not all
+// reconnect at once.
 
 /// The pauses between attempts to connect.
 package struct Backoff: Sendable {
-    /// How long a connection must have stood for its end to count as a first failure again; otherwise a worker that
-    /// welcomes and drops would be asked ever so often.
+    /// How long a connection must last for the pauses to start again from the shortest. Otherwise a worker that accepts
+    /// and drops connections would be tried again and again without growing pauses.
     static let steady = Duration.seconds(5)
-    /// The longest that a worker may make a client wait: beyond it, it is more likely wrong than busy.
+    /// The longest that a worker may make a client wait. A longer request is more likely an error.
     static let longestWait = Duration.seconds(300)
 
     private let first: Duration
@@ -18,11 +18,11 @@ package struct Backoff: Sendable {
         self.longest = longest
     }
 
-    /// The pause after a connection that had stood.
+    /// Returns the pause after an established connection ended.
     ///
     /// - Parameters:
-    ///   - held: for how long.
-    ///   - asked: how long the worker said to wait.
+    ///   - held: how long the connection lasted.
+    ///   - asked: how long the worker asked the client to wait, if it did.
     package mutating func ended(
         held: Duration, asked: Duration?, using random: inout some RandomNumberGenerator
     ) -> Duration {
@@ -31,7 +31,7 @@ package struct Backoff: Sendable {
         return asked.map { min(max(.zero, $0), Self.longestWait) } ?? pause
     }
 
-    /// The pause after one more failure: anything from nothing to a ceiling that doubles with each.
+    /// Returns the pause after another failure: random, from zero to a limit that doubles with each failure.
     package mutating func failed(using random: inout some RandomNumberGenerator) -> Duration {
         let ceiling = min(longest, first * (1 << min(failures, 20)))
         failures += 1

@@ -1,6 +1,6 @@
-// Presence once, for one user or many: the answer may come in several messages, or in part, or not at all.
+// Reads the presence of one user or many once. The answer may arrive in several messages, partly, or not at all.
 
-/// One call for the presence of some users, and what has come of it.
+/// One call that reads the presence of some users, and what was received for it.
 struct Fetch {
     let users: [UserID]
     private var awaited: Set<UserID>
@@ -13,7 +13,7 @@ struct Fetch {
 
     var isComplete: Bool { awaited.isEmpty }
 
-    /// Those to ask for (again, after a reconnect or while Redis is away).
+    /// The users to ask for, again after a reconnect or while Redis is away.
     var missing: [UserID] { users.filter(awaited.contains) }
 
     mutating func heard(_ presence: [Presence]) {

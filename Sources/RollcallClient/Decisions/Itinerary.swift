@@ -1,34 +1,34 @@
-// Where a client connects: to the addresses that the app gave, in an order of its own and round after round, but first
-// to where a worker sends it.
+// Where a client connects: first to the address to which a worker redirected it, then to the app's addresses in turn.
 
-/// The addresses of workers that a client knows, and whose turn it is.
+/// The worker addresses that a client knows, and which one is next.
 package struct Itinerary<Address: Sendable>: Sendable {
-    /// How long an attempt may take while another address is left to try: a device that is sent to a worker which
-    /// does not answer is back elsewhere within the usual grace.
+    /// The time limit of an attempt while another address is left to try. A device that is redirected to a worker which
+    /// does not answer is then connected elsewhere within the default grace period.
     package static var patience: Duration { .seconds(2) }
 
     private let homes: [Address]
     private var turn: Int
-    /// How many of the homes this round has still to try.
+    /// How many of the app's addresses this round has not tried yet.
     private var untried: Int
-    /// Whether a whole round has failed since the last welcome: then it may be the network that is slow.
+    /// Whether a whole round has failed since the last welcome. Then the network may be slow, so attempts get the full
+    /// time.
     private var isPatient = false
-    /// Where a worker sent the client: tried once, before the homes.
+    /// The address to which a worker redirected the client. It is tried once, before the app's.
     private var invitation: Address?
 
     /// - Parameters:
-    ///   - homes: at least one.
-    ///   - turn: which of them is the first.
+    ///   - homes: the app's addresses, at least one.
+    ///   - turn: the index of the first one to try.
     package init(_ homes: [Address], from turn: Int = 0) {
         self.homes = homes
         self.turn = turn
         untried = homes.count
     }
 
-    /// Where the next attempt goes.
+    /// The address for the next attempt.
     package var address: Address { invitation ?? homes[turn] }
 
-    /// How long that attempt may take.
+    /// The time limit of that attempt.
     package func timeLimit(atMost longest: Duration) -> Duration {
         let hasOthers = invitation != nil || untried > 1
         return hasOthers && !isPatient ? min(longest, Self.patience) : longest
@@ -39,9 +39,9 @@ package struct Itinerary<Address: Sendable>: Sendable {
         isPatient = false
     }
 
-    /// No worker answered.
+    /// Handles an attempt that no worker answered.
     ///
-    /// - Returns: whether the next address is worth trying at once: this round has not tried it yet.
+    /// - Returns: whether to try the next address at once, because this round has not tried it yet.
     package mutating func notReached() -> Bool {
         guard invitation == nil else {
             invitation = nil
@@ -55,9 +55,9 @@ package struct Itinerary<Address: Sendable>: Sendable {
         return false
     }
 
-    /// The connection ended: its worker may be gone, and another is as good.
+    /// Handles the end of a connection. Its worker may be gone, so the next address is tried.
     ///
-    /// - Parameter invitation: where the worker sent the client, if it did.
+    /// - Parameter invitation: the address to which the worker redirected the client, if it did.
     package mutating func connectionEnded(to invitation: Address? = nil) {
         self.invitation = invitation
         moveOn()
@@ -69,9 +69,9 @@ package struct Itinerary<Address: Sendable>: Sendable {
 }
 
 extension Itinerary<WorkerAddress> {
-    /// Shuffles the addresses, so that the clients of several workers spread over them.
+    /// Shuffles the addresses, so that clients spread over several workers.
     ///
-    /// - Returns: `nil` if there are none, or one is no address.
+    /// - Returns: `nil` if there are none, or if one is invalid.
     init?(_ urls: [String], using random: inout some RandomNumberGenerator) {
         let homes = urls.compactMap(WorkerAddress.init)
         guard !homes.isEmpty, homes.count == urls.count else { return nil }

@@ -1,8 +1,8 @@
-// The chance by which clients keep out of step with each other, which a simulation draws from its seed.
+// The random numbers that keep clients from acting at the same moment. A simulation draws them from its seed.
 
-/// A client's source of chance.
+/// A client's source of random numbers.
 package struct Jitter: RandomNumberGenerator, Sendable {
-    /// This machine's.
+    /// The system's random numbers.
     package static let system = Jitter { UInt64.random(in: .min ... .max) }
 
     private let draw: @Sendable () -> UInt64

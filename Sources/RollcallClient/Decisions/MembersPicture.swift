@@ -1,9 +1,9 @@
-// What an observer of one conversation's members sees. The worker tells the list first and then each person's presence;
-// the first picture waits until it is whole, so that nobody reads `0 of 5 online` for a moment.
+// What an observer of a conversation's members sees. The worker sends the list first and then the presence of each
+// member. The first value waits until it is complete, so that no app briefly shows `0 of 5 online`.
 
-/// Who belongs to one conversation, as far as the worker's words go.
+/// The members of one conversation, as the worker has sent them.
 struct MembersPicture {
-    /// How long the first picture waits for the presence of all.
+    /// How long the first value waits for the presence of all members.
     static let patience = Duration.seconds(1)
 
     let conversation: ConversationID
@@ -20,7 +20,9 @@ struct MembersPicture {
 
     var users: [UserID] { list?.users.map(\.user) ?? [] }
 
-    /// - Returns: who is new on the list, and who has left it.
+    /// Handles a member list.
+    ///
+    /// - Returns: the users who were added to the list, and those who were removed.
     mutating func heard(
         _ message: ServerMessage.Members, at now: ContinuousClock.Instant
     ) -> (come: [UserID], gone: [UserID]) {
@@ -36,9 +38,10 @@ struct MembersPicture {
         presences[presence.user] = presence
     }
 
-    /// The worker shows nothing of this conversation (any more). What it shows later is a first picture again.
+    /// Handles that the worker shows nothing of this conversation, or no longer. If it shows it again, that starts with
+    /// a complete first value.
     ///
-    /// - Returns: who was on the list.
+    /// - Returns: the users who were on the list.
     mutating func refused(_ error: RollcallError) -> [UserID] {
         let gone = users
         (list, presences, refusal) = (nil, [:], error)
@@ -50,9 +53,9 @@ struct MembersPicture {
         if let deadline, now >= deadline { show() }
     }
 
-    /// What to show; `nil` while it is not whole.
+    /// Returns the value to show; `nil` while it is not complete.
     ///
-    /// - Parameter name: the app's name for a user.
+    /// - Parameter name: returns the app's name for a user.
     mutating func members(name: (UserID) -> String?) -> Members? {
         if let refusal { return Members(conversation: conversation, refusal: refusal) }
         guard let list else { return nil }

@@ -1,14 +1,14 @@
-// A worker closes a session that sends too much (4103), so the client spends less than it is allowed: three quarters
-// of the burst and nine tenths of the rate, since a network may bunch what was sent evenly.
+// A worker closes a session that sends too many messages (4103). The client therefore uses only three quarters of the
+// allowed burst and nine tenths of the rate, since a network may bunch messages that were sent evenly.
 
-/// How many messages may be sent now.
+/// How many messages the client may send now.
 struct MessageBudget {
     private var perSecond: Double
     private var capacity: Double
     private var tokens: Double
     private var counted: ContinuousClock.Instant
 
-    /// A budget for a worker that has not yet said what it allows: enough to say hello and bring a view up to date.
+    /// A budget for use before the worker has stated its limits: enough for the hello and for what a view needs.
     init(at now: ContinuousClock.Instant) {
         perSecond = 10
         capacity = 20
@@ -31,7 +31,7 @@ struct MessageBudget {
         tokens -= Double(messages)
     }
 
-    /// When there will be room for another message.
+    /// When another message may be sent.
     func nextRoom() -> ContinuousClock.Instant {
         counted + .seconds(max(0, 1 - tokens) / perSecond)
     }

@@ -1,18 +1,18 @@
-// What follows the end of a connection or of an attempt at one. The close code rules: 4100 to 4199 mean that somebody
-// has to put something right first; after anything else the client comes back, when and where the worker said.
+// What follows when a connection or a connection attempt ends. Close codes from 4100 to 4199 mean that something must
+// be fixed first. After anything else the client reconnects, when and where the worker asked.
 
-/// How a connection, or the attempt at one, ended.
+/// How a connection or a connection attempt ended.
 package enum Ending {
     /// No worker answered.
     case notReached((any Error)?)
-    /// The connection ended without a close frame, or nothing came over it any more.
+    /// The connection ended without a close frame, or nothing arrived for too long.
     case lost((any Error)?)
     case closed(CloseCode)
 }
 
-/// Decides what follows each ending.
+/// Decides what follows when a connection ends.
 struct Reconnecting {
-    /// A token that is refused as expired so soon after the app gave it was no fresh one.
+    /// A token that is rejected as expired within this time after the app returned it was never fresh.
     static let freshness = Duration.seconds(60)
 
     enum Next: Equatable {
@@ -21,25 +21,25 @@ struct Reconnecting {
     }
 
     private var itinerary: Itinerary<WorkerAddress>
-    /// The only hosts to which a worker may send the client, with its token.
+    /// The only hosts to which a worker may redirect the client, since the token goes along.
     private let hosts: [String]
     private var backoff: Backoff
-    /// What the worker said before it closed.
+    /// What the worker announced before it closed.
     private var goodbye: ServerMessage.Goodbye?
-    /// Whether the token was fetched anew after 4101 and no welcome has come since.
+    /// Whether a fresh token was requested after close code 4101, and no welcome has arrived since.
     private var refreshed = false
 
-    /// - Parameter others: hosts to which a worker may send the client, beside its own.
+    /// - Parameter others: hosts to which a worker may redirect the client, besides those of its addresses.
     init(_ itinerary: Itinerary<WorkerAddress>, allowing others: [String], backoff: Backoff) {
         self.itinerary = itinerary
         hosts = itinerary.hosts + others
         self.backoff = backoff
     }
 
-    /// Where the next attempt goes.
+    /// The address for the next attempt.
     var address: WorkerAddress { itinerary.address }
 
-    /// How long that attempt may take.
+    /// The time limit of that attempt.
     func timeLimit(atMost longest: Duration) -> Duration { itinerary.timeLimit(atMost: longest) }
 
     mutating func welcomed() {
@@ -51,7 +51,8 @@ struct Reconnecting {
         self.goodbye = goodbye
     }
 
-    /// The token callback threw: its own mistakes end the trying, anything else is weather.
+    /// Handles an error of the token callback. A ``RollcallError`` that no retry can fix is final; after others, the
+    /// client retries.
     mutating func tokenFailed(_ error: any Error, using random: inout some RandomNumberGenerator) -> Next {
         if let mistake = error as? RollcallError, !mistake.retry { return .giveUp(mistake) }
         let reason = RollcallError(.tokenUnavailable, "the app gave no token", underlying: error)
@@ -59,8 +60,8 @@ struct Reconnecting {
     }
 
     /// - Parameters:
-    ///   - held: how long the connection had stood since its welcome.
-    ///   - tokenAge: how long ago the app gave the token.
+    ///   - held: how long the connection lasted since its welcome.
+    ///   - tokenAge: how long ago the app returned the token.
     mutating func ended(
         _ ending: Ending, held: Duration, tokenAge: Duration, using random: inout some RandomNumberGenerator
     ) -> Next {
@@ -112,7 +113,7 @@ struct Reconnecting {
 }
 
 extension RollcallError {
-    /// The end that a goodbye without a way back tells of.
+    /// Creates the error for a goodbye after which the client must not reconnect.
     fileprivate init(_ goodbye: ServerMessage.Goodbye) {
         switch goodbye.reason {
         case .replaced: self.init(closedWith: .replaced)

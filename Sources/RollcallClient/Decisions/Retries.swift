@@ -1,19 +1,21 @@
-// When to send again what a worker refused for now (`retry: true`). One schedule for all kinds of messages: the reasons
-// (Redis is away, the session asked for too much) concern the session as a whole, and what waits goes out in few messages.
+// When to send again what a worker refused for now (`retry: true`). All kinds of messages share one schedule: the
+// reasons (Redis is away, the session exceeds a limit) apply to the whole session, and what waits is sent in few
+// messages.
 
-/// The pauses between attempts at what was refused: exponential with full jitter, from 250 ms to 15 s.
+/// The pauses before refused messages are sent again: exponential with full jitter, up to 250 ms at first and 15 s
+/// later.
 struct Retries {
     private static var fresh: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(15)) }
 
     private var backoff = Self.fresh
-    /// The kinds of messages that were refused since the last success.
+    /// The types of messages that were refused since the last success.
     private var refused: Set<Agenda.Subject.Kind> = []
-    /// The last message that was sent before the attempt that is under way.
+    /// The last message that was sent before the current attempt.
     private var before: Int64 = 0
-    /// When to send again what was refused; `nil` when nothing waits.
+    /// When to send the refused messages again; `nil` if none wait.
     private(set) var deadline: ContinuousClock.Instant?
 
-    /// Refusals that come before the next attempt count as one.
+    /// Handles a refusal. All refusals before the next attempt count as one failure.
     mutating func refused(
         _ kind: Agenda.Subject.Kind, at now: ContinuousClock.Instant, using random: inout some RandomNumberGenerator
     ) {
@@ -21,15 +23,16 @@ struct Retries {
         if deadline == nil { deadline = now + backoff.failed(using: &random) }
     }
 
-    /// The worker took a message. That says nothing of what waits, nor of what is under way again, unless the message was
-    /// sent with that and is of a kind that was refused: a worker takes at once what costs it nothing.
+    /// Handles that the worker accepted a message. This ends the pauses only if the message was sent in the current
+    /// attempt and is of a type that was refused. Other successes prove nothing: a worker accepts messages that cost it
+    /// nothing even while it refuses others.
     mutating func succeeded(_ kind: Agenda.Subject.Kind, message: Int64) {
         guard deadline == nil, message > before, refused.contains(kind) else { return }
         backoff = Self.fresh
         refused = []
     }
 
-    /// The attempt begins, after this message.
+    /// Starts an attempt, whose messages come after this one.
     mutating func begin(after message: Int64) {
         deadline = nil
         before = message

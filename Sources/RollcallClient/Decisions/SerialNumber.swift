@@ -1,8 +1,8 @@
-// Names for things of one process that need no other property than to differ.
+// Identifiers for things within one process. They only have to be unique and ordered.
 
 import NIOConcurrencyHelpers
 
-/// A number that no other has, greater than those before it.
+/// A number that is unique in the process, and greater than all earlier ones.
 struct SerialNumber: Hashable, Comparable, Sendable {
     private static let last = NIOLockedValueBox<UInt64>(0)
     private let number: UInt64

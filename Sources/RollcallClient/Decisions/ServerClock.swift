@@ -1,25 +1,25 @@
-// "Last seen" is told in server time, so that a device with a wrong clock tells the same as every other.
+// "Last seen" texts use server time, so that a device with a wrong clock shows the same as every other device.
 
-/// The worker's time, carried on by this device's steady clock between two words of it. The worker's clock may be set
-/// meanwhile, so it is asked for again.
+/// The worker's time, continued by this device's steady clock since the worker last stated it. The worker's clock may
+/// be set, so the client asks for the time repeatedly.
 struct ServerClock {
-    /// How often to ask.
+    /// The interval between requests for the time.
     static let interval = Duration.seconds(60)
-    /// How soon to ask where there is reason to doubt. A worker learns with its next heartbeat that the clock was set,
-    /// so it is asked twice.
+    /// The interval if the worker's clock was probably set. The worker itself notices this with its next heartbeat, so
+    /// the client asks twice.
     static let shortestInterval = Duration.seconds(5)
-    /// By how much the time must move before what was told in it is told again.
+    /// By how much the time must change before texts are updated.
     static let noticeable = Duration.seconds(1)
 
     private var said: (time: Timestamp, at: ContinuousClock.Instant)?
-    /// When the time was last asked for or heard.
+    /// When the time was last requested or received.
     private var asked: ContinuousClock.Instant?
-    /// How often to ask soon.
+    /// How many requests follow at the short interval.
     private var doubts = 0
-    /// The latest moment heard of: what is older is no news.
+    /// The latest moment that the worker mentioned. An older one says nothing new about the clock.
     private var latest: Timestamp?
 
-    /// When to ask for the time; `nil` before the first welcome.
+    /// When to request the time; `nil` before the first welcome.
     var deadline: ContinuousClock.Instant? { asked.map { $0 + (doubts > 0 ? Self.shortestInterval : Self.interval) } }
 
     mutating func asked(at now: ContinuousClock.Instant) {
@@ -27,9 +27,10 @@ struct ServerClock {
         doubts = max(0, doubts - 1)
     }
 
-    /// The worker told its time, at most `age` ago. Within that span, what is known already is as good.
+    /// Handles the worker's time, which the worker stated at most `age` ago. If the known time is within that span, it
+    /// is kept.
     ///
-    /// - Returns: whether the time has moved noticeably.
+    /// - Returns: whether the time changed noticeably.
     mutating func timeHeard(_ time: Timestamp, age: Duration = .zero, at now: ContinuousClock.Instant) -> Bool {
         asked = now
         let known = self.time(at: now)
@@ -39,15 +40,16 @@ struct ServerClock {
         return right.since(known) > Self.noticeable || known.since(right) > Self.noticeable
     }
 
-    /// Something happened at this moment of the worker's. If that has not come yet, either clock was set: which one, the
-    /// worker alone can tell, since what it keeps may be older than the setting.
+    /// Handles a moment at which something happened, by the worker's clock. If it is in the future, the worker's clock
+    /// was set: forward just now, or back earlier, since stored moments may be older than that. Only the worker can
+    /// tell, so it is asked.
     mutating func momentHeard(_ moment: Timestamp, at now: ContinuousClock.Instant) {
         if let latest, moment <= latest { return }
         latest = moment
         if let known = time(at: now), moment.since(known) > Self.noticeable { doubts = 2 }
     }
 
-    /// `nil` before the first welcome.
+    /// The worker's time; `nil` before the first welcome.
     func time(at now: ContinuousClock.Instant) -> Timestamp? {
         said.map { $0.time.advanced(by: now - $0.at) }
     }

@@ -1,5 +1,5 @@
-// A token that is about to expire is replaced before it does, so that no session ends only because time has passed. When
-// that is stands in the token itself, if it is a JWT; its signature is the worker's business.
+// Tokens are replaced before they expire, so that no session ends only because time has passed. The expiry is read from
+// the token if it is a JWT. Its signature is not verified; that is the worker's task.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -7,16 +7,17 @@
     import Foundation
 #endif
 
-/// How long a token is good, by the worker's time.
+/// How long a token is valid, by the worker's time.
 struct TokenLife {
-    /// How long before its end a token is replaced, at least; less for one that does not live as long.
+    /// A token is replaced at least this long before its expiry, or at least a quarter of its remaining life if that is
+    /// less.
     static let slack = Duration.seconds(60)
-    /// How soon after a fruitless attempt, or a token that is no fresher, the next one comes.
+    /// When to try again after the callback failed or returned a token that is not fresher.
     static let pause = Duration.seconds(5)
 
     let expires: Timestamp
 
-    /// - Returns: `nil` for a token that does not say when it expires.
+    /// - Returns: `nil` for a token without an expiry.
     init?(of token: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let claims = Data(base64URL: parts[1]),
@@ -25,8 +26,9 @@ struct TokenLife {
         expires = Timestamp(milliseconds: Int64(min(max(0, exp), 253_402_300_799) * 1000))
     }
 
-    /// How long from now a fresh token is to be fetched: before the end by the slack and up to as much again, so that
-    /// the clients that connected together do not ask together. `nil` if it is too late for that.
+    /// Returns how long from now to request a fresh token; `nil` if it is too late for that. The request comes before
+    /// the expiry by the slack and a random part of as much again, so that clients that connected together do not ask
+    /// together.
     func refresh(at now: Timestamp, using random: inout some RandomNumberGenerator) -> Duration? {
         let left = expires.since(now)
         guard left > .seconds(1) else { return nil }

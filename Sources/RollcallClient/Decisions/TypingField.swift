@@ -1,26 +1,26 @@
-// When a person counts as typing, from the edits of one input field. The rules T1 to T5 stand here and nowhere else;
-// what carries the signals to the worker, and whether there is a connection, is not this value's business.
+// Decides from the edits of one input field when its user counts as typing. Sending the signals, and whether there is a
+// connection, are not its concern.
 
-/// One input field, and whether its person is typing.
+/// One input field, and whether its user is typing.
 struct TypingField {
-    /// What the worker should hear now.
+    /// What the worker should be sent now.
     enum Signal: Equatable {
         case typing
         case stopped
     }
 
     private enum Phase {
-        /// Nothing but white space in it, or sent, or out of view.
+        /// The field contains only white space, or its text was sent, or it is not shown.
         case empty
-        /// It holds text, but not for long enough yet.
+        /// The field contains text, but not for long enough yet.
         case filling(since: ContinuousClock.Instant, edited: ContinuousClock.Instant)
         case typing(signalled: ContinuousClock.Instant, edited: ContinuousClock.Instant)
-        /// It still holds text, which nobody has touched for `inactivity`.
+        /// The field still contains text, but was not edited for `inactivity`.
         case paused
     }
 
     let settings: TypingSettings
-    /// How often to renew; shorter than the settings' where the worker's `typing.expiry` asks for it.
+    /// How often to renew the signal. Shorter than in the settings if the worker's `typing.expiry` requires it.
     private(set) var throttle: Duration
     private var phase = Phase.empty
 
@@ -42,7 +42,7 @@ struct TypingField {
         }
     }
 
-    /// - Parameter filled: whether the field holds anything but white space.
+    /// - Parameter filled: whether the field contains anything but white space.
     mutating func edited(filled: Bool, at now: ContinuousClock.Instant) -> Signal? {
         guard filled else { return ended() }
         switch phase {
@@ -61,7 +61,7 @@ struct TypingField {
         }
     }
 
-    /// The text was sent or deleted, the field left the view or the app the foreground.
+    /// Handles that the text was sent or deleted, the field was hidden, or the app went to the background.
     mutating func ended() -> Signal? {
         defer { phase = .empty }
         return isTyping ? .stopped : nil
@@ -83,13 +83,13 @@ struct TypingField {
         }
     }
 
-    /// A new connection: its worker has heard nothing of this field yet.
+    /// Handles a new connection, whose worker knows nothing of this field yet.
     mutating func connected(at now: ContinuousClock.Instant) -> Signal? {
         guard case .typing(_, let edited) = phase else { return nil }
         return begin(at: now, edited: edited)
     }
 
-    /// The worker ends typing after `expiry` without a signal; one renewal must fit in with a second to spare.
+    /// Learns after how long without a signal the worker ends typing. A renewal must arrive one second before that.
     mutating func expiryLearnt(_ expiry: Duration) {
         throttle = min(settings.throttle, max(.milliseconds(100), expiry - .seconds(1)))
     }

@@ -1,11 +1,11 @@
-// What an observer of one conversation sees. The worker's last word is the truth, but an observer distrusts silence:
-// a worker repeats a set that stays, so a set not repeated in time is gone (T14).
+// What an observer of a conversation's typing sees: the set that the worker last sent. A worker repeats a set that
+// lasts, so a set that is not repeated in time is dropped.
 
-/// Who types in one conversation, as far as the worker's words go.
+/// The typing users of one conversation, as the worker has sent them.
 struct TypingPicture {
-    /// How much later than the worker's expiry a set goes by itself.
+    /// How long after the worker's expiry a set is dropped that was not repeated.
     static let slack = Duration.seconds(2)
-    /// The longest that a set stays without a word, whatever expiry the worker claims.
+    /// The longest that a set is shown without a repetition, even if the worker's expiry is longer.
     static let longest = Duration.seconds(10)
 
     private(set) var typing: Typing
@@ -16,8 +16,8 @@ struct TypingPicture {
         typing = Typing(conversation: conversation)
     }
 
-    /// Those who go on typing keep their places; whoever is new comes after them, in the worker's order. So a
-    /// reconnect to a worker that learnt of them in another order swaps no names.
+    /// Handles the worker's set. Users who continue to type keep their places; new ones follow in the worker's order.
+    /// After a reconnect to a worker that learned of them in another order, no names swap places.
     mutating func heard(_ message: ServerMessage.Typing, expiry: Duration, at now: ContinuousClock.Instant) {
         var present: [UserID: Typist] = [:]
         for typist in message.users { present[typist.user] = typist }
@@ -36,7 +36,7 @@ struct TypingPicture {
         self.deadline = nil
     }
 
-    /// The worker shows nothing of this conversation (any more).
+    /// Handles that the worker shows nothing of this conversation, or no longer.
     mutating func refused(_ error: RollcallError) {
         typing = Typing(conversation: typing.conversation, refusal: error)
         deadline = nil

@@ -1,12 +1,13 @@
-// The difference between what should hold at the worker and what it was told on this connection. A connection is
-// brought up to date by sending the difference, and so is a new one, which was told nothing.
+// The difference between what the worker should serve and what it was asked for on this connection. Sending the
+// difference brings a connection up to date, including a new one, on which nothing was asked for yet.
 
-/// The names that this client wants the worker to serve, and those that the worker was asked for.
+/// The names (users or conversations) that this client wants the worker to serve, and those that it was asked for.
 ///
-/// Messages are numbered in the order in which they were sent. Answers may come in any order, so a refusal counts only
-/// for names of which no later message speaks.
+/// Messages are numbered in the order in which they were sent. Answers may arrive in any order, so a refusal counts
+/// only for names that no later message asked for.
 struct Wanted<Name: Hashable & Comparable> {
-    /// The messages that have asked for a name since it was last given up. The worker serves it unless it refuses them all.
+    /// The messages that asked for a name since it was last given up. The worker serves the name unless it refuses them
+    /// all.
     private struct Asked {
         let first: Int64
         /// How many of them were not refused.
@@ -14,20 +15,21 @@ struct Wanted<Name: Hashable & Comparable> {
     }
 
     private var wanted: Set<Name> = []
-    /// What the worker was asked for, and has not refused.
+    /// What the worker was asked for and has not refused.
     private var told: [Name: Asked] = [:]
-    /// What a worker has served on earlier connections: it comes first on the next, so that where not all that is wanted may be
-    /// had, nothing stands on a screen of which nobody tells any more.
+    /// What workers served on earlier connections and is still wanted. It is asked for first on the next connection. If
+    /// not everything fits, what is already shown is then still updated.
     private var served: Set<Name> = []
     private var missing: Set<Name> = []
     private var surplus: Set<Name> = []
-    /// Refused for now: not asked for before ``retry()``, however often they are given up and wanted anew until then.
+    /// Refused for now. These are not asked for before ``retry()``, even if they are given up and wanted again until
+    /// then.
     private var delayed: Set<Name> = []
-    /// The worker refused for now to give these up, and was not asked to since. It may serve them although it refuses
-    /// what asks for them anew.
+    /// What the worker refused for now to give up, and was not asked to give up since. It may serve these even if it
+    /// refuses new requests for them.
     private var lingering: Set<Name> = []
 
-    /// How many the worker has been asked for.
+    /// How many names the worker was asked for.
     var toldCount: Int { told.count }
     var hasMissing: Bool { !missing.isEmpty }
     var hasSurplus: Bool { !surplus.isEmpty }
@@ -49,7 +51,8 @@ struct Wanted<Name: Hashable & Comparable> {
         if told[name] != nil || lingering.contains(name) && !delayed.contains(name) { surplus.insert(name) }
     }
 
-    /// The worker does not serve it: not asked for again before the next connection or ``want(_:)``.
+    /// Handles that the worker does not serve this name. It is not asked for again before the next connection or
+    /// ``want(_:)``.
     mutating func refused(_ name: Name) {
         told[name] = nil
         served.remove(name)
@@ -58,10 +61,10 @@ struct Wanted<Name: Hashable & Comparable> {
         lingering.remove(name)
     }
 
-    /// Whether a refusal of this message is about the name as the worker knows it now.
+    /// Whether a refusal of this message applies to what the worker serves of the name now.
     func isRefused(_ name: Name, by message: Int64) -> Bool { told[name].map { $0.first <= message } ?? false }
 
-    /// The worker refused for now to serve what this message asked for.
+    /// Handles that the worker refused for now to serve what this message asked for.
     mutating func refusedForNow(_ names: [Name], by message: Int64) {
         for name in names where isRefused(name, by: message) {
             told[name]?.count -= 1
@@ -73,19 +76,19 @@ struct Wanted<Name: Hashable & Comparable> {
         }
     }
 
-    /// The worker refused for now to give these up.
+    /// Handles that the worker refused for now to give these up.
     mutating func keptForNow(_ names: [Name]) {
         lingering.formUnion(names)
     }
 
-    /// What was refused for now is due again.
+    /// Makes everything that was refused for now due again.
     mutating func retry() {
         missing.formUnion(delayed.intersection(wanted))
         surplus.formUnion(lingering.subtracting(wanted))
         delayed = []
     }
 
-    /// The connection is gone, and with it all that its worker knew.
+    /// Handles the loss of the connection, on which everything was requested.
     mutating func connectionLost() {
         served.formUnion(told.keys)
         served.formIntersection(wanted)
@@ -94,19 +97,19 @@ struct Wanted<Name: Hashable & Comparable> {
         (surplus, delayed, lingering) = ([], [], [])
     }
 
-    /// Whether one of those is missing or surplus.
+    /// Whether any of the ready names must be asked for or given up.
     func isDue(where isReady: (Name) -> Bool) -> Bool {
         missing.contains(where: isReady) || surplus.contains(where: isReady)
     }
 
-    /// It was asked for beside something else.
+    /// Notes that a name was asked for together with something else.
     mutating func told(_ name: Name, by message: Int64) {
         missing.remove(name)
         delayed.remove(name)
         told[name, default: Asked(first: message)].count += 1
     }
 
-    /// Up to `limit` names to ask for with this message, which count as told from now on.
+    /// Removes and returns up to `limit` names to ask for with this message. They count as asked for from now on.
     mutating func takeMissing(
         _ limit: Int, by message: Int64, where isReady: (Name) -> Bool = { _ in true }
     ) -> [Name] {
@@ -115,14 +118,15 @@ struct Wanted<Name: Hashable & Comparable> {
         return names
     }
 
-    /// Up to `limit` names that are to be asked for: those that were served before, then the others, smallest first.
+    /// Returns up to `limit` names to ask for, in ascending order. If there are more, those that were served before
+    /// come first.
     func nextMissing(_ limit: Int, where isReady: (Name) -> Bool = { _ in true }) -> [Name] {
         let names = missing.filter(isReady).sorted()
         guard !served.isEmpty, names.count > limit else { return Array(names.prefix(limit)) }
         return Array((names.filter(served.contains) + names.filter { !served.contains($0) }).prefix(limit))
     }
 
-    /// Up to `limit` names to give up.
+    /// Removes and returns up to `limit` names to give up.
     mutating func takeSurplus(_ limit: Int, where isReady: (Name) -> Bool = { _ in true }) -> [Name] {
         let names = Array(surplus.filter(isReady).sorted().prefix(limit))
         surplus.subtract(names)

@@ -1,17 +1,17 @@
-// A timer that follows a value's deadline, wherever it moves.
+// A timer that follows a deadline, even if the deadline changes.
 
 package import NIOCore
 
-/// Calls back once the deadline last set has come. Used on its loop only.
+/// Calls back when the deadline that was last set has passed. Used on its loop only.
 final class Alarm {
-    /// The two clocks are not read in the same moment.
+    /// The two clocks are not read at exactly the same moment.
     private static let tolerance = Duration.milliseconds(1)
 
     private let loop: any EventLoop
     private let clock: SteadyClock
     private let ring: () -> Void
     private var deadline: ContinuousClock.Instant?
-    /// When the timer goes off by the loop's own time, which stands still while the machine sleeps.
+    /// The timer, and when it fires by the loop's clock, which stops while the machine sleeps.
     private var scheduled: (at: NIODeadline, task: Scheduled<Void>)?
 
     init(on loop: any EventLoop, by clock: SteadyClock, _ ring: @escaping () -> Void) {
@@ -24,7 +24,8 @@ final class Alarm {
         scheduled?.task.cancel()
     }
 
-    /// `nil` silences it. A deadline that moved later, as most do, costs nothing until the earlier one has come.
+    /// Sets the deadline; `nil` cancels the timer. Moving it later, the usual case, costs nothing: the timer fires at
+    /// the earlier deadline and is then set again.
     func set(_ deadline: ContinuousClock.Instant?) {
         self.deadline = deadline
         guard let deadline else {
@@ -53,14 +54,14 @@ final class Alarm {
 }
 
 extension TimeAmount {
-    /// Whole nanoseconds, rounded up: a timer that goes off before its moment has to be set again.
+    /// Whole nanoseconds, rounded up: a timer that fires too early must be set again.
     fileprivate init(roundingUp duration: Duration) {
         self.init(duration + Duration(secondsComponent: 0, attosecondsComponent: 999_999_999))
     }
 }
 
 extension EventLoop {
-    /// Calls back once, at that moment; on the loop itself only.
+    /// Calls back once, at this moment. Call it on the loop only.
     package func schedule(
         at instant: ContinuousClock.Instant, by clock: SteadyClock, _ ring: @escaping () -> Void
     ) -> Scheduled<Void> {

@@ -1,23 +1,23 @@
-// The life of the connection: a token, a wire, hello, welcome, and after each end whatever ``Reconnecting`` decides.
-// There is at most one attempt at a time, and what a wire of an earlier one says is not heard.
+// The life of the connection: a token, a wire, hello, welcome, and after each end what ``Reconnecting`` decides. There
+// is at most one attempt at a time; events of an earlier attempt's wire are ignored.
 
 import NIOCore
 
-/// What the connector tells the engine.
+/// Receives the events of the connection. The engine implements it.
 protocol ConnectorOwner: AnyObject {
-    /// What the hello says of the device.
+    /// The device's state, for the hello.
     var deviceState: DeviceState { get }
-    /// The hello is sent; more may follow at once.
+    /// The hello was sent. More messages may follow at once.
     func connectionOpened()
     func welcomed(_ welcome: ServerMessage.Welcome)
-    /// The worker told its time, at most `age` ago.
+    /// The worker stated its time, at most `age` ago.
     func timeHeard(_ time: Timestamp, age: Duration)
-    /// The worker's time now; `nil` before the first welcome.
+    /// The worker's current time; `nil` before the first welcome.
     var serverTime: Timestamp? { get }
-    /// There is a fresh token for the session that stands.
+    /// There is a fresh token for the current session.
     func tokenRefreshed(_ token: String)
     func messageReceived(_ message: ServerMessage)
-    /// A connection that had opened is gone.
+    /// A connection that was open has ended.
     func connectionLost()
     func connectionStateChanged(to state: ConnectionState)
 }
@@ -28,7 +28,7 @@ final class Connector {
         case idle
         case authenticating
         case opening(any Wire)
-        /// The hello is sent.
+        /// The hello was sent.
         case greeting(any Wire)
         case connected(any Wire, Liveness, since: ContinuousClock.Instant)
         case waiting
@@ -43,23 +43,23 @@ final class Connector {
     private let tokens: TokenSource
     private let dial: Dial
     private unowned let owner: any ConnectorOwner
-    /// `nil` where there is no URL, or one is none.
+    /// `nil` if there is no URL, or one is invalid.
     private var reconnecting: Reconnecting?
     private var stage = Stage.idle
     private var token: (text: String, since: ContinuousClock.Instant)?
-    /// The app is asked for a token.
+    /// The current call of the token callback.
     private var asking: TokenSource.Question?
-    /// Tells the answer to the latest question from one that comes too late.
+    /// The number of the latest question. An answer to an earlier one is ignored.
     private var question = 0
-    /// Whether the app was asked for a token and has not given one since, though this may not wait for it any more.
+    /// Whether a call of the token callback has not returned, even if its time limit has passed.
     private(set) var isAwaitingToken = false
-    /// When each ping was sent that the worker has not answered.
+    /// When each unanswered ping was sent.
     private var pings: [ContinuousClock.Instant] = []
     private var random: Jitter
     private lazy var refreshAlarm = Alarm(on: loop, by: clock) { [unowned self] in refreshToken() }
     private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in deadlinePassed() }
 
-    /// - Parameter itinerary: `nil` where there is no URL, or one is none.
+    /// - Parameter itinerary: `nil` if there is no URL, or one is invalid.
     init(
         to itinerary: Itinerary<WorkerAddress>?, device: DeviceID?, options: ClientOptions,
         token: TokenSource, dial: @escaping Dial, on loop: any EventLoop, by clock: SteadyClock, jitter: Jitter,
@@ -108,7 +108,7 @@ final class Connector {
         wire.flush()
     }
 
-    /// There is reason to doubt the connection, or to try again at once.
+    /// Handles a reason to doubt the connection, or to reconnect at once.
     func networkChanged() {
         switch stage {
         case .waiting, .authenticating:
@@ -122,7 +122,8 @@ final class Connector {
         }
     }
 
-    /// Asks the worker for its time, unless it owes an answer already. Silence is no fault of a worker that is busy.
+    /// Asks the worker for its time, unless a ping is unanswered. No timer waits for this answer: a busy worker may be
+    /// slow.
     func askTime() {
         if case .connected = stage, pings.isEmpty { ping() }
     }
@@ -132,7 +133,7 @@ final class Connector {
         send([ClientRequest(.ping)])
     }
 
-    /// Ends for good, with a goodbye where there is somebody to hear it; then calls `done`.
+    /// Closes the client's connection for good, after a goodbye if it is open. Then calls `done`.
     func close(_ done: @escaping () -> Void) {
         send([ClientRequest(.goodbye)])
         let wire = self.wire
@@ -144,7 +145,7 @@ final class Connector {
     }
 }
 
-// The attempt.
+// Connection attempts.
 extension Connector {
     private func begin() {
         alarm.set(nil)
@@ -244,7 +245,7 @@ extension Connector {
         owner.connectionStateChanged(to: state)
     }
 
-    /// Nothing came in the time in which something should have.
+    /// An expected answer did not arrive in time.
     struct NoAnswer: Error, CustomStringConvertible {
         var description: String { "no answer in time" }
     }
@@ -278,7 +279,7 @@ extension Connector: WireOwner {
             reconnecting?.goodbyeReceived(goodbye)
         case .pong(let time):
             let asked = pings.isEmpty ? clock.now : pings.removeFirst()
-            // The answer to an earlier ping may have been under way since before the last one was sent.
+            // An answer to an earlier ping may have been sent before the connection died, so only the last one counts.
             if pings.isEmpty { judge(wire) { $0.answered(at: clock.now) } }
             owner.timeHeard(time, age: clock.now - asked)
         case .presence, .typing, .members, .removed, .ack, .error:
@@ -306,9 +307,9 @@ extension Connector: WireOwner {
     }
 }
 
-// A fresh token before the old one expires.
+// Fetching a fresh token before the current one expires.
 extension Connector {
-    /// - Parameter answered: called unless another question or the end of waiting comes first.
+    /// - Parameter answered: called unless the question is replaced or withdrawn first.
     private func askForToken(_ answered: @escaping (Result<String, any Error>) -> Void) {
         withdrawQuestion()
         isAwaitingToken = true
@@ -323,7 +324,7 @@ extension Connector {
         }
     }
 
-    /// An answer that still comes is not heard.
+    /// Ends the current question. Its answer is ignored.
     private func withdrawQuestion() {
         question += 1
         asking?.cancel()
@@ -331,7 +332,8 @@ extension Connector {
         isAwaitingToken = false
     }
 
-    /// As far as the token itself and the worker's time tell. What expires unseen is refused by the worker (4101).
+    /// Drops the token if it has expired by its own expiry and the worker's time. If the client cannot tell, the worker
+    /// rejects the token (4101).
     private func dropExpiredToken() {
         if let life = token.flatMap({ TokenLife(of: $0.text) }), let now = owner.serverTime, life.expires <= now {
             token = nil
@@ -345,13 +347,13 @@ extension Connector {
         refreshAlarm.set(clock.now + pause)
     }
 
-    /// Asks again if the app has not answered in time.
+    /// Asks for a fresh token, and again if the app does not answer in time.
     private func refreshToken() {
         askForToken { [self] in refreshed(try? $0.get()) }
         refreshAlarm.set(clock.now + options.connectTimeout)
     }
 
-    /// - Parameter fresh: `nil` if the app gave none; the old one is good for a while yet.
+    /// - Parameter fresh: `nil` if the app gave no token. The old one is still valid for a while.
     private func refreshed(_ fresh: String?) {
         if let fresh, isFresher(fresh) {
             token = (fresh, clock.now)
@@ -363,7 +365,7 @@ extension Connector {
         }
     }
 
-    /// What does not say when it expires is taken as it is.
+    /// Whether a token expires later than the current one. A token without a known expiry counts as fresher.
     private func isFresher(_ fresh: String) -> Bool {
         guard let new = TokenLife(of: fresh), let old = token.flatMap({ TokenLife(of: $0.text) }) else { return true }
         return new.expires > old.expires

@@ -1,8 +1,8 @@
-// What the worker answers: acknowledgements, errors, and presence asked for once.
+// The worker's answers: acknowledgements, errors, and presence that is read once.
 
 import NIOCore
 
-/// One call for presence once, until it is answered or its time is over.
+/// A call that reads presence once, until it is answered or its time limit passes.
 final class FetchCall {
     let id: FetchID
     var call: Fetch
@@ -18,7 +18,7 @@ final class FetchCall {
 }
 
 extension Engine {
-    /// Calls `done` with what is known once all is, or the time is over.
+    /// Reads presence once. Calls `done` when all of it is known, or with what is known when the time limit passes.
     func fetch(
         _ users: [UserID], id: FetchID, within limit: Duration, done: @escaping ([UserID: Presence]) -> Void
     ) {
@@ -33,7 +33,7 @@ extension Engine {
         }
     }
 
-    /// Ends a call with what has been found.
+    /// Ends a call with the presence received so far.
     func endFetch(_ id: FetchID) {
         guard let fetch = fetches.removeValue(forKey: id) else { return }
         agenda.fetchEnded(id)
@@ -63,7 +63,7 @@ extension Engine {
         case .retried:
             break
         case .final(.token):
-            break  // A worker that takes none ends the session when the old one expires; then a new one begins.
+            break  // The worker ends the session when the old token expires; then the client reconnects.
         case .final(.join(let conversation)), .final(.endMembers(let conversation)):
             show(RollcallError(error), of: conversation)
         case .final(.get(let fetch, _)):
@@ -73,8 +73,8 @@ extension Engine {
         case .final(.watch), .final(.unwatch), .final(.leave), .final(.state):
             report(RollcallError(error))
         case .final(nil):
-            // The field goes on signalling what could not be published. Where a join was refused, the refusal of the typing
-            // behind it says nothing new.
+            // Usually a typing signal. The field keeps signalling, so a temporary refusal is not reported. Nor is
+            // `not_joined`, which follows a join whose refusal was reported.
             if !error.retry, error.code != .notJoined { report(RollcallError(error)) }
         }
     }
@@ -95,7 +95,7 @@ extension Engine {
         stops.removeValue(forKey: id)?(published)
     }
 
-    /// The connection is gone: its worker has seen that too, and ends the typing by itself.
+    /// Ends the calls that wait for a stop, because the connection ended. The worker then ends the typing without it.
     func endStops() {
         for id in stops.keys { endStop(id, published: false) }
     }

@@ -1,4 +1,4 @@
-// Who belongs to a conversation: asked for with the join, while somebody observes it.
+// The members of a conversation. The worker is asked for them with the join, while they are observed.
 
 extension Engine {
     func observeMembers(
@@ -17,7 +17,7 @@ extension Engine {
         gathering.topic.remove(observer)
         guard !gathering.topic.isObserved else { return }
         agenda.gatherings.unwant(conversation)
-        // While the worker still tells of them, what it tells is kept, for whoever comes before it is told to stop.
+        // While the worker still sends the members, they are kept for new observers.
         if !agenda.gatherings.wasTold(conversation) { dropMembers(of: conversation) }
         releaseRoom(conversation)
         changed()
@@ -39,7 +39,7 @@ extension Engine {
         for user in gathering.refused(error) { forget(user, for: gathering) }
     }
 
-    /// Nobody observes the members any more, and the worker has been told, or there is none to tell.
+    /// Drops members that are not observed. Called once the worker was asked to stop sending them, or is disconnected.
     func dropMembers(of conversation: ConversationID) {
         guard let room = rooms[conversation], let gathering = room.gathering, !gathering.topic.isObserved else {
             return

@@ -1,5 +1,5 @@
-// Who observes what. The first observer of a thing makes the worker be asked for it, the last one to go makes it be
-// given up; what is not observed is not kept.
+// Who observes what. The first observer of a thing makes the client ask the worker for it, and the last one makes the
+// client give it up. What is not observed is not kept.
 
 /// One observer and what it observes.
 struct Observer {
@@ -24,7 +24,7 @@ extension Engine {
         want(user, observer) { mailbox.put($0) }
     }
 
-    /// Tells once a tick, however many of the users changed in it.
+    /// Emits at most one value per tick, even if many of the users changed.
     func observeUsers(
         _ users: [UserID], _ observer: ObserverID, _ mailbox: Mailbox<[UserID: Presence]>
     ) {
@@ -72,7 +72,7 @@ extension Engine {
         }
     }
 
-    /// The conversation's room, which the worker is asked for from now on (again, if it refused before).
+    /// Returns the conversation's room, and asks the worker for the conversation, also if the worker refused it before.
     func room(_ conversation: ConversationID) -> Room {
         let room = rooms[conversation] ?? Room(conversation, names: names, on: loop, by: clock)
         rooms[conversation] = room
@@ -84,12 +84,12 @@ extension Engine {
     func releaseRoom(_ conversation: ConversationID) {
         guard let room = rooms[conversation], !isUsed(room) else { return }
         agenda.conversations.unwant(conversation)
-        // While the worker still tells of it, what it tells is kept, for whoever comes before the leave has gone out.
+        // While the worker still sends updates of the conversation, its state is kept for new observers.
         if !agenda.conversations.wasTold(conversation) { drop(conversation) }
         changed()
     }
 
-    /// What was given up by this message, or in the same tick as it, is forgotten.
+    /// Drops what this message gave up, unless it is observed.
     func dropUnwanted(by message: ClientMessage) {
         switch message {
         case .unwatch(let users): for user in users where presences[user]?.isObserved == false { presences[user] = nil }
@@ -99,8 +99,8 @@ extension Engine {
         }
     }
 
-    /// What nobody observes and the worker does not tell of is forgotten. A refusal, or the end of the connection, may
-    /// come before it was given up by a message.
+    /// Drops what is not observed and the worker does not send. After a refusal or the end of the connection, this
+    /// happens without a message that gives it up.
     func dropUnwanted() {
         for (conversation, room) in rooms {
             if !isUsed(room), !agenda.conversations.wasTold(conversation) {

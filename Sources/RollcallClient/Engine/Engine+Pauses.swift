@@ -1,14 +1,14 @@
-// Waiting by the client's own clock, for texts that time makes wrong.
+// Waits on the client's own clock, for texts that become outdated as time passes.
 
-/// One wait.
+/// Identifies a wait.
 struct PauseID: Hashable, Sendable {
     private let number = SerialNumber()
 }
 
-/// A wait, and whom it keeps.
+/// A wait, and its callback.
 struct Pause {
     let alarm: Alarm?
-    /// Told whether the client goes on.
+    /// Called with false if the client is closed.
     let done: (Bool) -> Void
 }
 
@@ -30,11 +30,11 @@ extension Engine {
 }
 
 extension RollcallClient {
-    /// Waits by the client's clock, until the worker's clock is found to have been set, the task is cancelled or the
-    /// client closed; with no duration, for these alone. Begins before the caller's actor takes
-    /// another turn, so that whoever moves that clock in a test sees the pause: nothing goes by way of other threads.
+    /// Waits on the client's clock for `duration`, or until the worker's clock is found to have been set, the task is
+    /// cancelled or the client is closed; with no duration, only for the latter. The wait is registered before the
+    /// caller's actor runs anything else, without a hop to another thread, so a test that moves the clock sees it.
     ///
-    /// - Returns: false once the client is closed, or if the task is cancelled: there is nothing more to wait for.
+    /// - Returns: false if the client is closed or the task is cancelled, so that waiting again makes no sense.
     func pause(_ duration: Duration?, isolation actor: isolated (any Actor)? = #isolation) async -> Bool {
         if Task.isCancelled { return false }
         let id = PauseID()
@@ -43,7 +43,8 @@ extension RollcallClient {
             operation: {
                 await withCheckedContinuation(isolation: actor) { done in
                     engine.run { $0.pause(id, for: duration) { done.resume(returning: $0) } }
-                    // A task that was cancelled before the engine was asked had `onCancel` end what did not exist yet.
+                    // If the task was cancelled before the wait was registered, `onCancel` ended nothing. So end it
+                    // now.
                     if Task.isCancelled { engine.run { $0.endPause(id) } }
                 }
             }, onCancel: { engine.run { $0.endPause(id) } }, isolation: actor)

@@ -1,5 +1,5 @@
-// One's own typing: from the fields to the worker. Without a connection signals are dropped; the fields go on deciding,
-// and a new connection hears what is true then (T9).
+// The user's own typing, from the fields to the worker. While there is no connection, signals are dropped. The fields
+// keep deciding, and a new connection receives their current state.
 
 extension Engine {
     func fieldAppeared(_ id: FieldID, in conversation: ConversationID) {
@@ -41,13 +41,13 @@ extension Engine {
         for (_, field) in fields.sorted(by: { $0.key < $1.key }) { field.ended() }
     }
 
-    /// Ends the field's typing and calls `done` once that is published (true), or it is not known to be (false).
+    /// Ends the field's typing. Calls `done` with true once that is published, or with false if it may not be.
     func fieldEnded(_ id: FieldID, stop: StopID, within limit: Duration, done: @escaping (Bool) -> Void) {
         guard let field = fields[id] else { return done(true) }
         field.ended()
         if isTyping(in: field.conversation) { return done(true) }
         guard connector.isOpen else { return done(false) }
-        // What this worker was never told nobody sees.
+        // The worker was never asked for this conversation, so no other user sees typing.
         guard agenda.conversations.wasTold(field.conversation) else { return done(true) }
         let alarm = Alarm(on: loop, by: clock) { [weak self] in self?.endStop(stop, published: false) }
         alarm.set(clock.now + limit)

@@ -1,15 +1,15 @@
-// The heart of the client, on one event loop: it joins the decisions (what to tell the worker, what to show to whom) to
-// the connection that carries them. Every public call hops here and returns at once.
+// The centre of the client, on one event loop: connects the decisions (what to send, what to show to which observer)
+// with the connection. Every public call is passed to this loop and returns at once.
 
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What a client does, on its loop only.
+/// The state of one client. Used on its loop only.
 final class Engine {
     let loop: any EventLoop
     let clock: SteadyClock
     let options: ClientOptions
-    /// What is read from anywhere, without a hop.
+    /// State that any thread may read without a hop.
     let shared: NIOLockedValueBox<Shared>
     private let makeConnector: (Engine) -> Connector
 
@@ -30,7 +30,7 @@ final class Engine {
     private var budget: MessageBudget
     var random: Jitter
     private var isFlushDue = false
-    /// The worker refused something since the last flush.
+    /// Whether the worker refused something since the last flush.
     private var wasRefused = false
     private var welcome: ServerMessage.Welcome?
     private(set) var attention: Attention
@@ -47,10 +47,10 @@ final class Engine {
     var problems: [ObserverID: (RollcallError) -> Void] = [:]
     private var isBeyondLimits = false
     private(set) var isClosed = false
-    /// Who waits for the goodbye to have gone out; `nil` once it has.
+    /// The callbacks that wait until the goodbye is sent; `nil` once it is.
     private var awaitingEnd: [() -> Void]? = []
 
-    /// - Parameter connector: made at the first use, on the loop.
+    /// - Parameter connector: creates the connector when it is first used, on the loop.
     init(
         options: ClientOptions, shared: NIOLockedValueBox<Shared>, on loop: any EventLoop, by clock: SteadyClock,
         jitter: Jitter, connector: @escaping (Engine) -> Connector
@@ -65,16 +65,16 @@ final class Engine {
         attention = Attention(idleAfter: options.idleAfter)
     }
 
-    /// The state and the clock, as any thread may read them.
+    /// The connection state and the clock, which any thread may read.
     struct Shared {
         var state = ConnectionState.idle
         var clock = ServerClock()
     }
 
-    /// How long a signalled typing lasts at the worker.
+    /// How long typing lasts at the worker without renewal.
     var typingExpiry: Duration { .milliseconds(min(max(welcome?.typing.expiry ?? 3000, 0), 3_600_000)) }
 
-    /// Sends what is due at the end of this tick, so that what one tick undoes is never sent.
+    /// Schedules a flush for the end of this tick, so that what is undone within one tick is never sent.
     func changed() {
         guard !isFlushDue, connector.isOpen else { return }
         isFlushDue = true
@@ -97,13 +97,14 @@ final class Engine {
         followTime()
     }
 
-    /// What was asked for may be there no more; looked at once a tick, however much is refused in it.
+    /// Notes a refusal, after which unneeded state is dropped. This is done once per tick, however many refusals it
+    /// contains.
     func refusalHeard() {
         wasRefused = true
         changed()
     }
 
-    /// Sends again what was refused for now, when its time has come.
+    /// Sets the timer for sending refused messages again.
     func followRetries() {
         retryAlarm.set(agenda.retryTime)
     }
@@ -120,14 +121,14 @@ final class Engine {
         }
     }
 
-    /// Whether the worker's rate keeps back what is to be sent.
+    /// Whether messages wait because of the worker's rate limit.
     var isBehind: Bool { connector.isOpen && agenda.hasMore }
 
     func report(_ error: RollcallError) {
         for hear in problems.values { hear(error) }
     }
 
-    /// Ends everything: the goodbye goes out, every stream finishes, every answer awaited is given as it stands.
+    /// Closes everything: sends the goodbye, finishes every stream, and answers waiting calls with what is known.
     func close(_ done: @escaping () -> Void) {
         guard awaitingEnd?.append(done) != nil else { return done() }
         guard !isClosed else { return }
@@ -161,7 +162,7 @@ extension Engine {
         if phase == .background { endFields() }
         attention.phaseChanged(to: phase, at: clock.now)
         attentionChanged()
-        // Whoever comes back to the front must not look at what a dead connection last brought (T16).
+        // When the user returns to the app, state from a dead connection must not be shown for long.
         if returned { connector.networkChanged() }
     }
 
@@ -245,7 +246,7 @@ extension Engine: ConnectorOwner {
         case .removed(let conversation): removed(from: conversation)
         case .ack(let id): acknowledged(id)
         case .error(let error): refused(error)
-        case .welcome, .goodbye, .pong: break  // The connector's.
+        case .welcome, .goodbye, .pong: break  // Handled by the connector.
         }
     }
 }
@@ -254,14 +255,14 @@ extension Engine: ConnectorOwner {
 extension Engine {
     var serverTime: Timestamp? { shared.withLockedValue { $0.clock.time(at: clock.now) } }
 
-    /// - Parameter age: how long ago the worker may have said so.
+    /// - Parameter age: how long ago the worker may have stated it.
     func timeHeard(_ time: Timestamp, age: Duration = .zero) {
         let hasMoved = shared.withLockedValue { $0.clock.timeHeard(time, age: age, at: clock.now) }
         if hasMoved { endPauses() }
         followTime()
     }
 
-    /// Asks for the time now and then, while somebody may look at what it tells.
+    /// Schedules requests for the time, while presence is observed and the app is not in the background.
     private func followTime() {
         let isRead = connector.isOpen && attention.state != .background && !presences.isEmpty
         timeAlarm.set(isRead ? shared.withLockedValue { $0.clock.deadline } : nil)
@@ -273,7 +274,7 @@ extension Engine {
         followTime()
     }
 
-    /// A presence changed at a moment that has not come by the time as it is known here.
+    /// Handles presence. Its latest change may be in the future by the known time, which then is probably wrong.
     func momentsHeard(in presences: [Presence]) {
         guard let latest = presences.compactMap(\.updatedAt).max() else { return }
         shared.withLockedValue { $0.clock.momentHeard(latest, at: clock.now) }

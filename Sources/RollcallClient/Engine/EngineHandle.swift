@@ -1,9 +1,9 @@
-// The way to the engine from any thread.
+// Access to the engine from any thread.
 
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The engine, and the loop on which alone it may be used.
+/// The engine, and the only loop on which it may be used.
 struct EngineHandle: Sendable {
     let loop: any EventLoop
     let shared = NIOLockedValueBox(Engine.Shared())
@@ -24,10 +24,10 @@ struct EngineHandle: Sendable {
         }
     }
 
-    /// Asks the engine at once; on its loop only.
+    /// Reads from the engine directly. Call it on the loop only.
     func read<Value>(_ body: (Engine) -> Value) -> Value? { box.value.map(body) }
 
-    /// Has the engine do something soon, in the order of the calls of one thread.
+    /// Runs `body` on the engine's loop. Calls from one thread run in order.
     func run(_ body: @escaping @Sendable (Engine) -> Void) {
         loop.execute { [box] in
             if let engine = box.value { body(engine) }

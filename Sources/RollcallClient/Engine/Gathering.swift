@@ -1,10 +1,10 @@
-// The members of one conversation, while somebody here observes them.
+// The members of one conversation, while they are observed.
 
 import NIOCore
 
-/// What is shown of a conversation's members, at most once a tick. Used on the client's loop only.
+/// What is shown of a conversation's members, updated at most once per tick. Used on the client's loop only.
 final class Gathering {
-    /// Observes the presence of everybody on the list.
+    /// Observes the presence of all listed members.
     let observer = ObserverID()
     var topic = Topic<Members>()
     private var picture: MembersPicture

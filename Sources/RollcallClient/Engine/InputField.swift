@@ -1,9 +1,9 @@
-// One typing input and what becomes of its signals. Several inputs may stand in one conversation (two windows): the
-// user types there while any of them does.
+// One typing input and its signals. A conversation may have several inputs (for example two windows): the user is
+// typing there while any of them is.
 
 import NIOCore
 
-/// One typing input, told from all others of the client.
+/// Identifies a typing input, unique in the process.
 struct FieldID: Hashable, Comparable, Sendable {
     private let number = SerialNumber()
 

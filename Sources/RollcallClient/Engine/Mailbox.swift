@@ -1,23 +1,23 @@
-// Where the latest value waits for its reader, or the reader for it. Not an `AsyncStream`: that brings a reader back by way
-// of the global executor. Here it goes on where it waited, with no stop between, so whatever is queued on its actor
-// after a value finds the value taken; a test on the main actor relies on that.
+// Holds the latest value for its reader, or lets the reader wait for it. `AsyncStream` resumes its reader through the
+// global executor. This type resumes the reader directly on its actor, so whatever is queued on the actor after a value
+// runs after the reader has taken it. Tests on the main actor depend on this.
 
 import NIOConcurrencyHelpers
 
-/// One value at most, the newest, for one reader.
+/// Holds at most one value, the newest, for one reader.
 final class Mailbox<Element: Sendable>: Sendable {
     fileprivate enum State {
         case empty
         case holding(Element)
         case awaited(CheckedContinuation<Element?, Never>)
-        /// The last value is still to be taken.
+        /// Finished, but the last value was not read yet.
         case ending(Element)
         case ended
     }
 
     private let state = NIOLockedValueBox(State.empty)
 
-    /// Takes the place of a value that has not been read.
+    /// Stores a value, or passes it to the waiting reader. Replaces an unread value.
     func put(_ element: Element) {
         let reader: CheckedContinuation<Element?, Never>? = state.withLockedValue {
             switch $0 {
@@ -34,7 +34,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: element)
     }
 
-    /// The value that nobody has read yet, if there is one.
+    /// Removes and returns the unread value, if there is one.
     func pending() -> Element? {
         state.withLockedValue {
             switch $0 {
@@ -50,7 +50,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nothing more will come; a value not yet read still can be.
+    /// Ends the mailbox. An unread value can still be read.
     func finish() {
         let reader: CheckedContinuation<Element?, Never>? = state.withLockedValue {
             switch $0 {
@@ -70,7 +70,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: nil)
     }
 
-    /// The next value, `nil` after the last. Only one reader may wait at a time.
+    /// Returns the next value, or `nil` after the last. Only one reader may wait at a time.
     func next(isolation actor: isolated (any Actor)?) async -> Element? {
         await withCheckedContinuation(isolation: actor) { reader in
             let answer = state.withLockedValue { $0.take(for: reader) }
@@ -80,7 +80,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 }
 
 extension Mailbox.State {
-    /// What there is for the reader now; `nil` if it has to wait.
+    /// Returns what the reader gets now, or `nil` if it must wait.
     fileprivate mutating func take(for reader: CheckedContinuation<Element?, Never>) -> Element?? {
         switch self {
         case .empty:

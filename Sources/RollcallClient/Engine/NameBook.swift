@@ -1,30 +1,31 @@
-// The app's names for people: asked once for each, remembered, and shown as soon as they are known.
+// The app's names for users. The app is asked once for each name; names are kept, and shown as soon as they are known.
 
 import NIOCore
 
-/// Names by the app's resolver. Used on the client's loop only.
+/// Caches the names that the app's callback returns. Used on the client's loop only.
 final class NameBook {
-    /// How many names are kept at least. Beyond it those are forgotten that nothing shows.
+    /// The number of names up to which none is dropped. Above it, names that are not shown are dropped.
     static let capacity = 4096
-    /// How many are asked for at once, those aside over whom the app takes too long.
+    /// How many calls of the callback may run at a time, not counting those that take too long.
     static let concurrency = 8
-    /// While more are asked for, the names that have come are told together, this often.
+    /// While calls are running, new names are reported together, at this interval.
     static let interval = Duration.milliseconds(100)
 
-    /// What the app is asked for.
+    /// A running call of the app's callback.
     private struct Question {
         let number: SerialNumber
         let task: Task<Void, Never>
-        /// From when on the answer takes too long.
+        /// When the call starts to count as too long.
         let end: ContinuousClock.Instant
     }
 
-    /// That the app took too long over a name.
+    /// State of a user whose call took too long.
     private struct Delay {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(300))
-        /// The last call that took too long. Its answer is as good, so it goes on until the next takes too long as well.
+        /// The last call that took too long. Its result still counts, so it runs until a later call takes too long as
+        /// well.
         var task: Task<Void, Never>
-        /// When to ask again; `nil` from then on.
+        /// When to call again; `nil` once that moment has passed.
         var retry: ContinuousClock.Instant?
     }
 
@@ -35,27 +36,27 @@ final class NameBook {
     private var random: Jitter
     private let shown: () -> Set<UserID>
     private let learnt: (Set<UserID>) -> Void
-    /// `.some(nil)`: the app has no name for them.
+    /// Names by user. `.some(nil)` means that the app has no name.
     private var known: [UserID: String?] = [:]
     private var waiting = CircularBuffer<UserID>()
-    /// Those in `waiting` and those whom the app is asked for.
+    /// The users in `waiting`, and those with a running call.
     private var awaited: Set<UserID> = []
     private var asking: [UserID: Question] = [:]
-    /// Those over whom the app took too long, until their names come.
+    /// Users whose calls took too long, until their names arrive.
     private var delayed: [UserID: Delay] = [:]
-    /// Not told yet.
+    /// Users whose new names were not reported yet.
     private var news: Set<UserID> = []
-    /// How many may be known and awaited before some are forgotten: twice as many as were shown the last time, so that
-    /// forgetting costs little for each name.
+    /// The number of entries above which some are dropped: twice as many as were left the last time, so that dropping
+    /// costs little per name.
     private var limit = NameBook.capacity
     private lazy var alarm = Alarm(on: loop, by: clock) { [unowned self] in tell() }
     private lazy var lateAlarm = Alarm(on: loop, by: clock) { [unowned self] in endLate() }
     private lazy var retryAlarm = Alarm(on: loop, by: clock) { [unowned self] in retryDue() }
 
     /// - Parameters:
-    ///   - patience: how long an answer may take before the next name is asked for in its place.
-    ///   - shown: everybody whose name is on show.
-    ///   - learnt: told whose names have come.
+    ///   - patience: how long a call may take before the next user's call starts in its place.
+    ///   - shown: returns all users whose names are shown.
+    ///   - learnt: called with the users whose names have arrived.
     init(
         _ resolve: (@Sendable (UserID) async -> String?)?, patience: Duration, on loop: any EventLoop,
         by clock: SteadyClock, jitter: Jitter, shown: @escaping () -> Set<UserID>,
@@ -73,7 +74,7 @@ final class NameBook {
     var isAsking: Bool { !asking.isEmpty }
     var count: Int { known.count + awaited.count + delayed.count }
 
-    /// The app's name, if it is known by now; if it is not, `learnt` is called once it is.
+    /// Returns the app's name if it is known. Otherwise starts a call, and `learnt` is called when it returns.
     func name(of user: UserID) -> String? {
         if let name = known[user] { return name }
         guard resolve != nil, delayed[user]?.retry == nil else { return nil }
@@ -100,7 +101,7 @@ final class NameBook {
         let number = SerialNumber()
         let task = Task {
             let name = await resolve(user)
-            // A call that was cancelled may end for that reason alone, and then says nothing of the name.
+            // A cancelled call may return `nil` only because it was cancelled.
             if name == nil, Task.isCancelled { return }
             book.eventLoop.execute { book.value.answered(name, for: user, number) }
         }
@@ -110,7 +111,7 @@ final class NameBook {
 
     private func awaitAnswers() { lateAlarm.set(asking.values.map(\.end).min()) }
 
-    /// What takes too long makes room for the next.
+    /// Lets calls that take too long no longer delay the next.
     private func endLate() {
         let now = clock.now
         let late = asking.filter { $0.value.end <= now }
@@ -131,7 +132,7 @@ final class NameBook {
 
     private func awaitRetries() { retryAlarm.set(delayed.values.compactMap(\.retry).min()) }
 
-    /// Those who are on show are asked for again, after all others; the rest once they are shown.
+    /// Calls again for users who are shown, after those already waiting. Others wait until they are shown.
     private func retryDue() {
         let (now, shown) = (clock.now, shown())
         let due = delayed.filter { $0.value.retry.map { $0 <= now } ?? false }
@@ -142,7 +143,7 @@ final class NameBook {
         awaitRetries()
     }
 
-    /// A name is good however late it comes, for whom none has come yet.
+    /// Handles a result. It counts even if it is late, unless an earlier one has arrived.
     private func answered(_ name: String?, for user: UserID, _ number: SerialNumber) {
         guard known[user] == nil, awaited.contains(user) || delayed[user] != nil else { return }
         if let question = asking.removeValue(forKey: user) {
@@ -171,7 +172,7 @@ final class NameBook {
         if !users.isEmpty { learnt(users) }
     }
 
-    /// Keeps what is on show, be it ever so much: names of it that were forgotten would be asked for again at once.
+    /// Drops names that are not shown. Shown names are always kept, because they would be requested again at once.
     private func forget() {
         let shown = shown()
         known = known.filter { shown.contains($0.key) }

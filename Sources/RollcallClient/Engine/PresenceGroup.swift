@@ -1,8 +1,8 @@
-// Several users observed as one: a snapshot of a thousand is one value, not a thousand.
+// Observes several users as one: a snapshot of a thousand users is one value, not a thousand.
 
 import NIOCore
 
-/// The presence of some users, told at most once a tick.
+/// The presence of several users, reported at most once per tick.
 final class PresenceGroup {
     private let loop: any EventLoop
     private let tell: ([UserID: Presence]) -> Void

@@ -1,4 +1,4 @@
-// One conversation that somebody here observes or types in.
+// One conversation that is observed or typed in.
 
 import NIOCore
 
@@ -6,7 +6,7 @@ import NIOCore
 final class Room {
     let conversation: ConversationID
     var topic = Topic<Typing>()
-    /// Its members, while somebody observes them, or the worker still tells of them.
+    /// The members, while they are observed or the worker still sends them.
     var gathering: Gathering?
     private let names: NameBook
     private var picture: TypingPicture
@@ -35,7 +35,7 @@ final class Room {
         show()
     }
 
-    /// Those whose names are shown here.
+    /// The users whose names are shown here.
     var users: [UserID] { picture.typing.typists.map(\.user) + (gathering?.users ?? []) }
 
     func namesLearnt(of users: Set<UserID>) {

@@ -1,15 +1,15 @@
-// What a client takes for now, so that a test's client can live by a time that the test moves.
+// The clock of a client. In tests, the test moves it.
 
-/// The steady time by which one client acts.
+/// A monotonic clock.
 package struct SteadyClock: Sendable {
-    /// This machine's, which goes on while the machine sleeps.
+    /// The system's clock, which continues while the machine sleeps.
     package static let system = SteadyClock { ContinuousClock.now }
 
     private let read: @Sendable () -> ContinuousClock.Instant
     private let note: (@Sendable (ContinuousClock.Instant) -> Void)?
 
-    /// - Parameter note: told of each moment at which a timer may go off. Whoever moves the time stops there, so that an
-    ///   app's own tasks see that moment, too, and not a later one.
+    /// - Parameter note: called with each moment for which a timer is set. A test that moves the time stops there, so
+    ///   that the app's tasks see this moment and not a later one.
     package init(
         _ read: @escaping @Sendable () -> ContinuousClock.Instant,
         note: (@Sendable (ContinuousClock.Instant) -> Void)? = nil
@@ -20,6 +20,6 @@ package struct SteadyClock: Sendable {
 
     package var now: ContinuousClock.Instant { read() }
 
-    /// A timer is set.
+    /// Reports that a timer is set for this moment.
     func willRing(at instant: ContinuousClock.Instant) { note?(instant) }
 }

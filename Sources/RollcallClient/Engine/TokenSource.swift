@@ -1,16 +1,16 @@
-// Where the token comes from: an app's callback, which takes its time on whatever thread, or a simulation, in which nothing
-// happens but on its own clock.
+// Where tokens come from: an app's callback, which runs on any thread and takes time, or a simulation, in which
+// everything happens on its own clock.
 
-/// Gives the token that names the user.
+/// Returns a token that names the user.
 typealias TokenCallback = @Sendable () async throws -> String
 
-/// Whom a client asks for its token.
+/// Provides the client's tokens.
 package struct TokenSource: Sendable {
     package typealias Answer = @Sendable (Result<String, any Error>) -> Void
 
     private let begin: @Sendable (@escaping Answer) -> Task<Void, Never>?
 
-    /// Asks an app.
+    /// Calls the app's callback.
     init(_ callback: @escaping TokenCallback) {
         begin = { answer in
             Task {
@@ -21,7 +21,7 @@ package struct TokenSource: Sendable {
         }
     }
 
-    /// Asks somebody who answers once, whenever that may be.
+    /// Uses a function that answers once, at any time.
     package init(asking ask: @escaping @Sendable (@escaping Answer) -> Void) {
         begin = { answer in
             ask(answer)
@@ -29,10 +29,10 @@ package struct TokenSource: Sendable {
         }
     }
 
-    /// - Parameter answer: may come on any thread.
+    /// - Parameter answer: may be called on any thread.
     func ask(_ answer: @escaping Answer) -> Question { Question(task: begin(answer)) }
 
-    /// A question that is not answered yet.
+    /// A request that was not answered yet.
     struct Question {
         fileprivate let task: Task<Void, Never>?
 

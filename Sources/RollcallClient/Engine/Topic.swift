@@ -1,6 +1,6 @@
-// One thing that is observed, by however many: the worker is asked for it once.
+// One observed thing. The worker is asked for it once, independent of the number of observers.
 
-/// The present state of one thing, and who wants to hear of it.
+/// The current state of one thing, and its observers.
 struct Topic<Value: Equatable> {
     private(set) var latest: Value?
     private var observers: [ObserverID: Observer] = [:]
@@ -16,12 +16,12 @@ struct Topic<Value: Equatable> {
 
     var isObserved: Bool { !observers.isEmpty }
 
-    /// Whether the worker must be asked for it for the sake of one of the observers.
+    /// Whether any observer requires that the worker is asked for it.
     var isWatched: Bool { observers.values.contains { $0.isWatching } }
 
-    /// A new observer gets the latest value first.
+    /// Adds an observer, which gets the latest value at once, if there is one.
     ///
-    /// - Parameter watching: false for an observer of what the worker tells unasked.
+    /// - Parameter watching: false if the worker sends the values without being asked.
     mutating func add(_ observer: ObserverID, watching: Bool = true, _ hear: @escaping (Value) -> Void) {
         observers[observer] = Observer(isWatching: watching, hear: hear)
         if let latest { hear(latest) }
@@ -31,7 +31,7 @@ struct Topic<Value: Equatable> {
         observers[observer] = nil
     }
 
-    /// Tells the observers, unless nothing changed.
+    /// Stores the value and passes it to the observers, if it has changed.
     mutating func update(_ value: Value) {
         guard value != latest else { return }
         latest = value

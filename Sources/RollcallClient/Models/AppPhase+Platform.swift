@@ -1,4 +1,4 @@
-// What SwiftUI calls the life of an app, so that one line hands it over:
+// Converts SwiftUI's scene phase:
 //
 //     .onChange(of: scenePhase) { rollcall.setPhase(AppPhase(scenePhase)) }
 
@@ -6,6 +6,7 @@
     public import SwiftUI
 
     extension AppPhase {
+        /// Converts SwiftUI's phase. A phase that is not known here counts as ``inactive``.
         public init(_ phase: ScenePhase) {
             switch phase {
             case .active: self = .active

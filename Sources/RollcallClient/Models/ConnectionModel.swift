@@ -1,8 +1,8 @@
-// How the app stands with its worker, as a view shows it.
+// The state of the connection, for views.
 
 public import Observation
 
-/// The state of the connection, for a view to observe.
+/// The state of the connection, for a view to observe. Updated on the main actor, until the model is released.
 @MainActor @Observable
 public final class ConnectionModel {
     public private(set) var state: ConnectionState

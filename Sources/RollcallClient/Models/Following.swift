@@ -1,6 +1,6 @@
-// A task that ends with whoever holds it, so that a view's model needs no closing.
+// A task that is cancelled when its holder is released, so that views need not close their models.
 
-/// Keeps a task alive for as long as it is held.
+/// Cancels a task when it is released.
 final class Following: Sendable {
     private let task: Task<Void, Never>
 
@@ -14,7 +14,7 @@ final class Following: Sendable {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable, Failure == Never {
-    /// Hands every element to `owner`, on the main actor, for as long as both live.
+    /// Passes every element to `owner` on the main actor, as long as the owner and the returned value exist.
     @MainActor
     func follow<Owner: AnyObject & Sendable>(
         for owner: Owner, _ take: @escaping @MainActor (Owner, Element) -> Void

@@ -1,11 +1,13 @@
-// A group as a view shows it: its people with their dots, and how many are here.
+// The members of a group with their presence, for views.
 
 public import Observation
 
-/// Who belongs to a conversation and who of them is here, for a view to observe.
+/// The members of a conversation and their presence, for a view to observe.
 ///
 ///     Text(group.countText)                             // "3 of 5 online"
 ///     ForEach(group.people) { Row($0.name, PresenceDot($0.presence)) }
+///
+/// Updated on the main actor, until the model is released.
 @MainActor @Observable
 public final class MembersModel {
     public let conversation: ConversationID
@@ -14,7 +16,7 @@ public final class MembersModel {
     @ObservationIgnored private let language: Language
     @ObservationIgnored private var changes: Following?
 
-    /// A model of a conversation's members, which says how many are here in a language.
+    /// Creates a model of a conversation's members. ``countText`` is in `language`.
     public init(of conversation: ConversationID, from client: RollcallClient, language: Language = .english) {
         self.conversation = conversation
         self.language = language
@@ -24,6 +26,6 @@ public final class MembersModel {
 
     public var people: [Member] { members.people }
     public var count: GroupCount { members.groupCount }
-    /// `3 of 5 online`; empty where no members are set, or known yet.
+    /// `3 of 5 online`; empty while the members are not known, or if there are none.
     public var countText: String { members.count == 0 ? "" : count.text(in: language) }
 }

@@ -1,19 +1,19 @@
-// One person as a view shows them: dot and line, right at any moment.
+// One user's presence for views: a dot and a line of text that stays correct as time passes.
 
 public import Observation
 
-/// Whether somebody is here, for a view to observe.
+/// A user's presence, for a view to observe.
 ///
 ///     Text(bob.text)                        // "Active now", "3m ago", …
 ///     Circle().fill(colour(of: bob.dot))
 ///
-/// It follows the changes and the time by itself, and ends when it is let go.
+/// Updated on the main actor when the presence changes or the text becomes outdated, until the model is released.
 @MainActor @Observable
 public final class PresenceModel {
     public let user: UserID
     /// `nil` while unknown.
     public private(set) var presence: Presence?
-    /// When they were last seen, in words; empty while unknown.
+    /// "Last seen" in words; empty while unknown.
     public private(set) var text = ""
 
     @ObservationIgnored private let client: RollcallClient
@@ -28,7 +28,7 @@ public final class PresenceModel {
         changes = client.presence(of: user).follow(for: self) { $0.became($1) }
     }
 
-    /// The colour role of their dot.
+    /// The colour role of the user's dot.
     public var dot: PresenceDot { PresenceDot(presence) }
     public var isOnline: Bool { presence?.status == .online }
 
@@ -37,7 +37,7 @@ public final class PresenceModel {
         tell()
     }
 
-    /// Says when they were last seen, and again when time has made that wrong, or the worker's clock was set.
+    /// Updates the text, and schedules the next update for when it becomes outdated or the worker's clock is set.
     private func tell() {
         guard let now = client.serverTime else { return }
         let line = words.text(for: presence, at: now)

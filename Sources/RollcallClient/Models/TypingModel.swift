@@ -1,25 +1,25 @@
-// Both sides of typing in one conversation, as a view shows them: the others' line, and one's own field.
+// Typing in one conversation for views: the line about other users, and the user's own field.
 
 public import Observation
 
-/// Who types in a conversation, and one's own draft there, for a view to observe.
+/// Who is typing in a conversation, and the user's own draft there, for a view to observe.
 ///
 ///     Text(chat.text)                                   // "Alice and Bob are typing…"
 ///     TextField("Message", text: $chat.draft)           // each edit is seen by the others as typing
 ///     Button("Send") { chat.sends(); send(message) }
 ///
-/// It ends, and with it one's own typing, when it is let go.
+/// Updated on the main actor, until the model is released. Then the user's own typing ends too.
 @MainActor @Observable
 public final class TypingModel {
     public let conversation: ConversationID
     public private(set) var typing: Typing
-    /// The line to show; empty when nobody types.
+    /// The line to show; empty if no other user is typing.
     public private(set) var text = ""
-    /// The same for a screen reader, without dots.
+    /// The line for a screen reader, without dots.
     public private(set) var label = ""
-    /// What a screen reader should announce: changes only when others type than before.
+    /// What a screen reader should announce. Changes only when the set of typing users changes.
     public private(set) var announcement = ""
-    /// The whole text of one's own field, to be bound to it. White space alone is not typing.
+    /// The text of the user's own field, to bind the field to. White space alone does not count as typing.
     public var draft = "" {
         didSet { if draft != oldValue { input.edited(draft) } }
     }
@@ -38,23 +38,24 @@ public final class TypingModel {
         changes = client.typing(in: conversation).follow(for: self) { $0.changed($1) }
     }
 
-    /// The draft is about to be sent: one's typing ends now, and the draft is empty.
+    /// Ends the user's typing and clears the draft. Read the draft before, then send it.
     public func sends() {
         input.send()
         draft = ""
     }
 
-    /// ``sends()``, and waits until nobody can see the typing outlive the message; two seconds at most. The draft is
-    /// empty from the start: what is written meanwhile is the next message's.
+    /// Does the same as ``sends()``, and waits until the end of the typing is published, so that other users do not see
+    /// typing after the message; two seconds at most. The draft is cleared at once, and text entered while this waits
+    /// belongs to the next message.
     public func sendsConfirmed() async {
         draft = ""
         await input.sendConfirmed()
     }
 
-    /// The view is shown (again). A new model counts as shown.
+    /// Reports that the view is shown again. A new model counts as shown.
     public func appeared() { input.appeared() }
 
-    /// The view is left while the model stays: one's own typing ends.
+    /// Reports that the view is no longer shown although the model stays: the user's own typing ends.
     public func disappeared() { input.disappeared() }
 
     private func changed(_ typing: Typing) {

@@ -1,8 +1,8 @@
-// Names in the order in which a language has them, which only Foundation knows.
+// Sorts names by the rules of a language. Only Foundation provides them.
 
 import Foundation
 
-/// The alphabetical order of a language, whatever the machine's own.
+/// The alphabetical order of a language, independent of the machine's locale.
 struct Collation {
     private let locale: Locale
 
@@ -10,7 +10,7 @@ struct Collation {
         locale = Locale(identifier: language.id)
     }
 
-    /// Two names that the language does not tell apart still have one order, so that they never swap places.
+    /// Names that the language treats as equal are ordered by their code points, so that they never swap places.
     func precedes(_ left: String, _ right: String) -> Bool {
         switch left.compare(right, options: [.caseInsensitive, .numeric, .widthInsensitive], locale: locale) {
         case .orderedAscending: true

@@ -1,12 +1,13 @@
-// Names come from people, who may leave them empty, paste a page into them, pile accents on one letter, or turn the
-// whole line round with characters that nobody sees.
+// Cleans names before they are shown. People may leave them empty, paste a whole page, pile accents on one letter, or
+// reverse the line with invisible characters.
 
 enum DisplayName {
-    /// The most bytes for each character allowed: enough for any script, and for families of emoji.
+    /// The maximum number of bytes per allowed character: enough for any script, and for families of emoji.
     private static let bytesPerCharacter = 32
 
-    /// The name as it may be shown: one line, without white space around it or characters that steer text, shortened
-    /// between characters; `nil` if nothing is left to see, so that it counts as unknown.
+    /// Returns the name as it may be shown: on one line, without white space at its ends, without bidirectional or
+    /// terminal controls, and shortened between characters. Returns `nil` if nothing visible is left, so that the name
+    /// counts as unknown.
     static func shown(_ name: String, longest: Int) -> String? {
         let words = clean(name)
         guard words.unicodeScalars.contains(where: shows), longest > 0 else { return nil }
@@ -21,7 +22,7 @@ enum DisplayName {
         return kept.isEmpty ? nil : kept + "…"
     }
 
-    /// Whether it has a letter of a right-to-left script: the ranges that Unicode keeps for them
+    /// Whether the name contains a character from the ranges that Unicode reserves for right-to-left scripts
     /// (`DerivedBidiClass.txt`, defaults R and AL).
     static func isRightToLeft(_ name: String) -> Bool {
         name.unicodeScalars.contains { scalar in
@@ -37,7 +38,7 @@ enum DisplayName {
         return words.map { String($0) }.joined(separator: " ")
     }
 
-    /// Bidirectional controls, and what would steer a terminal.
+    /// Whether this is a bidirectional control, or a control character that could act on a terminal.
     private static func steers(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         return properties.isBidiControl || (properties.generalCategory == .control && !properties.isWhitespace)

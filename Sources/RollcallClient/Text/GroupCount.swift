@@ -1,24 +1,24 @@
-// How many of a group are here.
+// The number of group members who are online.
 
-/// `3 of 5 online`.
+/// How many users of a group are online: `3 of 5 online`.
 public struct GroupCount: Hashable, Sendable, CustomStringConvertible {
     public let online: Int
     public let total: Int
 
     /// - Parameters:
-    ///   - presences: those known; who is away is here too, but not online.
-    ///   - total: the size of the group, those of unknown presence among it.
+    ///   - presences: the known presences. Only users with the status `online` count.
+    ///   - total: the size of the group, including users whose presence is unknown.
     public init(of presences: some Sequence<Presence>, total: Int) {
         online = presences.count { $0.status == .online }
         self.total = total
     }
 
-    /// The line in a language.
+    /// The text in a language.
     public func text(in language: Language) -> String {
         language.words.presence.group[language.plural.category(of: online)]
             .filled("online", with: String(online)).filled("total", with: String(total))
     }
 
-    /// The line in English.
+    /// The text in English.
     public var description: String { text(in: .english) }
 }

@@ -1,5 +1,5 @@
-// "Last seen", private by being vague: it tells roughly how long ago, in server time, and so the same in every time
-// zone and on a device whose clock is wrong.
+// "Last seen" texts. They say how long ago, and not when, in server time. So they are the same in every time zone and
+// on a device with a wrong clock. The discreet style protects privacy by being vague.
 
 /// Turns a presence into a line such as `Last seen today`.
 public struct LastSeenText: Sendable {
@@ -21,7 +21,8 @@ public struct LastSeenText: Sendable {
         self.style = style
     }
 
-    /// The line at ``RollcallClient/serverTime``; empty for a user who is unknown or was never seen.
+    /// Returns the text for the time `now` (``RollcallClient/serverTime``). Empty if the presence is unknown, or if the
+    /// user is offline and was never seen.
     public func text(for presence: Presence?, at now: Timestamp) -> String {
         guard let presence else { return "" }
         guard presence.status == .offline else { return language.words.lastSeen.now }
@@ -33,7 +34,7 @@ public struct LastSeenText: Sendable {
         }
     }
 
-    /// How long the line stays right, if nothing but time changes it: when to ask for it again. `nil`: for ever.
+    /// How long the text stays correct if the presence does not change; `nil` if always. Ask for the text again then.
     public func validity(for presence: Presence?, at now: Timestamp) -> Duration? {
         guard let presence, presence.status == .offline, let lastSeen = presence.lastSeen else { return nil }
         let age = max(.zero, now.since(lastSeen))

@@ -1,4 +1,4 @@
-// The dot beside a face, as a role: which green it is, the app's design decides.
+// The dot beside a user, as a role. The app's design chooses the actual colours.
 
 /// The colour role of a user's presence.
 public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
@@ -8,7 +8,7 @@ public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
     case amber
     /// Offline.
     case grey
-    /// Unknown: nothing has been heard yet.
+    /// Unknown: no presence was received yet.
     case none
 
     public init(_ presence: Presence?) {
@@ -20,7 +20,7 @@ public enum PresenceDot: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What the colour says, for those who do not see it; empty where there is no dot.
+    /// What the colour means, for screen readers; empty if there is no dot.
     public func label(in language: Language = .english) -> String {
         let words = language.words.presence
         return switch self {

@@ -1,4 +1,4 @@
-// A screen reader is told when the set of typists changes, and not on every dot, name or reordering.
+// A screen reader announces typing when the set of users changes, and not for every change of dots, names or order.
 
 /// Decides when to announce who is typing.
 public struct TypingAnnouncer: Sendable {
@@ -10,7 +10,8 @@ public struct TypingAnnouncer: Sendable {
         self.text = text
     }
 
-    /// - Returns: what to announce, if those who type are others than at the last call; empty when nobody is left.
+    /// - Returns: what to announce if the typing users have changed since the last call, or else `nil`. Empty if no
+    ///   user is typing any more.
     public mutating func announcement(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String? {
         let users = Set(typing.typists.map(\.user))
         guard users != told || typing.count != toldCount else { return nil }

@@ -1,19 +1,19 @@
-// Three dots that swell in turn beside the text. A value of the time, so that whatever draws it keeps no state.
+// Three dots beside the text that brighten in turn. Their state depends only on the time, so a view keeps no state.
 
 /// The animated dots at one moment.
 public struct TypingDots: Hashable, Sendable {
-    /// How long each dot's turn lasts.
+    /// How long one dot's turn lasts.
     public static let turn = Duration.milliseconds(400)
     static let rest = 0.3
 
-    /// Whose turn it is: 0, 1 or 2; `nil` when still.
+    /// Whose turn it is: 0, 1 or 2; `nil` if the dots do not move.
     public let phase: Int?
-    /// The three opacities, 0 to 1.
+    /// The opacities of the three dots, 0 to 1.
     public let opacities: [Double]
 
     /// - Parameters:
-    ///   - elapsed: since the dots appeared.
-    ///   - reducesMotion: whether the person asked for less motion: the dots are then still.
+    ///   - elapsed: the time since the dots appeared.
+    ///   - reducesMotion: whether the user prefers reduced motion. The dots then do not move.
     public init(after elapsed: Duration, reducesMotion: Bool = false) {
         guard !reducesMotion else {
             phase = nil

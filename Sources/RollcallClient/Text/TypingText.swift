@@ -1,28 +1,28 @@
-// The line of text beneath a conversation: who is typing, as a sentence. What to say is decided apart from the words
-// for it, so that another language brings only its words.
+// The text that says who is typing. What to say is decided separately from the words, so that a new language only needs
+// words.
 
-/// Turns the typists of a conversation into a line of text.
+/// Turns the typing users of a conversation into a text.
 ///
 ///     TypingText.english.text(for: typing)                       // "Alice and Bob are typing…"
 ///     TypingText(language: .current).text(for: typing)           // "Alice und Bob schreiben …"
 ///
-/// A name is isolated (U+2068, U+2069) if the language is written from right to left, or if the name has a letter that
-/// is, so that neither turns the other's order round. Directional controls in names are dropped.
+/// A name is isolated (U+2068, U+2069) if the language or the name is written from right to left, so that neither
+/// changes the other's order. Directional controls in names are removed.
 public struct TypingText: Sendable {
-    /// What stands at the end of the sentence.
+    /// The end of the sentence.
     public enum Dots: String, Hashable, Sendable, CaseIterable {
         /// `…`
         case ellipsis = "…"
         /// `...`
         case three = "..."
-        /// Nothing, where dots are animated beside it.
+        /// Nothing, for use beside animated dots.
         case none = ""
     }
 
     public enum Order: Hashable, Sendable, CaseIterable {
-        /// By when they began.
+        /// By when the users began to type.
         case beginning
-        /// By name, as the language sorts names.
+        /// By name, sorted by the rules of the language.
         case name
     }
 
@@ -30,45 +30,47 @@ public struct TypingText: Sendable {
     public static let english = TypingText()
 
     public var language: Language
-    /// How many names at most. Of more typists than that, two are named and the rest counted.
+    /// The maximum number of names. If more users are typing, at most two are named and the others counted.
     public var maximumNames = 3
-    /// From how many typists on it says `Several people are typing…`; `nil`: never.
+    /// From this number of users, the text is `Several people are typing…`; `nil` for never. It never applies to one
+    /// user.
     public var severalFrom: Int?
     public var dots = Dots.ellipsis
     public var order = Order.beginning
-    /// Names longer than this many characters are shortened.
+    /// The maximum length of a name in characters. Longer names are shortened.
     public var longestName = 40
 
     public init(language: Language = .english) {
         self.language = language
     }
 
-    /// The line; empty if nobody types. Where the app has no name for a user, the one from the conversation's members
-    /// counts.
+    /// Returns the text; empty if no user is typing.
+    ///
+    /// - Parameter name: returns the app's name for a user. If it is `nil`, the name in `typing` is used.
     public func text(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
         let sentence = language.text(for: sentence(for: typing, name: name), isolating: true)
         return sentence.isEmpty || dots == .none
             ? sentence : sentence + language.words.typing.beforeDots + dots.rawValue
     }
 
-    /// The line for a screen reader: without dots, and without isolates, since it is spoken in the order of its letters.
+    /// Returns the text for a screen reader: without dots, and without isolates, since it is spoken in logical order.
     public func label(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
         language.text(for: sentence(for: typing, name: name), isolating: false)
     }
 }
 
-/// What the line says, whatever the language.
+/// What the text says, independent of the language.
 enum TypingSentence: Hashable {
     case nobody
-    /// One who has no name.
+    /// One user without a name.
     case someone
-    /// These people, one at least.
+    /// These users, at least one.
     case names([String])
-    /// These people, one at least, and one who has no name.
+    /// These users, at least one, and one without a name.
     case namesAndSomeone([String])
-    /// These people, one at least, and so many others.
+    /// These users, at least one, and this many others.
     case namesAndOthers([String], Int)
-    /// So many people of whom none has a name.
+    /// This many users, none with a name.
     case people(Int)
     case several
 }
@@ -82,7 +84,7 @@ extension TypingText {
         let unnamed = count - names.count
         if count <= maximumNames, !names.isEmpty {
             if unnamed == 0 { return .names(names) }
-            // One unknown person among known ones can still be told as such; more are told as a number.
+            // One unnamed user beside named ones is "someone else"; several are counted.
             if unnamed == 1 { return .namesAndSomeone(names) }
         }
         let most = max(0, maximumNames)
@@ -91,7 +93,7 @@ extension TypingText {
         return .namesAndOthers(named, count - named.count)
     }
 
-    /// The names of those who have one, in the order asked for.
+    /// Returns the names of those users who have one, in the configured order.
     private func names(of typists: [Typist], name: (UserID) -> String?) -> [String] {
         let names = typists.compactMap { typist in
             name(typist.user).flatMap(shortened) ?? typist.name.flatMap(shortened)

@@ -1,4 +1,4 @@
-// The last handler of a client's channel: whole frames in and out. It answers pings and close frames itself.
+// The last handler of a client's channel. It reads and writes whole frames, and answers pings and close frames itself.
 
 import NIOCore
 import NIOWebSocket
@@ -35,7 +35,7 @@ final class WebSocketHandler: ChannelInboundHandler {
         context?.flush()
     }
 
-    /// Says goodbye as WebSocket knows it; the server's answer, or its silence, ends the channel.
+    /// Sends a close frame. The channel ends with the server's answer, or when the caller's time limit passes.
     func closeOrderly() {
         sendClose(.normal)
     }

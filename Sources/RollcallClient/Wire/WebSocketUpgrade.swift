@@ -1,5 +1,5 @@
-// The way from a TCP connection to a WebSocket: TLS, and one HTTP request that the worker answers with 101, or something
-// else with anything else.
+// The steps from a TCP connection to a WebSocket: TLS, and one HTTP request, which the worker answers with 101 or
+// refuses.
 
 import NIOCore
 import NIOHTTP1
@@ -11,7 +11,7 @@ struct WebSocketUpgrade {
     let address: WorkerAddress
     let certificates: String?
 
-    /// - Returns: the handler of the WebSocket; `nil` if the answer was another, of which the wire hears.
+    /// - Returns: the handler of the WebSocket; `nil` if the server refused. The wire is then notified.
     func begin(on channel: any Channel, for wire: WebSocketWire) throws -> EventLoopFuture<WebSocketHandler.Bound?> {
         if address.isSecure { try channel.pipeline.syncOperations.addHandler(tlsHandler()) }
         let wire = NIOLoopBound(wire, eventLoop: channel.eventLoop)
@@ -47,21 +47,21 @@ struct WebSocketUpgrade {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if let certificates { tls.trustRoots = .file(certificates) }
-        // TLS names no server by its IP address (RFC 6066); the certificate is still checked against it.
+        // TLS server names cannot be IP addresses (RFC 6066). The certificate is still checked against the address.
         let isIP = (try? SocketAddress(ipAddress: address.host, port: address.port)) != nil
         return try NIOSSLClientHandler(
             context: NIOSSLContext(configuration: tls), serverHostname: isIP ? nil : address.host)
     }
 }
 
-/// The worker, or what stands before it, answered the handshake with something else.
+/// The server, or a proxy in front of it, did not answer the handshake with 101.
 struct UpgradeRefused: Error, CustomStringConvertible {
     let status: HTTPResponseStatus
 
     var description: String { "the server answered \(status) and no WebSocket" }
 }
 
-/// Reads that answer, to tell of it.
+/// Reads a refusal and passes it to the wire.
 private final class RefusalReader: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

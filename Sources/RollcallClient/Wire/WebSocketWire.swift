@@ -1,4 +1,4 @@
-// A wire over a real WebSocket: TCP, TLS where the URL asks for it, the HTTP upgrade, then one handler for frames.
+// A wire over a WebSocket: TCP, TLS if the URL requires it, the HTTP upgrade, then one handler for frames.
 
 import NIOCore
 import NIOHTTP1
@@ -8,9 +8,9 @@ import NIOWebSocket
 
 /// One WebSocket to one worker.
 final class WebSocketWire: Wire {
-    /// The largest message that is read; a snapshot of a thousand users has about 200 KB.
+    /// The largest message that is read, in bytes. A snapshot of a thousand users has about 200 KB.
     static let maximumMessage = 4 << 20
-    /// How long an orderly end may take before it becomes a hard one.
+    /// How long an orderly close may take before the connection is dropped.
     private static let closeTime = TimeAmount.seconds(2)
 
     let mayDieSilently = true
@@ -19,7 +19,7 @@ final class WebSocketWire: Wire {
     private weak var owner: (any WireOwner)?
     private var channel: (any Channel)?
     private var handler: WebSocketHandler?
-    /// Whether the owner has heard, or wants to hear, nothing more.
+    /// Whether the owner gets no further events.
     private var isOver = false
 
     init(on loop: any EventLoop, owner: any WireOwner) {
@@ -27,16 +27,17 @@ final class WebSocketWire: Wire {
         self.owner = owner
     }
 
-    /// Begins to connect, in the next tick of the loop.
+    /// Starts to connect, in the next tick of the loop.
     ///
-    /// - Parameter certificates: a PEM file of what to trust for `wss://`; `nil`: what the system trusts.
+    /// - Parameter certificates: the path of a PEM file with the certificates to trust for `wss://`; `nil` for the
+    ///   system's.
     func connect(to address: WorkerAddress, trusting certificates: String?) {
         let wire = NIOLoopBound(self, eventLoop: loop)
         loop.execute {
             ClientBootstrap(group: wire.eventLoop)
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .connect(host: address.host, port: address.port)
-                // Only now that the race between the host's addresses is decided is the winner given its handlers.
+                // Handlers are added only here, when the race between the host's addresses is decided.
                 .flatMapThrowing { try wire.value.upgrade($0, to: address, trusting: certificates) }
                 .flatMap { $0 }
                 .assumeIsolated()
@@ -91,7 +92,7 @@ extension WebSocketWire {
             self.handler = handler.value
             owner?.wireOpened(self)
         case .success(nil):
-            break  // The handler that reads why tells of it.
+            break  // `RefusalReader` reports the reason.
         case .failure(let error):
             ended(.notReached(error))
         }
@@ -101,7 +102,7 @@ extension WebSocketWire {
         if !isOver { owner?.wireHeard(self) }
     }
 
-    /// What cannot be read is a newer worker's word, or garbage; neither is ours to stumble over.
+    /// Handles a message. What cannot be read is ignored: it may come from a newer worker.
     func received(_ json: ByteBuffer) {
         guard !isOver, let message = try? json.withUnsafeReadableBytes({ try codec.message(from: $0) }) else { return }
         owner?.wireReceived(self, message)

@@ -1,32 +1,31 @@
-// The seam between what the client says and how it travels: as text over a WebSocket, or as it is to a node in the same
-// process or to a test.
+// The transport of messages: text over a WebSocket, or values passed directly to a node in the same process or a test.
 
 package import NIOCore
 
-/// One connection to one worker, from the attempt at it to its end. Used on the client's event loop only.
+/// One connection to one worker, including the attempt. Used on the client's event loop only.
 package protocol Wire: AnyObject {
-    /// Whether it may die without a word, as a network does, so that silence has to be judged.
+    /// Whether the connection may die unnoticed, as on a network, so that silence must be judged.
     var mayDieSilently: Bool { get }
-    /// Takes one message, which ``flush()`` sends.
+    /// Queues one message. ``flush()`` sends it.
     func send(_ request: ClientRequest)
     func flush()
-    /// Ends the connection in an orderly way and then calls `done`. Nothing more is told to the owner.
+    /// Closes the connection in an orderly way, then calls `done`. The owner gets no further events.
     func close(_ done: @escaping () -> Void)
-    /// Drops the connection at once. Nothing more is told to the owner.
+    /// Drops the connection at once. The owner gets no further events.
     func abort()
 }
 
-/// Whom a wire tells what happens on it. Everything comes on the client's event loop, and nothing before the call that
-/// made the wire has returned.
+/// Receives the events of a wire, on the client's event loop. No event arrives before the call that made the wire has
+/// returned.
 package protocol WireOwner: AnyObject {
     /// The handshake is done: messages may be sent.
     func wireOpened(_ wire: any Wire)
-    /// Something came, be it only a ping.
+    /// Something arrived, even if it is only a ping.
     func wireHeard(_ wire: any Wire)
     func wireReceived(_ wire: any Wire, _ message: ServerMessage)
-    /// At most once, and nothing comes after it.
+    /// The connection ended. Called at most once, as the last event.
     func wireEnded(_ wire: any Wire, how: Ending)
 }
 
-/// How to reach a worker.
+/// Connects to a worker.
 package typealias Dial = @Sendable (WorkerAddress, any EventLoop, any WireOwner) -> any Wire

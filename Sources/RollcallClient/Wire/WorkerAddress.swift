@@ -1,4 +1,4 @@
-// Where a worker listens, taken from the URL that the app or another worker gave.
+// The address of a worker, parsed from a URL that the app or another worker provided.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -9,10 +9,10 @@
 /// The parts of a `ws://` or `wss://` URL that a connection needs.
 package struct WorkerAddress: Hashable {
     let isSecure: Bool
-    /// Without the brackets of an IPv6 address.
+    /// The host, without the brackets of an IPv6 address.
     package let host: String
     let port: Int
-    /// Path and query, as they stand in the request line.
+    /// Path and query, as in the request line. The default is `/v1/connect`.
     let target: String
 
     init?(_ text: String) {
@@ -28,26 +28,26 @@ package struct WorkerAddress: Hashable {
         target = path + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
 
-    /// Stands for a worker that is reached without an address.
+    /// A placeholder for a worker that is reached without an address.
     static let here = WorkerAddress(isSecure: true, host: "localhost", port: 443, target: "/")
 
     private init(isSecure: Bool, host: String, port: Int, target: String) {
         (self.isSecure, self.host, self.port, self.target) = (isSecure, host, port, target)
     }
 
-    /// What the `Host` header says.
+    /// The value of the `Host` header.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// Whether a client that was given `home` may follow a worker's word to here: never from an encrypted connection
-    /// to one that is not, since the token goes along.
+    /// Whether a client of `home` may follow a redirect to this address. A redirect from an encrypted connection to an
+    /// unencrypted one is refused, since the token goes along.
     func isTrusted(by home: WorkerAddress) -> Bool {
         isSecure || !home.isSecure
     }
 
-    /// - Parameter pattern: a host, or `*.` and a domain for all hosts within it.
+    /// - Parameter pattern: a host, or `*.` and a domain for all hosts in that domain.
     func isAt(_ pattern: String) -> Bool {
         let (host, pattern) = (host.lowercased().utf8, pattern.lowercased().utf8)
         guard pattern.starts(with: "*.".utf8) else { return host.elementsEqual(pattern) }

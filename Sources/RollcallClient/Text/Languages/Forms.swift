@@ -1,7 +1,6 @@
-// A phrase that changes with a number.
+// A phrase that depends on a number.
 
-/// The forms of a phrase by plural category. ``other`` is always there, and stands for the categories that have none of
-/// their own.
+/// The forms of a phrase by plural category. ``other`` is required, and replaces missing categories.
 public struct Forms: Hashable, Sendable {
     public var other: String
     private var special: [PluralCategory: String]
@@ -21,7 +20,7 @@ public struct Forms: Hashable, Sendable {
 }
 
 extension Forms: ExpressibleByStringLiteral {
-    /// One form for every number.
+    /// Creates one form for all numbers.
     public init(stringLiteral other: String) {
         self.init(other: other)
     }

@@ -1,5 +1,5 @@
-// The languages that Rollcall brings. Their words stand in `words.json`, which the browser's module reads too; it is
-// part of the program, and read once, when the first language is asked for.
+// The languages that Rollcall includes. Their words are in `words.json`, which the browser module uses too. The file is
+// compiled into the program, and parsed when the first language is used.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -8,17 +8,17 @@
 #endif
 
 extension Language {
-    /// All of them, in the order in which to offer them.
+    /// All languages, in the order in which to offer them.
     public static let all = decoded(file)
 
-    /// `words.json` as it is, for whoever serves it to browsers.
+    /// The content of `words.json`, for servers that provide it to browsers.
     package static var file: [UInt8] { PackageResources.words_json }
 
     public static let english = brought("en")
     public static let german = brought("de")
     public static let french = brought("fr")
     public static let spanish = brought("es")
-    /// As it is written in Brazil.
+    /// Brazilian Portuguese.
     public static let portuguese = brought("pt")
     public static let italian = brought("it")
     public static let dutch = brought("nl")

@@ -1,17 +1,19 @@
-// Which language to speak to this person.
+// Chooses the language for a user.
 
 import Foundation
 
 extension Language {
-    /// The best of `languages` for someone who prefers these, most preferred first; English if none fits.
+    /// Returns the best of `languages` for a user with these preferences, most preferred first; English if none
+    /// matches.
     ///
-    /// A region decides only between languages of several regions, but for Chinese, where it tells the script (`zh-HK`
-    /// is traditional). A language is never taken for a related one: who wants Norwegian alone gets English.
+    /// The region only decides between variants of one language. Chinese is an exception: there it also determines the
+    /// script (`zh-HK` is traditional). A related language is never substituted: a user who prefers only Norwegian gets
+    /// English.
     ///
     /// - Parameters:
-    ///   - preferences: BCP 47 tags, such as `Accept-Language` or the platform has them, or POSIX names (`de_AT.UTF-8`).
-    ///   - languages: what to choose from. Of two with the same id the later counts, so `Language.all + [mine]`
-    ///     adds a language, or replaces one.
+    ///   - preferences: BCP 47 tags, as in `Accept-Language` or from the platform, or POSIX names (`de_AT.UTF-8`).
+    ///   - languages: the languages to choose from. If two have the same id, the later one is used, so `Language.all +
+    ///     [mine]` adds or replaces a language.
     public static func best(for preferences: [String], among languages: [Language] = all) -> Language {
         for preference in preferences.map(LanguageTag.init) {
             let near = languages.compactMap { language in
@@ -22,7 +24,8 @@ extension Language {
         return languages.last { $0.id == english.id } ?? english
     }
 
-    /// The best for whoever uses this device, or runs this program, now.
+    /// The best language for the current user: from the system's settings on Apple platforms, and elsewhere from the
+    /// environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`).
     public static var current: Language {
         #if canImport(Darwin)
             best(for: Locale.preferredLanguages)
@@ -31,8 +34,8 @@ extension Language {
         #endif
     }
 
-    /// What a POSIX environment says: the first of the three that is set, and before it the list in `LANGUAGE`, which
-    /// counts unless the former asks for no language (`C`).
+    /// Returns the preferences of a POSIX environment: the first of three variables that is set, preceded by the list
+    /// in `LANGUAGE`. There are none if that variable requests no language (`C` or `POSIX`).
     static func preferences(in environment: [String: String]) -> [String] {
         let set = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let set, LanguageTag(set).language != "c", LanguageTag(set).language != "posix" else { return [] }

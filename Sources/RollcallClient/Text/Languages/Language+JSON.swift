@@ -1,4 +1,4 @@
-// A language as an object of JSON, in the form that `words.json` has, so that one text serves an app and a web page.
+// Reads a language from a JSON object as in `words.json`, so that an app and a web page can share one file.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -7,9 +7,12 @@
 #endif
 
 extension Language {
-    /// A language of the app's own, from an object in the form of Rollcall's `words.json`.
+    /// Creates a language from a JSON object with the format of Rollcall's `words.json`.
     ///
-    /// - Throws: ``InvalidLanguage``, which names every key that is missing or wrong.
+    /// - Parameters:
+    ///   - json: the object. docs/texts.md describes its keys.
+    ///   - plural: the plural rule of the language, which the object does not contain.
+    /// - Throws: ``InvalidLanguage``. If the JSON cannot be decoded, it contains only the first problem.
     public init(json: String, plural: PluralRule) throws(InvalidLanguage) {
         let entry: Entry
         do {
@@ -49,9 +52,9 @@ extension Language {
     }
 }
 
-/// What is wrong with a language.
+/// The problems of a language.
 public struct InvalidLanguage: Error, Hashable, CustomStringConvertible {
-    /// A sentence each.
+    /// One sentence for each problem.
     public let problems: [String]
 
     public var description: String { problems.joined(separator: "; ") }

@@ -1,10 +1,10 @@
-// The sentence for what is to be said of those who type.
+// Builds the sentence that says who is typing.
 
 extension Language {
-    /// The sentence, without dots.
+    /// Returns the sentence, without dots.
     ///
-    /// - Parameter isolating: whether names are kept from disturbing the order of letters around them, which matters to
-    ///   the eye and not to the ear.
+    /// - Parameter isolating: whether names are wrapped in isolates, so that they do not change the order of the text
+    ///   around them. That matters on a screen, but not for a screen reader.
     func text(for sentence: TypingSentence, isolating: Bool) -> String {
         let typing = words.typing
         func people(_ names: [String], and last: String? = nil, total: Int) -> String {
@@ -24,7 +24,7 @@ extension Language {
         }
     }
 
-    /// The form for this number, with the number in it.
+    /// Returns the form for this number, with the number inserted.
     func text(of forms: Forms, count: Int) -> String {
         forms[plural.category(of: count)].filled("count", with: String(count))
     }
@@ -36,7 +36,7 @@ extension Language {
 }
 
 extension String {
-    /// This phrase with `value` for its `{placeholder}`.
+    /// Returns this phrase with `value` in place of `{placeholder}`.
     func filled(_ placeholder: String, with value: String) -> String {
         replacing("{\(placeholder)}", with: value)
     }

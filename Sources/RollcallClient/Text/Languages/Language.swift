@@ -1,24 +1,24 @@
-// A language is a value: its words, and the rules by which numbers choose among them and names are joined. So an app
-// changes a word, or brings a language that is missing here, as it would change any other setting.
+// A language is a value: its words, its plural rule, and how it joins names. An app can change a word, or add a
+// language, like any other setting.
 
-/// A language in which Rollcall's texts can be said.
+/// A language for Rollcall's texts.
 ///
 ///     var language = Language.best(for: ["pt-BR", "en"])      // .portuguese
 ///     language.words.typing.someone = "Um colega está digitando"
 ///     TypingText(language: language).text(for: typing)
 ///
-/// Whoever makes or changes one can ask for its ``problems`` in a test.
+/// If you change or create a language, test that ``problems`` is empty.
 public struct Language: Sendable, Identifiable {
     public enum Direction: String, Hashable, Sendable, Codable {
         case leftToRight = "ltr"
         case rightToLeft = "rtl"
     }
 
-    /// A BCP 47 tag, such as `de` or `zh-Hant`. It decides how names are sorted, too.
+    /// A BCP 47 tag, such as `de` or `zh-Hant`. It also decides how names are sorted.
     public var id: String
-    /// The language in its own words, for a list to choose from.
+    /// The name of the language in that language, for a list to choose from.
     public var name: String
-    /// Where its script begins. Right to left isolates every name, see ``TypingText``.
+    /// The direction of its script. In a right-to-left language, every name is isolated; see ``TypingText``.
     public var direction: Direction
     public var list: ListPattern
     public var plural: PluralRule
@@ -36,7 +36,7 @@ public struct Language: Sendable, Identifiable {
         self.words = words
     }
 
-    /// What is wrong with it, a sentence each: phrases that are empty, lack a placeholder or have one that nothing
-    /// fills. Nothing fails because of them, but people would read them.
+    /// The problems of the phrases, one sentence each: a phrase is empty, lacks a placeholder, or has one that is never
+    /// filled. The texts still work, but users would see the mistakes.
     public var problems: [String] { words.problems }
 }

@@ -1,6 +1,6 @@
-// What of a language's name matters when looking for the nearest: its language, script and region.
+// The parts of a language tag that are used to find the best match: language, script and region.
 
-/// A BCP 47 tag, or a POSIX locale's name (`de_AT.UTF-8`), as far as it is needed here.
+/// The relevant parts of a BCP 47 tag or a POSIX locale name (`de_AT.UTF-8`), in lower case.
 struct LanguageTag: Hashable {
     let language: String
     let script: String?
@@ -15,18 +15,18 @@ struct LanguageTag: Hashable {
             parts.dropFirst().first { $0.count == 4 && $0.allSatisfy(\.isLetter) } ?? Self.script(of: named, in: region)
     }
 
-    /// How near this language is to a reader of that one: higher is nearer; `nil`: another language, or written in
-    /// another script.
+    /// Returns how well this language suits a reader of `wanted`; higher is better. `nil` if the language or the script
+    /// differs.
     func nearness(to wanted: LanguageTag) -> Int? {
         guard language == wanted.language else { return nil }
         if let script, let other = wanted.script, script != other { return nil }
         return region == wanted.region ? 2 : region == nil ? 1 : 0
     }
 
-    /// Languages whose readers write another, and the old name of Hebrew.
+    /// Languages whose readers read another written language, and the old code of Hebrew.
     private static let written = ["cmn": "zh", "gsw": "de", "iw": "he", "yue": "zh"]
 
-    /// Only Chinese is written in scripts that its regions decide.
+    /// Returns the script that a region implies. That is known only for Chinese.
     private static func script(of language: String, in region: String?) -> String? {
         switch (language, region) {
         case ("zh", "tw"), ("zh", "hk"), ("zh", "mo"), ("cmn", "tw"): "hant"

@@ -1,14 +1,14 @@
-// How names are joined to a list. The patterns are those of Unicode CLDR 44, "standard" lists.
+// How names are joined to a list. The patterns are the "standard" list patterns of Unicode CLDR 44.
 
-/// What a language puts between the items of a list.
+/// The text that a language puts between the items of a list.
 public struct ListPattern: Hashable, Sendable, Codable {
     /// Between two items.
     public var pair: String
-    /// Between all but the last two of more.
+    /// In a list of three or more: between all items except the last two.
     public var middle: String
-    /// Between the last two of more.
+    /// In a list of three or more: between the last two items.
     public var last: String
-    /// What takes the place of ``pair`` and ``last`` before certain words.
+    /// Replaces ``pair`` and ``last`` before certain words.
     public var before: Before?
 
     public init(pair: String, middle: String, last: String, before: Before? = nil) {
@@ -18,11 +18,11 @@ public struct ListPattern: Hashable, Sendable, Codable {
         self.before = before
     }
 
-    /// A word for "and" that depends on how the next item begins: Spanish *y* is *e* before the sound of *i*.
+    /// A word for "and" that depends on how the next item begins: Spanish *y* becomes *e* before the sound of *i*.
     public struct Before: Hashable, Sendable, Codable {
-        /// Beginnings, in lower case.
+        /// The beginnings to which this applies, in lower case.
         public var starts: [String]
-        /// Beginnings that do not count, although they begin with one of ``starts``: *hielo* begins with the sound of *y*.
+        /// Beginnings that are excluded although they match ``starts``: *hielo* begins with the sound of *y*.
         public var except: [String]
         public var use: String
 
@@ -41,7 +41,7 @@ public struct ListPattern: Hashable, Sendable, Codable {
 }
 
 extension ListPattern.Before {
-    /// Isolates around the item say nothing about how it begins.
+    /// Whether the item begins like this. Isolates around the item are ignored.
     fileprivate func applies(to item: String) -> Bool {
         let word = String(item.unicodeScalars.drop { $0.properties.isBidiControl }).lowercased()
         return starts.contains { word.hasPrefix($0) } && !except.contains { word.hasPrefix($0) }

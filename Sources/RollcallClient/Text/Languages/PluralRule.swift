@@ -1,18 +1,18 @@
-// Which form of a word a number asks for. The categories and rules are those of Unicode CLDR 48, "Language Plural
+// Which form of a phrase a number requires. The categories and rules are those of Unicode CLDR 48, "Language Plural
 // Rules", cardinals: https://www.unicode.org/cldr/charts/48/supplemental/language_plural_rules.html
-// Numbers here are whole and not negative, so what CLDR says of fractions is left out; so is the category `many` of
-// French, Italian, Portuguese and Spanish, which begins at a million and is for words ("a million of").
+// Numbers are whole and not negative here, so CLDR's rules for fractions are omitted. So is the category `many` of
+// French, Italian, Portuguese and Spanish, which begins at a million and applies to words ("a million of").
 
-/// CLDR's plural categories. Their names are historical: `few` is what a language's rule says it is.
+/// CLDR's plural categories. The names are historical: which numbers are `few` depends on the language.
 public enum PluralCategory: String, Hashable, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
     case zero, one, two, few, many, other
 }
 
-/// A language's choice of a ``PluralCategory`` for a number.
+/// Chooses the ``PluralCategory`` of a number.
 public struct PluralRule: Sendable {
     private let rule: @Sendable (Int) -> PluralCategory
 
-    /// - Parameter rule: given a number from 0 on.
+    /// - Parameter rule: returns the category of a number, which is 0 or greater.
     public init(_ rule: @escaping @Sendable (Int) -> PluralCategory) {
         self.rule = rule
     }
@@ -24,7 +24,7 @@ extension PluralRule {
     /// One form for all numbers: Chinese, Japanese, Korean.
     public static let invariant = Self { _ in .other }
 
-    /// `one` for 1: English, Dutch, German, Italian, Spanish, Turkish, and most other languages of Europe.
+    /// `one` for 1: English, Dutch, German, Italian, Spanish, Turkish, and most other European languages.
     public static let one = Self { $0 == 1 ? .one : .other }
 
     /// `one` for 0 and 1: French, Hindi, Portuguese.
@@ -33,7 +33,7 @@ extension PluralRule {
     /// `one` for 1, `two` for 2: Hebrew.
     public static let dual = Self { $0 == 1 ? .one : $0 == 2 ? .two : .other }
 
-    /// By the last digits: Russian, Ukrainian.
+    /// `one`, `few` or `many` by the last two digits: Russian, Ukrainian.
     public static let eastSlavic = Self { count in
         switch (count % 10, count % 100) {
         case (1, let end) where end != 11: .one
@@ -42,7 +42,7 @@ extension PluralRule {
         }
     }
 
-    /// As ``eastSlavic``, but only 1 itself is `one`.
+    /// Like ``eastSlavic``, but `one` applies only to the number 1.
     public static let polish = Self { count in
         switch (count % 10, count % 100) {
         case _ where count == 1: .one
@@ -51,7 +51,7 @@ extension PluralRule {
         }
     }
 
-    /// All six: 0, 1, 2, then by the last two digits.
+    /// All six categories: 0, 1, 2, then by the last two digits.
     public static let arabic = Self { count in
         switch count % 100 {
         case _ where count == 0: .zero

@@ -1,4 +1,4 @@
-// What a compiler cannot see in a phrase: its placeholders.
+// Finds mistakes in phrases that a compiler cannot find: wrong placeholders.
 
 extension Language.Words {
     var problems: [String] { phrases.flatMap(\.problems) }
@@ -29,7 +29,7 @@ extension Language.Words {
     }
 }
 
-/// A phrase with the placeholders that it is filled with.
+/// A phrase, and the placeholders that are filled in it.
 private struct Phrase {
     let key: String
     let forms: Forms
@@ -43,7 +43,7 @@ private struct Phrase {
         self.init(key, Forms(other: text), placeholders)
     }
 
-    /// A form for a number of its own ("two people") may do without the number, the general one may not.
+    /// The phrase's problems. A form for a single number ("two people") need not contain the number; `other` must.
     var problems: [String] {
         let missing = placeholders.subtracting(Self.placeholders(in: forms.other))
         return missing.sorted().map { "\(key) lacks {\($0)}" }

@@ -1,8 +1,8 @@
-// The phrases of a language. Each is a property, so that a language without one of them does not compile; what varies
-// with a number is ``Forms``. The names are the keys of `words.json`, where docs/texts.md explains them.
+// The phrases of a language. Each is a required property, so a language that lacks one does not compile. Phrases that
+// depend on a number are ``Forms``. The names are the keys of `words.json`; docs/texts.md describes them.
 
 extension Language {
-    /// What is said, apart from names and numbers, for which placeholders stand.
+    /// All phrases, with placeholders for names and numbers.
     public struct Words: Hashable, Sendable, Codable {
         public var typing: Typing
         public var lastSeen: LastSeen
@@ -17,25 +17,25 @@ extension Language {
 }
 
 extension Language.Words {
-    /// Who is typing: sentences without dots.
+    /// Sentences that say who is typing, without dots.
     public struct Typing: Hashable, Sendable, Codable {
         /// `{name} is typing`.
         public var one: String
-        /// `{list} are typing`: two people at least, named or counted. Chosen by how many they are.
+        /// `{list} are typing`: two or more users, named or counted. The form depends on how many there are in total.
         public var list: Forms
-        /// `Someone is typing`: one person without a name.
+        /// `Someone is typing`: one user without a name.
         public var someone: String
-        /// `{count} people are typing`: two at least, none of them with a name.
+        /// `{count} people are typing`: two or more, none with a name.
         public var people: Forms
         /// `Several people are typing`.
         public var several: String
-        /// How a name stands in a sentence: `{name}`, or with an honorific.
+        /// How a name appears in a sentence: `{name}`, or with an honorific.
         public var person: String
         /// `{count} others`, at the end of a list.
         public var others: Forms
-        /// `someone else`, at the end of a list: the one who has no name.
+        /// `someone else`, at the end of a list: the only user without a name.
         public var someoneElse: String
-        /// What stands between the sentence and its dots, such as a no-break space.
+        /// The text between the sentence and its dots, such as a no-break space.
         public var beforeDots: String
 
         public init(
@@ -54,9 +54,9 @@ extension Language.Words {
         }
     }
 
-    /// When someone was last here: lines of their own.
+    /// Lines that say when a user was last seen.
     public struct LastSeen: Hashable, Sendable, Codable {
-        /// Here, or gone for less than a minute.
+        /// Online or away, or gone for less than a minute.
         public var now: String
         /// Discreet, one to four minutes: `{count}m ago`.
         public var minutes: Forms
@@ -88,12 +88,12 @@ extension Language.Words {
         }
     }
 
-    /// What a presence is called, and how many of a group are online.
+    /// The names of the presence states, and how many users of a group are online.
     public struct Presence: Hashable, Sendable, Codable {
         public var online: String
         public var away: String
         public var offline: String
-        /// `{online} of {total} online`; chosen by how many are online.
+        /// `{online} of {total} online`. The form depends on how many are online.
         public var group: Forms
 
         public init(online: String, away: String, offline: String, group: Forms) {
