@@ -117,7 +117,7 @@ extension Attack {
                     return stranger.outcome()
                 })
         },
-        Attack("2,000 users watched and let go of, ten times", crowd: 2, answer: "error slow_down") { place, crowd in
+        Attack("2,000 users watched and unwatched, ten times", crowd: 2, answer: "error slow_down") { place, crowd in
             let users = (0..<2000).map { "\"u\($0)\"" }.joined(separator: ",")
             return counted(
                 try (0..<crowd).map { number in

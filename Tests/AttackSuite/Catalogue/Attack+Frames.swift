@@ -5,7 +5,7 @@ extension Attack {
         Attack(
             "frames without a mask", at: .session, answer: "close 1002", sending: ClientFrame(isMasked: false).bytes),
         Attack(
-            "a reserved bit, as of a compression nobody agreed on", at: .session, answer: "close 1002",
+            "a reserved bit, as for compression that was not negotiated", at: .session, answer: "close 1002",
             sending: ClientFrame(payload: [1, 2, 3], reserved: 4).bytes),
         Attack("a reserved opcode", at: .session, answer: "close 1002", sending: ClientFrame(opcode: 3).bytes),
         Attack("a reserved control opcode", at: .session, answer: "close 1002", sending: ClientFrame(opcode: 11).bytes),

@@ -57,12 +57,12 @@ extension Attack {
             "RS256 with an HMAC for a signature",
             signed(#"{"alg":"RS256","kid":"r1"}"#, mac(Data(AttackedKeys.secret.utf8)))),
         token(
-            "a key of its own in the header",
+            "a key in its own header",
             signed(
                 #"{"alg":"HS256","jwk":{"kty":"oct","k":"AAAA"},"jku":"http://127.0.0.1:1/"}"#, mac(Data([0, 0, 0])))),
         token("a kid that is a path", signed(#"{"alg":"HS256","kid":"../../dev/null"}"#, mac(Data()))),
         token(
-            "a right signature, and a critical header nobody knows",
+            "a right signature, and an unknown critical header",
             signed(#"{"alg":"HS256","crit":["x"],"x":1}"#, mac(Data(AttackedKeys.secret.utf8)))),
         token(
             "a right signature, and a user of two words",
