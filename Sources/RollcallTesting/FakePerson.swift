@@ -1,30 +1,31 @@
-// Somebody whom a test plays: what they do is seen by the app under test.
+// A user controlled by the test. The app under test sees what this user does.
 
-/// Another user of a ``FakeWorker``.
+/// Another user of a ``FakeWorker``. Its methods return when the app under test has reacted.
 public struct FakePerson: Sendable {
     public let user: UserID
     public let name: String?
     let worker: FakeWorker
 
-    /// Begins to type, and goes on until they stop.
+    /// Starts to type, and continues until ``stops(in:)``.
     public nonisolated(nonsending) func types(in conversation: ConversationID) async {
         await worker.happens { $0.typed(Typist(user: user, name: name), true, in: conversation) }
     }
 
+    /// Stops typing.
     public nonisolated(nonsending) func stops(in conversation: ConversationID) async {
         await worker.happens { $0.typed(Typist(user: user, name: name), false, in: conversation) }
     }
 
-    /// Is here.
+    /// Becomes online.
     public nonisolated(nonsending) func comes() async { await become(.online) }
 
-    /// Leaves the app open and untouched.
+    /// Becomes away, as if the app stayed open without input.
     public nonisolated(nonsending) func idles() async { await become(.away) }
 
-    /// Is gone, and was last seen just now.
+    /// Goes offline, last seen now.
     public nonisolated(nonsending) func goes() async { await become(.offline) }
 
-    /// Has been offline since some time ago.
+    /// Makes the user offline, last seen this long ago.
     public nonisolated(nonsending) func was(lastSeen ago: Duration) async {
         await worker.happens { $0.became(.offline, user, lastSeen: $0.time.advanced(by: .zero - ago)) }
     }

@@ -1,13 +1,13 @@
-// A client's wire to a fake worker, and that worker's side of it.
+// The connection of a client to a fake worker, and the worker's end of it.
 
 internal import NIOCore
 internal import RollcallClient
 
-/// One connection. Used on the fake's loop only.
+/// One connection. Used on the fake worker's loop only.
 final class FakeWire: Wire {
     let mayDieSilently = false
     let user: UserID
-    /// The conversations that the client has joined, and whether it wants to hear of their members.
+    /// The conversations that the client has joined, and whether it asked for their members.
     var joined: [ConversationID: Bool] = [:]
     var watched: Set<UserID> = []
 
@@ -54,7 +54,7 @@ final class FakeWire: Wire {
         world = nil
     }
 
-    // MARK: The worker's side
+    // MARK: The worker's end
 
     func tell(_ message: ServerMessage) {
         soon { self.owner?.wireReceived(self, message) }

@@ -1,12 +1,12 @@
-// A worker for the tests of an app: real clients, real decisions, and nothing real beneath them. There is no network, no
-// Redis, and no time but what the test lets pass, so that the same test goes the same way each time.
+// A worker for an app's tests. Clients and their decisions are real; network and Redis are replaced. Time passes only
+// when the test says so, so a test always runs in the same way.
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOEmbedded
 @_exported public import RollcallClient
 
-/// Everything that a ``RollcallClient`` speaks to, in the hands of a test.
+/// A fake worker that a test controls, with real ``RollcallClient``s.
 ///
 ///     @Test @MainActor func header() async {
 ///         let worker = FakeWorker()
@@ -19,24 +19,24 @@ internal import NIOEmbedded
 ///         #expect(header.text == "")
 ///     }
 ///
-/// Each `await` returns when everything that follows at once has happened, an app's own tasks on the calling actor
-/// included. What takes time, such as debounce, inactivity or a reconnect, happens in ``passes(_:)``. Where an app's code
-/// runs elsewhere, ``until(_:)`` waits for it.
+/// Each `async` method returns when all immediate consequences have happened, including tasks of the app on the calling
+/// actor. What takes time (debounce, inactivity, reconnects) happens in ``passes(_:)``. If the app's code runs
+/// elsewhere, wait with ``until(_:)``.
 public final class FakeWorker: Sendable {
     let loop: NIOAsyncTestingEventLoop
     private let world: NIOLoopBoundBox<World>
     private let clock: SteadyClock
-    /// When timers may go off.
+    /// The moments for which timers are set.
     private let appointments = NIOLockedValueBox<Set<ContinuousClock.Instant>>([])
     private let clients = NIOLockedValueBox<[Weak]>([])
-    /// The app was asked for something, and was waited for long enough.
+    /// Whether the app has not returned a token or a name although it was waited for long enough.
     private let isAppWaiting = NIOLockedValueBox(false)
 
     private struct Weak: Sendable {
         weak var client: RollcallClient?
     }
 
-    /// - Parameter time: the worker's clock at the start.
+    /// - Parameter time: the time on the worker's clock at the start of the test.
     public init(at time: Timestamp = Timestamp(milliseconds: 1_784_600_000_000)) {
         let loop = NIOAsyncTestingEventLoop()
         let start = ContinuousClock.now
@@ -49,9 +49,9 @@ public final class FakeWorker: Sendable {
         self.loop = loop
     }
 
-    /// A client of this worker, as the app under test makes it: it is not connected yet.
+    /// Returns a client of this worker, as the app under test would create it. It is not connected yet.
     ///
-    /// - Parameter token: the app's own callback, where that is what the test is about; the worker takes every token.
+    /// - Parameter token: the app's own callback, if the test is about it. The worker accepts every token.
     public func client(
         user: UserID, device: DeviceID = "device", options: ClientOptions = ClientOptions(),
         token: (@Sendable () async throws -> String)? = nil
@@ -67,7 +67,7 @@ public final class FakeWorker: Sendable {
         return client
     }
 
-    /// Somebody else, whom the test plays.
+    /// Returns another user, controlled by the test.
     public func person(_ user: UserID, name: String? = nil) -> FakePerson {
         FakePerson(user: user, name: name, worker: self)
     }
@@ -75,7 +75,7 @@ public final class FakeWorker: Sendable {
 
 // Time.
 extension FakeWorker {
-    /// Lets time pass, and happen whatever is due in it, each thing in its moment with all that follows from it.
+    /// Lets time pass. Timers that expire in it fire one by one, each at its moment, with all their consequences.
     public nonisolated(nonsending) func passes(_ time: Duration) async {
         await settles()
         let end = clock.now + time
@@ -91,7 +91,7 @@ extension FakeWorker {
         await loop.advanceTime(by: .nanoseconds(max(0, (instant - clock.now).nanoseconds)))
     }
 
-    /// Forgets those that are over.
+    /// Returns the next moment for which a timer is set, and drops past ones.
     private func nextAppointment(by end: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let now = clock.now
         return appointments.withLockedValue { appointments in
@@ -100,11 +100,12 @@ extension FakeWorker {
         }
     }
 
-    /// Lets everything happen that needs no time. Every other call does so by itself; a test calls it after it has done
-    /// something to its app or its client.
+    /// Waits until everything has happened that needs no time. The other methods do so themselves. Call it after the
+    /// test has done something to its app or its client.
     ///
-    /// A token or a name that the app has been asked for is waited for, ten real seconds, and longer on a machine so busy
-    /// that the app had few turns in them. Once it has not come in that time, the app counts as waiting for the test, and ``until(_:)`` tells when it has answered.
+    /// If the app was asked for a token or a name, this waits for the answer: up to ten seconds of real time, or longer
+    /// if the machine is so busy that the app could hardly run. After that, the app counts as waiting for the test, and
+    /// ``until(_:)`` can be used to wait for its answer.
     public nonisolated(nonsending) func settles() async {
         let isWaiting = isAppWaiting.withLockedValue { $0 }
         let end = ContinuousClock.now + (isWaiting ? .zero : Self.patience)
@@ -121,9 +122,9 @@ extension FakeWorker {
         }
     }
 
-    /// Waits until the app has got so far, on whatever threads it does; lets no time pass for its clients.
+    /// Waits until a condition of the app holds, on any thread. No time passes for the app's clients.
     ///
-    /// - Returns: whether it has, within ten real seconds, or longer on a very busy machine.
+    /// - Returns: whether the condition held within ten seconds of real time, or longer on a very busy machine.
     public nonisolated(nonsending) func until(_ condition: () async -> Bool) async -> Bool {
         let end = ContinuousClock.now + Self.patience
         var turnsLeft = Self.fewestTurns
@@ -136,22 +137,22 @@ extension FakeWorker {
         return true
     }
 
-    /// How often an app's tasks and the clients may answer each other without time passing.
+    /// How often the app's tasks and the clients may react to each other without time passing.
     private static let rounds = 16
-    /// How long an app may take over a token or a name before it counts as waiting for the test itself.
+    /// How long the app may take to return a token or a name before it counts as waiting for the test itself.
     private static let patience = Duration.seconds(10)
-    /// So many times, some milliseconds apart, the app must have had its turn in that: where others have all threads for
-    /// themselves, ten seconds pass without one.
+    /// How many rounds, some milliseconds apart, the app must at least have had in that time. On a machine where other
+    /// processes use all threads, ten seconds may pass without one.
     private static let fewestTurns = 100
 
-    /// The clients do what they can, and then whatever waits on the caller's actor gets its turn, all that the clients
-    /// have told it included: turns are taken in order, and what a client tells goes there directly.
+    /// Runs the clients' loop, and then everything that waits on the caller's actor. That includes what the clients
+    /// have sent there, since it is queued on that actor directly and in order.
     private nonisolated(nonsending) func everyoneTakesATurn() async {
         await loop.run()
         await Task.yield()
     }
 
-    /// What an app is asked for, it may go and find on any thread.
+    /// Whether the app was asked for a token or a name and has not answered. It may answer on any thread.
     private nonisolated(nonsending) var isAppAsked: Bool {
         get async {
             for client in clients.withLockedValue({ $0.compactMap(\.client) }) where await client.isAwaitingItsApp {
@@ -162,12 +163,12 @@ extension FakeWorker {
     }
 }
 
-// What happens to connections.
+// Connections.
 extension FakeWorker {
-    /// Every connection is lost, as in a tunnel; the worker can be reached again at once.
+    /// Ends every connection without a close frame, as in a tunnel. Clients can reconnect at once.
     public nonisolated(nonsending) func drops() async { await happens { $0.drop() } }
 
-    /// The worker goes: every connection is lost, and nobody gets a new one before ``comesBack()``.
+    /// Makes the worker unreachable: every connection is lost, and none can be opened before ``comesBack()``.
     public nonisolated(nonsending) func goesAway() async {
         await happens {
             $0.isReachable = false
@@ -175,12 +176,13 @@ extension FakeWorker {
         }
     }
 
+    /// Makes the worker reachable again.
     public nonisolated(nonsending) func comesBack() async { await happens { $0.isReachable = true } }
 
-    /// The worker closes every connection with this code.
+    /// Closes every connection with this code.
     public nonisolated(nonsending) func closes(_ code: CloseCode) async { await happens { $0.close(code) } }
 
-    /// Makes exactly these the conversation's members; nobody else may join it from now on.
+    /// Sets the members of a conversation. From then on, only they may join it.
     public nonisolated(nonsending) func setMembers(_ members: [UserID: String], of conversation: ConversationID) async {
         await happens { $0.setMembers(members, of: conversation) }
     }
@@ -188,15 +190,15 @@ extension FakeWorker {
 
 // What the worker knows of the clients.
 extension FakeWorker {
-    /// Everything that clients have said, in order.
+    /// Returns all messages from clients, in the order of arrival.
     public nonisolated(nonsending) func heard() async -> [ClientMessage] { await ask { $0.heard } }
 
-    /// Who types in a conversation, as somebody sees it who does not.
+    /// Returns the users who are typing in a conversation, as seen by another user.
     public nonisolated(nonsending) func typists(in conversation: ConversationID) async -> [UserID] {
         await ask { $0.typists[conversation, default: []].map(\.user) }
     }
 
-    /// A user's status, as others see it.
+    /// Returns a user's status, as seen by another user.
     public nonisolated(nonsending) func status(of user: UserID) async -> PresenceStatus {
         await ask { $0.presence(of: user).status }
     }

@@ -1,10 +1,9 @@
-// What a fake worker knows, and what it answers: the protocol as a worker keeps it, without anything that takes a Redis
-// or a second process.
+// The state and the answers of a fake worker: the protocol, without anything that needs Redis or a second process.
 
 internal import NIOCore
 internal import RollcallClient
 
-/// Presence, typing, members and sessions. Used on the fake's loop only.
+/// Presence, typing, members and sessions. Used on the fake worker's loop only.
 final class World {
     static let expiry: Int64 = 3000
 
@@ -32,7 +31,7 @@ final class World {
         presences[user] ?? Presence(user: user, status: .offline, lastSeen: nil, updatedAt: nil, version: 0)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func opened(_ session: FakeWire) {
         sessions.append(session)
@@ -46,7 +45,7 @@ final class World {
         for session in sessions { ended(session, .closed(code)) }
     }
 
-    /// - Parameter ending: how its client learns of it; `nil` if that knows.
+    /// - Parameter ending: what the client is notified of; `nil` if it ended the connection itself.
     func ended(_ session: FakeWire, _ ending: Ending?) {
         sessions.removeAll { $0 === session }
         for conversation in session.joined.keys { typed(Typist(user: session.user), false, in: conversation) }
@@ -81,7 +80,7 @@ final class World {
         }
     }
 
-    // MARK: What clients say
+    // MARK: Messages from clients
 
     func received(_ request: ClientRequest, from session: FakeWire) {
         heard.append(request.message)
@@ -133,7 +132,7 @@ final class World {
         return true
     }
 
-    // MARK: Telling
+    // MARK: Messages to clients
 
     private func sees(_ user: UserID, _ session: FakeWire) -> Bool {
         session.watched.contains(user)
@@ -151,7 +150,7 @@ final class World {
         if !users.isEmpty { session.tell(.presence(users.map(presence))) }
     }
 
-    /// Tells who types, and again while it stays so, as a worker does for those who distrust silence.
+    /// Sends who is typing, and repeats it while it lasts, as a worker does for clients that drop what is not repeated.
     private func tellTyping(in conversation: ConversationID) {
         for session in sessions where session.joined[conversation] != nil {
             session.tell(typing(in: conversation, for: session))
