@@ -1,4 +1,4 @@
-// What `rollcall.js` offers, for TypeScript and for editors. What each thing does stands beside it in that file.
+// Type declarations of `rollcall.js`, for TypeScript and editors. All durations are in milliseconds.
 
 declare global {
   interface SymbolConstructor {
@@ -10,109 +10,124 @@ declare global {
 
 export interface ClientOptions {
   /**
-   * Where a worker, or a load balancer before several, listens: `wss://chat.example/v1/connect`, or a path on the
-   * page's own host. Several workers without a load balancer: all of theirs; the client begins with one that it draws.
+   * The `wss://` or `ws://` URL of a worker or of a load balancer, such as `wss://chat.example/v1/connect`, or a path
+   * on the page's own host. For several workers without a load balancer, the URLs of all; the client tries them in
+   * random order. If a URL is invalid, `connect` leads to the state `failed` with the code `invalid_url`.
    */
   url: string | readonly string[];
-  /** This device's name among the user's; left out where the token names it. */
+  /** The device's name, which is unique among the user's devices. Omit it if the token names the device. */
   device?: string;
   /**
-   * The token that names the user, or what gives it: asked for the first connection, whenever the worker says that it
-   * has expired, and some time before that if it is a JWT that says when. What it throws counts as weather, and it is
-   * asked again, unless it is a RollcallError that says otherwise. So does a callback that has not answered within
-   * `connectTimeout`.
+   * A token for the user, or a function that returns one. The function is called before the first connection, some time
+   * before the token expires (if it is a JWT with an expiry), and when the worker says that the token has expired. If
+   * it throws, or does not answer within `connectTimeout`, the client retries after a pause, except for a RollcallError
+   * whose `retry` is false: then the client gives up.
    */
   token: string | (() => string | Promise<string>);
-  /** When the person counts as typing. */
+  /** When the user counts as typing. */
   typing?: TypingSettings;
   /**
-   * The app's names for people, asked once for each person on show and remembered. Where it has none (null), the name
-   * in the conversation's members counts, which is also shown until the answer comes. What it throws is reported as an
-   * error of the page, and it is asked again for that person after a second to five minutes. So is a call that has not
-   * answered within `connectTimeout`.
+   * Returns the app's name for a user, or null if the app has none. Then, and until the answer arrives, the name from
+   * the conversation's member list is shown. Called once for each user who is shown, with at most eight calls at a
+   * time; names are kept while they are shown. If a call throws, or takes longer than `connectTimeout`, the error is
+   * reported with `reportError`, and the user is asked for again after a random pause, whose limit grows from one
+   * second to five minutes.
    */
   names?: (user: string) => string | null | undefined | Promise<string | null | undefined>;
-  /** How long without a reported input until the device is idle (5 minutes); null: never. */
+  /** The time without reported input until the device is idle (default: 5 minutes); null for never. */
   idleAfter?: number | null;
-  /** The ceiling of the first pause before a reconnect (250); each further failure doubles it. */
+  /** The upper limit of the first pause before a reconnect (default: 250). Each further failure doubles it. */
   firstPause?: number;
-  /** The ceiling of every pause (1500). */
+  /** The upper limit of every pause before a reconnect (default: 1500), unless the worker asks for a longer one. */
   longestPause?: number;
-  /** How long the token callback may take, and then the attempt to connect (10 s each). */
+  /**
+   * The time limit for the callbacks and for each connection attempt (default: 10 s). While another address is left to
+   * try, an attempt takes 2 s at most, unless all addresses have failed since the last connection.
+   */
   connectTimeout?: number;
   /**
-   * Hosts to which a worker may send the client, beside those of `url`. "*." before a domain stands for all hosts within
-   * it. The client shows its token there: it goes to no other host, whatever a worker says.
+   * Hosts to which a worker may redirect the client, besides those of `url`. "*.example.com" means all hosts in that
+   * domain. The client sends its token there, so it ignores redirects to other hosts.
    */
   workerHosts?: readonly string[];
-  /** What to connect with, in place of the browser's: for tests of an app. */
+  /** Replaces the browser's WebSocket, for an app's tests. */
   WebSocket?: new (url: string) => WebSocket;
 }
 
-/** All in milliseconds, checked together. */
+/** Durations in milliseconds. They are validated together, since each limits the others. */
 export interface TypingSettings {
-  /** How long the field must have held text before the first signal (300; 0 for at once). */
+  /** How long the field must contain text before the first signal (default: 300; 0 for at once). */
   debounce?: number;
-  /** How often the signal is renewed while the person types (1000): at most `expiry` less a second. */
+  /** How often the signal is renewed while the user types (default: 1000). At most `expiry` less one second. */
   throttle?: number;
-  /** How long after the last edit the person still counts as typing (3000). */
+  /** How long after the last edit the user still counts as typing (default: 3000). */
   inactivity?: number;
-  /** The workers' `typing.expiry` (3000), which limits `throttle`. */
+  /** The workers' `typing.expiry` (default: 3000), which limits `throttle`. */
   expiry?: number;
 }
 
+/**
+ * A device's connection to Rollcall. It reconnects without limit; every call that returns no promise returns at once.
+ */
 export class RollcallClient extends EventTarget {
-  /** @throws {InvalidTypingSettings} */
+  /**
+   * @throws {InvalidTypingSettings} if the typing settings contradict each other
+   * @throws {RollcallError} `invalid_name`, if `device` is not a valid name
+   */
   constructor(options: ClientOptions);
 
-  /** Begins to connect, or to try again after `failed`. The device's presence begins with it. */
+  /** Connects, or tries again after `failed`. The device's presence begins with the connection. */
   connect(): void;
   /**
-   * Ends the connection but not the client: `connect` begins again. Without a goodbye it goes as a lost network does,
-   * and the worker keeps the device for its grace.
+   * Ends the connection but not the client: `connect` connects again. Without a goodbye (`goodbye: false`), the worker
+   * treats it as a lost connection and keeps the device for its grace period. Resolves once the connection is closed.
    */
   disconnect(options?: { goodbye?: boolean }): Promise<void>;
-  /** Says goodbye and ends for good. Resolves once the goodbye has gone out, after two seconds at most. */
+  /** Says goodbye and closes the client for good. Resolves once the goodbye is sent, after two seconds at most. */
   close(): Promise<void>;
   [Symbol.dispose](): void;
 
-  /** How the client stands with its worker. */
+  /** The state of the connection. */
   get connection(): Updates<ConnectionState>;
-  /** The worker's time now, in milliseconds since 1970; until the first welcome, this device's. */
+  /**
+   * The current time on the worker's clock, in milliseconds since 1970. Before the first welcome, this device's clock.
+   */
   get now(): number;
-  /** What this device says of itself. */
+  /** The state of this device, as reported to the worker. */
   get deviceState(): DeviceState;
 
-  /** Who types in a conversation. While it is observed, the conversation is joined. */
+  /** The users who are typing in a conversation. While it is observed, the conversation is joined. */
   typing(conversation: string, options?: Abortable): Updates<Typing>;
   /**
-   * Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined. The first
-   * value comes when everybody's presence is known, or after a second.
+   * The members of a conversation and their presence. While it is observed, the conversation is joined. The first value
+   * comes once the presence of all members is known, but at most one second after their names.
    */
   members(conversation: string, options?: Abortable): Updates<Members>;
   /**
-   * The presence of a user. While there is no connection, what was last known stands. Told again, unchanged, when the
-   * worker's clock was set, since texts like "last seen" are others then.
+   * The presence of a user. While the client is disconnected, the last known presence stays. Emitted again without a
+   * change if the worker's clock was set, since texts such as "last seen" then change.
    */
   presence(user: string, options?: Abortable): Updates<Presence>;
-  /** The presence of several, as a map in which those still unknown are absent. */
+  /** The presence of several users, as a map. Users whose presence is not known yet are absent from it. */
   presence(users: Iterable<string>, options?: Abortable): Updates<Map<string, Presence>>;
-  /** The presence of a user, once; undefined if no answer came within the time, which is weather. */
+  /** Reads the presence of a user once. Undefined if there is no answer `within` this time (default: 5000). */
   currentPresence(user: string, options?: Abortable & { within?: number }): Promise<Presence | undefined>;
-  /** The presence of many, once; those of whom no answer came are absent. */
+  /**
+   * Reads the presence of several users once. Users without an answer `within` this time (default: 5000) are absent.
+   */
   currentPresence(users: Iterable<string>, options?: Abortable & { within?: number }): Promise<Map<string, Presence>>;
-  /** One's own typing in a conversation, to be fed by one input field. */
+  /** Returns a typing input for one input field of a conversation. */
   typingInput(conversation: string, options?: Abortable): TypingInput;
 
-  /** The app's phase. Background ends one's typing at once; a return to the front checks the connection. */
+  /** Reports the app's phase. Background ends the user's typing at once; a return from it checks the connection. */
   setPhase(phase: AppPhase): void;
-  /** The device's state outright, for an app that knows better than phases and input tell. */
+  /** Sets the device's state directly, for apps that know more than phases and input show. */
   setState(state: DeviceState): void;
-  /** The person touched this device. An app that calls this is idle `idleAfter` the last such call. */
+  /** Reports input on this device. Once an app has called this, the device is idle `idleAfter` the last call. */
   inputHappened(): void;
-  /** The network came back or changed. The browser's own word on that is heard already. */
+  /** Reports that the network is back or has changed. The browser's own events for this are handled already. */
   networkChanged(): void;
-  /** Takes phases and input from the page, until the function that it returns is called. */
+  /** Reports phases and input from the page's events, until the returned function is called. */
   followPage(): Ending;
 
   addEventListener<Type extends keyof ClientEvents>(
@@ -123,48 +138,48 @@ export class RollcallClient extends EventTarget {
 }
 
 export interface ClientEvents {
-  /** A mistake that did not end the connection, for a log. */
+  /** An error that did not end the connection, for logs. */
   problem: CustomEvent<RollcallError>;
-  /** The text of a message, for debugging. */
+  /** The text of a sent or received message, for debugging. */
   wire: CustomEvent<{ sent: string } | { received: string }>;
 }
 
 export interface Abortable {
-  /** Ends it when aborted. */
+  /** Ends the observation or the input when aborted. */
   signal?: AbortSignal;
 }
 
-/** What ends something, when it is called or, with `using`, when it leaves scope. */
+/** Ends something when it is called or, with `using`, when it leaves its scope. */
 export interface Ending {
   (): void;
   [Symbol.dispose](): void;
 }
 
-/** What this device says of itself. */
+/** The state of a device, as reported to the worker. */
 export type DeviceState = "active" | "idle" | "background";
 
-/** `inactive`, a glance elsewhere, changes nothing. */
+/** `inactive`, a brief interruption, changes nothing. */
 export type AppPhase = "active" | "inactive" | "background";
 
-/** What the connection is doing. */
+/** The state of the connection to a worker. */
 export type ConnectionState =
   /** `connect` has not been called, or `disconnect` has. */
   | { status: "idle" }
   /** Fetching a token, opening a connection or waiting for the worker's welcome. */
   | { status: "connecting" }
   | { status: "connected"; session: Session }
-  /** No connection now; the next attempt comes after so many milliseconds, or when the network is back. */
+  /** Disconnected. The next attempt starts after `retryIn` milliseconds, or when the network is back. */
   | { status: "waiting"; retryIn: number; error: RollcallError }
-  /** Given up until somebody puts the error right and calls `connect` again. */
+  /** The client gave up. Fix the cause and call `connect` again. */
   | { status: "failed"; error: RollcallError }
-  /** `close` was called: the end. */
+  /** `close` was called. This is the last state. */
   | { status: "closed" };
 
-/** Who this client is to its worker. */
+/** The identity of a connected client, as confirmed by the worker. */
 export interface Session {
   user: string;
   device: string;
-  /** The worker's name for this session, for logs. */
+  /** The worker's identifier of this session, for logs. */
   session: string;
   /** The worker's name, for logs. */
   worker: string;
@@ -174,20 +189,23 @@ export interface Session {
 export interface Presence {
   user: string;
   status: "online" | "away" | "offline";
-  /** While the user is not offline, read it as now; null for a user never seen. */
+  /**
+   * When a device of the user was last in use or idle; null for a user who was never seen. Read it as now while the
+   * user is not offline.
+   */
   lastSeen: number | null;
   updatedAt: number | null;
   version: number;
 }
 
-/** Who types in a conversation now, the reader's own user never among them. */
+/** The users who are typing in a conversation, without the client's own user. */
 export interface Typing {
   conversation: string;
-  /** Those of whom the worker gave the names, by when they began: whoever goes on typing keeps their place. */
+  /** The typing users that the worker names, in the order in which they began. Users who continue keep their places. */
   typists: readonly Typist[];
-  /** How many type, named or not. */
+  /** The number of typing users, named or not. */
   count: number;
-  /** Why the worker shows nothing of this conversation (`not_a_member`, `limit`), if it does not. */
+  /** Why the worker shows nothing of this conversation: `not_a_member` or `limit`. */
   refusal?: RollcallError;
 }
 
@@ -196,34 +214,34 @@ export interface Typist {
   name?: string;
 }
 
-/** Who belongs to a conversation, and who of them is here. */
+/** The members of a conversation and their presence. */
 export interface Members {
   conversation: string;
   /**
-   * By their identifiers, the reader's own user among them; of a very large conversation as many as the worker's limits
-   * let one session watch.
+   * The members, sorted by identifier, including the client's own user. In a very large conversation only some are
+   * listed: as many as the worker lets one session watch.
    */
   people: readonly Member[];
-  /** How many there are, listed or not; 0 where no members are set. */
+  /** The number of members, listed or not; 0 if the conversation has no member list. */
   count: number;
-  /** Why the worker shows nothing of this conversation (`not_a_member`, `limit`), if it does not. */
+  /** Why the worker shows nothing of this conversation: `not_a_member` or `limit`. */
   refusal?: RollcallError;
 }
 
 export interface Member {
   user: string;
-  /** The app's name, else as the conversation's members have it. */
+  /** The app's name for the user, or else the name from the conversation's member list. */
   name?: string;
   /** Absent while unknown. */
   presence?: Presence;
 }
 
-/** The latest value of something, and every change that its reader is quick enough to see. */
+/** The latest value of something, and then its changes. A slow reader of the iterator skips intermediate values. */
 export class Updates<Value> implements AsyncIterable<Value> {
   private constructor();
-  /** The value as it is known now, without observing; undefined where nobody observes it, or nothing has come yet. */
+  /** The value that is known now. Undefined if nothing observes it, or if no value has arrived yet. */
   get latest(): Value | undefined;
-  /** Calls `listener` with the latest value soon, and with every change. */
+  /** Calls `listener` with the latest value, but not within this call, and then with every change. */
   subscribe(listener: (value: Value) => void, options?: Abortable): Ending;
   [Symbol.asyncIterator](): AsyncIterableIterator<Value>;
 }
@@ -232,72 +250,75 @@ export class Updates<Value> implements AsyncIterable<Value> {
 export class TypingInput {
   private constructor();
   readonly conversation: string;
-  /** The field's whole text after an edit. Returns at once; nothing of the text is kept. */
+  /** Reports the field's whole text after an edit. The text is not kept. White space alone does not count as typing. */
   edited(text: string): void;
-  /** The text is about to be sent: the typing ends now. */
+  /** Ends the typing. Call it right before the text is sent. */
   send(): void;
   /**
-   * `send`, and waits until the end of the typing is published, so that no observer sees it outlive the message. False
-   * if that could not be made sure of within so many milliseconds; an app sends its message in either case.
+   * Like `send`, and waits until the worker has published the end, so that other users do not see typing after the
+   * message. Resolves with false if the worker did not confirm it `within` this time (default: 2000), or if the client
+   * is disconnected. The app should send its message in either case.
    */
   sendConfirmed(options?: { within?: number }): Promise<boolean>;
-  /** The field's view is shown (again). A new input counts as shown. */
+  /** Reports that the field's view is shown again. A new input counts as shown. */
   appeared(): void;
-  /** The field's view is left: the typing ends now. */
+  /** Reports that the field's view is no longer shown: the typing ends. */
   disappeared(): void;
   [Symbol.dispose](): void;
 }
 
 // ---- Errors
 
-/** Stable: programs match on it. */
+/** What went wrong. The values are stable: programs may match on them. */
 export type RollcallErrorCode =
-  /** The URL is none of a worker. */
+  /** A URL is not that of a worker, or there is none. */
   | "invalid_url"
-  /** A user's, a device's or a conversation's name that breaks the rules of names. Thrown where it was given. */
+  /** The name of a user, device or conversation is invalid. Thrown by the call to which it was passed. */
   | "invalid_name"
-  /** The worker does not take the token (close code 4100). */
+  /** The worker rejects the token (close code 4100). */
   | "bad_token"
-  /** The token has expired, and so had the one that the callback gave after it (4101). */
+  /**
+   * The token has expired, and so had the one that the callback then returned (4101). While `waiting`, only the first.
+   */
   | "token_expired"
-  /** The worker found a message of ours wrong, or this one is no Rollcall worker (4102). */
+  /** The worker could not read one of the client's messages, or the server is not a Rollcall worker (4102). */
   | "protocol_error"
-  /** More messages than the worker allows (4103). */
+  /** The client sent more messages than the worker allows (4103). */
   | "too_many_messages"
-  /** A newer session of the same device is connected (4104). */
+  /** A newer session of the same device has replaced this one (4104). */
   | "replaced"
   /** The user has more sessions than the worker allows (4105). */
   | "too_many_sessions"
   /** An operator ended the session (4106). */
   | "sent_away"
-  /** The worker ended the session for another reason that a reconnect would not mend. */
+  /** The worker ended the session for another reason that a reconnect does not fix. */
   | "refused"
-  /** The user is no member of the conversation. */
+  /** The user is not a member of the conversation. */
   | "not_a_member"
-  /** More users or conversations at once than a session may observe. */
+  /** The client observes more users or conversations than the worker allows one session. */
   | "limit"
-  /** The worker did not take a single message. */
+  /** The worker rejected one message. */
   | "bad_request"
-  /** The token callback threw, or did not answer in time. */
+  /** The token callback threw an error, or did not answer in time. */
   | "token_unavailable"
-  /** No worker answered at the URL. */
+  /** No worker answered. */
   | "unreachable"
-  /** The connection ended, or nothing came over it any more. */
+  /** The connection ended without a close frame, or the worker sent nothing for too long. */
   | "connection_lost"
-  /** The worker asked to come back later or elsewhere. */
+  /** The worker closed the connection, and the client reconnects when and where the worker asked. */
   | "asked";
 
-/** A mistake or, as the reason of a `waiting` connection, the weather of the moment. */
+/** An error that needs a fix, or, in the state `waiting`, the reason for the next attempt. */
 export class RollcallError extends Error {
   constructor(code: RollcallErrorCode, message: string, details?: { closeCode?: number; cause?: unknown });
   readonly code: RollcallErrorCode;
-  /** The WebSocket close code, where the worker gave one. */
+  /** The WebSocket close code, if the worker sent one. */
   readonly closeCode: number | undefined;
-  /** Whether trying the same again may help. Where it may, the client is doing so. */
+  /** Whether a retry may help. If so, the client already retries. */
   get retry(): boolean;
 }
 
-/** What is wrong with typing settings, all of it. */
+/** The typing settings contradict each other. `problems` lists every contradiction. */
 export class InvalidTypingSettings extends RangeError {
   constructor(problems: string[]);
   readonly problems: readonly string[];
@@ -306,20 +327,22 @@ export class InvalidTypingSettings extends RangeError {
 // ---- Texts
 
 export interface InLanguage {
-  /** A BCP 47 tag, or several in order of preference (`navigator.languages`); English where none is known. */
+  /** A BCP 47 tag, or several in order of preference (`navigator.languages`). English if none of them is available. */
   language?: string | readonly string[];
 }
 
 export interface TypingTextOptions extends InLanguage {
-  /** How many names at most (3). Of more typists than that, two are named and the rest counted. */
+  /**
+   * The maximum number of names (default: 3). If more users are typing, at most two are named and the others counted.
+   */
   maximumNames?: number;
-  /** From how many typists on it says `Several people are typing`; left out: never. */
+  /** From this number of users, the text is `Several people are typing`. If omitted, never. */
   severalFrom?: number;
-  /** By when they began (the default), or by name in the language's collation. */
+  /** By when the users began to type (default), or by name, sorted by the rules of the language. */
   order?: "beginning" | "name";
-  /** Names longer than this many characters, as a reader counts them, are shortened (40). */
+  /** The maximum length of a name in grapheme clusters (default: 40). Longer names are shortened. */
   longestName?: number;
-  /** The app's name for a user; where it has none, the typist's own counts. */
+  /** Returns the app's name for a user. If it returns null, the typist's `name` is used. */
   name?: (user: string) => string | null | undefined;
 }
 
@@ -328,53 +351,59 @@ export interface LastSeenOptions extends InLanguage {
   style?: "discreet" | "exact";
 }
 
-/** `Alice and Bob are typing…`; empty if nobody types. */
+/** `Alice and Bob are typing…`. Empty if no user is typing. */
 export function typingText(
   typing: Typing, options?: TypingTextOptions & { dots?: "ellipsis" | "three" | "none" }): string;
-/** The line for a screen reader: without dots and invisible characters. */
+/** The same text for a screen reader: without dots and invisible characters. */
 export function typingLabel(typing: Typing, options?: TypingTextOptions): string;
 
-/** Decides when to tell a screen reader who is typing: when others type, and not on every dot, name or reordering. */
+/** Decides when a screen reader should announce who is typing: when the set of users changes. */
 export class TypingAnnouncer {
   constructor(options?: TypingTextOptions);
-  /** What to announce, or null for nothing new; empty when nobody is left. */
+  /** What to announce, or null if nothing changed. Empty if no user is typing any more. */
   announcement(typing: Typing): string | null;
 }
 
-/** When someone was last here; empty for a user who is unknown or was never seen. `now` is the client's. */
+/** Says when a user was last seen. Empty for a user who is unknown or was never seen. Pass the client's `now`. */
 export function lastSeenText(presence: Presence | undefined, now: number, options?: LastSeenOptions): string;
-/** How many milliseconds that text stays right if nothing but time changes it; Infinity: for ever. */
+/** How many milliseconds that text stays correct if the presence does not change; Infinity if always. */
 export function lastSeenValidity(presence: Presence | undefined, now: number, options?: LastSeenOptions): number;
 /** `Online`, `Away`, `Offline`; empty for an unknown user. */
 export function presenceText(presence: Presence | undefined, options?: InLanguage): string;
-/** The colour role of the dot beside a face; which green it is, the app's design decides. */
+/** The colour role of a user's dot. The app's design chooses the actual colours. */
 export function presenceDot(presence: Presence | undefined): "green" | "amber" | "grey" | "none";
-/** How many of a group are here: `3 of 5 online`. Those unknown count in the total alone. */
+/** How many users of a group are online: `3 of 5 online`. Users whose presence is unknown count only in the total. */
 export function groupCount(
   presences: Iterable<Presence | undefined>, total: number, options?: InLanguage,
 ): { online: number; total: number; text: string };
-/** Three dots that swell in turn, 0.4 s each: whose turn it is (null: still), and the three opacities. */
+/**
+ * Three animated dots, after `elapsed` milliseconds. Each dot's turn takes 400 ms. `phase`: whose turn it is, or null
+ * if the dots do not move. `opacities`: 0 to 1 for each dot.
+ */
 export function typingDots(
   elapsed: number, options?: { reducesMotion?: boolean }): { phase: number | null; opacities: number[] };
 
 // ---- Languages
 
-/** Adds a language, or replaces one. Throws a RangeError that names everything that is missing. */
+/** Adds or replaces a language. Throws a RangeError that lists all missing words, or if the id is not a valid tag. */
 export function addLanguage(words: LanguageWords): void;
-/** The languages there are, in the order in which they are offered. */
+/** The available languages, in the order in which to offer them. */
 export function languages(): { id: string; name: string; direction: "ltr" | "rtl" }[];
 
-/** What depends on a number, by CLDR's plural category. */
+/** A phrase that depends on a number, by CLDR's plural category. `other` replaces missing categories. */
 export type Forms = { other: string } & Partial<Record<"zero" | "one" | "two" | "few" | "many", string>>;
 
-/** The words of a language. `{name}`, `{list}`, `{count}`, `{online}` and `{total}` are filled in. */
+/** The words of a language. `{name}`, `{list}`, `{count}`, `{online}` and `{total}` are placeholders. */
 export interface LanguageWords {
   /** BCP 47. */
   id: string;
-  /** The language in its own words. */
+  /** The name of the language in that language. */
   name: string;
   direction: "ltr" | "rtl";
-  /** What stands between names; before one that begins so and not otherwise, `use`. */
+  /**
+   * The text between names. `use` replaces `pair` and `last` before a name that begins with one of `starts` and none of
+   * `except`.
+   */
   list: {
     pair: string;
     middle: string;
