@@ -86,7 +86,7 @@ final class Checks {
     /// A device has said hello, and its worker has thought about it. Who shows a token that has expired is told so.
     func greeted(_ edge: EdgeSession) {
         if !edge.isOpen, edge.closeCode != .tokenExpired {
-            fail("Redis away is weather", "\(edge.name) was not welcomed at once")
+            fail("Redis may be away", "\(edge.name) was not welcomed at once")
         }
     }
 
