@@ -6,7 +6,7 @@ internal import Simulation
     internal import Foundation
 #endif
 
-/// How far the seeds have come, for somebody who waits.
+/// Reports the progress of a run.
 struct Report {
     private let seeds: UInt64
     private let began = ContinuousClock.now
@@ -45,7 +45,7 @@ struct Report {
     }
 }
 
-/// The machine that plays.
+/// The machine that runs the simulation.
 enum Machine {
     static var cores: Int { ProcessInfo.processInfo.activeProcessorCount }
 }

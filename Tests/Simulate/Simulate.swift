@@ -1,4 +1,4 @@
-// Plays seeds of the simulation, and tells of those that break a promise.
+// Runs seeds of the simulation, and reports those that break a promise.
 
 public import ArgumentParser
 public import Simulation
@@ -30,7 +30,7 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "How many seeds to play at once.")
     var jobs = Machine.cores
 
-    /// In so many seeds every bound takes effect.
+    /// In this many seeds, every limit takes effect at least once.
     private static let enoughSeeds: UInt64 = 500
 
     func validate() throws {

@@ -1,33 +1,33 @@
-// One run from one seed.
+// One run with one seed.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// What became of a run.
+/// The result of a run.
 public struct Outcome: Sendable {
     public let seed: UInt64
     /// The first broken promise; `nil` if all were kept.
     public let violation: Violation?
-    /// How often each bound took effect.
+    /// How often each limit took effect.
     public let bounds: BoundCounts
-    /// On how many devices the client that ships ran.
+    /// The number of devices that ran the real client.
     public let clients: Int
-    /// The story, if it was asked for.
+    /// The trace, if it was requested.
     public let trace: [String]
 }
 
-/// Many workers, devices and observers against one Redis in memory, with whatever a seed lets befall them.
+/// Simulates many workers, devices and observers with one Redis in memory, and the faults that a seed draws.
 public struct Simulation: Sendable {
     private let planted: PlantedBug?
     private let stepsClock: Bool
 
-    /// - Parameter stepsClock: whether Redis's clock is set now and then.
+    /// - Parameter stepsClock: whether Redis's clock is set from time to time.
     public init(planted: PlantedBug? = nil, stepsClock: Bool = false) {
         self.planted = planted
         self.stepsClock = stepsClock
     }
 
-    /// Plays a seed, until its end or the first broken promise.
+    /// Runs a seed until its end or the first broken promise.
     public func run(seed: UInt64, isTraced: Bool = false) -> Outcome {
         let chance = Chance(seed: seed)
         var settings = SimulationSettings(drawnBy: chance.fork(), stepsClock: stepsClock)
@@ -42,7 +42,7 @@ public struct Simulation: Sendable {
 }
 
 extension World {
-    /// The acts: misfortunes while people go about; calm; stillness; the end.
+    /// The phases of a run: faults while users are active; no faults; no activity; the end.
     fileprivate func play() {
         for place in places { startWorker(at: place) }
         for device in devices { Person(device, in: self).live() }
@@ -59,8 +59,8 @@ extension World {
         leave()
     }
 
-    /// What people have said by now may wait for its turn, since devices and workers keep to the rate, and has
-    /// consequences when that comes. What waits for longer than a minute is stuck, and the checks are to find it.
+    /// Waits for messages that are still queued, since devices and workers limit the message rate, and for their
+    /// consequences. What waits for longer than a minute is stuck, and the checks find it.
     private func untilAllIsSaid() {
         let longest = agenda.now + .seconds(60)
         while checks.violation == nil, isSomethingToBeSaid, agenda.now < longest {
@@ -83,7 +83,7 @@ extension World {
         checks.checkClientsRest(since: sent)
     }
 
-    /// All devices say goodbye, and all workers but one stop in good order.
+    /// All devices send `goodbye`, and all workers but one shut down in order.
     private func leave() {
         for device in devices { device.goodbye() }
         run(until: agenda.now + .seconds(1))

@@ -1,55 +1,55 @@
-// What a run is made of.
+// What a run consists of.
 
 internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
-/// A mistake made on purpose, to see that the simulation finds it.
+/// A deliberate bug, to check that the simulation finds it.
 public enum PlantedBug: String, CaseIterable, Sendable {
-    /// A sweep removes a device without looking whether it still is the dead worker's.
+    /// A sweep removes a device without checking that it still belongs to the dead worker.
     case removalWithoutRecheck = "removal-without-recheck"
-    /// A snapshot is read before the subscription stands.
+    /// A snapshot is read before its subscription is confirmed.
     case readBeforeSubscribing = "read-before-subscribing"
-    /// A stop ends the user's typing although another of their devices types.
+    /// A stop ends the user's typing although another of their devices still types.
     case stopIgnoresOtherDevices = "stop-ignores-other-devices"
-    /// What Redis answers is split into words by `Character`: a space before a combining mark is none.
+    /// Text from Redis is split into words by `Character`, which misses a space before a combining mark.
     case splitsByCharacter = "splits-by-character"
-    /// What Redis answers is gathered by names as `String`s, of which canonically equal ones are one.
+    /// Text from Redis is keyed by `String`, which merges canonically equal names.
     case keyedByString = "keyed-by-string"
-    /// Of a snapshot in several pieces only the first is shown.
+    /// Only the first part of a snapshot in several parts is shown.
     case forgetsTheRest = "forgets-the-rest"
-    /// A message that Redis cannot take now is refused without an answer.
+    /// A message that Redis cannot process now is refused without an answer.
     case silentRefusal = "silent-refusal"
-    /// A revocation ends no session that stands.
+    /// A revocation ends no open session.
     case revocationSpares = "revocation-spares"
     /// A session outlives its token.
     case tokenNeverExpires = "token-never-expires"
-    /// An operator who sends a device away ends all sessions of its worker's loop.
+    /// An operator who disconnects a device ends all sessions of its worker's event loop.
     case sendsAllAway = "sends-all-away"
-    /// With each change of a device's state all users are looked up again.
+    /// Each change of a device's state reads all users again.
     case readsAllAgain = "reads-all-again"
-    /// A session over its rate is closed.
+    /// A session over its message rate is closed.
     case closesTalkative = "closes-talkative"
-    /// A connection that was held is never read again.
+    /// A connection that was paused is never read again.
     case neverListens = "never-listens"
     case neverUnlists = "never-unlists"
-    /// Sessions without a connection pile up.
+    /// Disconnected sessions pile up.
     case lingersForever = "lingers-forever"
-    /// The order of sessions goes by the clock alone, whatever was stored before it was set back.
+    /// Sessions are ordered by the clock alone, even after it was set back.
     case ordersByClock = "orders-by-clock"
-    /// The leases of the dead stand for as long as the clock was set back.
+    /// Leases of dead workers stay valid for as long as the clock was set back.
     case leasesIgnoreSteps = "leases-ignore-steps"
     /// Typing that was stored before the clock was set back counts until its expiry.
     case futureTypingCounts = "future-typing-counts"
-    /// A revocation is dated by Redis's clock, whatever the hosts' clocks say.
+    /// A revocation is dated by Redis's clock, which may differ from the hosts' clocks.
     case revokesByRedisClock = "revokes-by-redis-clock"
-    /// A client takes every refusal for final.
+    /// A client treats every refusal as final.
     case neverRetries = "never-retries"
-    /// The client that ships joins no conversation again after a reconnect.
+    /// The real client joins no conversation again after a reconnect.
     case clientNeverRejoins = "client-never-rejoins"
-    /// It takes a connection over which nothing comes for a good one.
+    /// The real client treats a silent connection as a good one.
     case clientTrustsSilence = "client-trusts-silence"
-    /// It does not tell a new worker what has become of its device meanwhile.
+    /// The real client does not report changes of its device's state to a new worker.
     case clientKeepsItsState = "client-keeps-its-state"
 
     var inTwin: Set<RedisTwin.PlantedBug> {
@@ -65,7 +65,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     }
 }
 
-/// The deployment that is simulated.
+/// The simulated deployment.
 struct SimulationSettings {
     var shard: ShardSettings
     let lease: Duration
@@ -77,17 +77,17 @@ struct SimulationSettings {
     var users: [UserID] = ["alice", "bob", "carol", "dave"].map(NameAlphabet.name)
     var devices: [DeviceID] = ["laptop", "phone"].map(NameAlphabet.name)
     var conversations: [ConversationID] = ["club", "room"].map(NameAlphabet.name)
-    /// Whether Redis's clock is set now and then.
+    /// Whether Redis's clock is set from time to time.
     private(set) var stepsClock: Bool
-    /// Once so many messages wait for a slow reader, its connection takes no more.
+    /// The most messages that wait for a slow reader before its connection is full.
     private(set) var patience = 3
-    /// Whether devices show tokens that expire and can be revoked, instead of their users' names.
+    /// Whether devices send tokens that expire and can be revoked, instead of their users' names.
     private(set) var usesTokens = false
-    /// The devices on which the client that ships runs, by their indices: some in every other seed.
+    /// The indices of the devices that run the real client: some in every other seed.
     private(set) var clients: Set<Int> = []
     private(set) var planted: PlantedBug?
 
-    /// Makes a mistake on purpose, and what shows it.
+    /// Plants a bug, and chooses settings that reveal it.
     mutating func plant(_ bug: PlantedBug?) {
         planted = bug
         switch bug {
@@ -97,9 +97,9 @@ struct SimulationSettings {
         }
     }
 
-    /// Draws one: with the defaults of the configuration, or with others that are allowed.
+    /// Draws settings: the defaults of the configuration, or other valid ones.
     ///
-    /// - Parameter stepsClock: whether Redis's clock is set now and then.
+    /// - Parameter stepsClock: whether Redis's clock is set from time to time.
     init(drawnBy chance: Chance, stepsClock: Bool) {
         self.stepsClock = stepsClock
         workers = chance.count(in: 2...4)
@@ -113,7 +113,7 @@ struct SimulationSettings {
         shard.grace = chance.pick([.seconds(5), .seconds(5), .seconds(3)])
         shard.lease = lease
         shard.heartbeat = heartbeat
-        // The checks expect a change within moments: a longer pause would excuse much else.
+        // The checks expect updates soon: a longer pause would excuse too much.
         shard.presenceCoalesce = chance.pick([.zero, .milliseconds(50)])
         bind(chance)
         usesTokens = chance.happens(0.5)
@@ -128,7 +128,7 @@ struct SimulationSettings {
         }
     }
 
-    /// Makes each bound small in every other seed.
+    /// Makes each limit small in every other seed.
     private mutating func bind(_ chance: Chance) {
         func small(_ bound: WritableKeyPath<ShardSettings, Int>, _ sizes: ClosedRange<Int>) {
             let size = chance.count(in: sizes)
@@ -151,13 +151,13 @@ struct SimulationSettings {
         if chance.happens(0.5) { patience = chance.count(in: 1...2) }
     }
 
-    /// What outage a lease survives in any case: a heartbeat before it, and a new connection after it.
+    /// The longest outage that a lease certainly survives, with a heartbeat before it and a new connection after it.
     var survived: Duration { lease / 2 }
 
-    /// Within what time after a worker's death everybody must know.
+    /// The time limit after a worker's death until all observers must know.
     var judging: Duration { lease + Checks.settling }
 
-    /// How long after the last event the last consequence of it can come: a worker stops, the grace of its last device
-    /// is over, its lease passes, it is swept by one who has watched for a lease.
+    /// How long the consequences of the last event may take: a worker stops, its last device's grace period ends, its
+    /// lease expires, and it is swept by a worker that has watched leases for one lease.
     var settled: Duration { drain + shard.grace + lease * 2 + .seconds(4) }
 }

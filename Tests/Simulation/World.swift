@@ -4,13 +4,13 @@ internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
-/// A machine on which a worker runs, life after life.
+/// A machine on which workers run, one after another.
 final class Place {
     let index: Int
-    /// For each shard, its ways to Redis.
+    /// The connections of each shard to Redis.
     let routes: [RedisRoutes]
     fileprivate(set) var worker: SimulatedWorker?
-    /// How many lives the worker of this place has had under each id.
+    /// How many workers have run here under each id.
     fileprivate var lives: [String: Int] = [:]
 
     init(_ index: Int, shards: Int, in world: World) {
@@ -22,16 +22,16 @@ final class Place {
         }
     }
 
-    /// The configured name of the worker here.
+    /// The configured id of the worker here.
     var id: String { "w\(index + 1)" }
 }
 
-/// A simulated deployment: one Redis, workers, devices, and what is true of them.
+/// A simulated deployment: one Redis, workers, devices, and their expected state.
 final class World {
     let settings: SimulationSettings
     let agenda = Agenda()
     let trace: Trace
-    /// Chance for the network, for workers' own decisions, for people, and for faults.
+    /// Random streams for the network, for workers' own decisions, for users, and for faults.
     let network: Chance
     let workerChance: Chance
     let deviceChance: Chance
@@ -42,7 +42,7 @@ final class World {
     let names: [DeviceName]
     private(set) var places: [Place] = []
     private(set) var devices: [any Device] = []
-    /// Those of them on which the client that ships runs.
+    /// The devices that run the real client.
     private(set) var clients: [ClientDevice] = []
     private(set) var redis: RedisServer!
     private(set) var truth: Truth!
@@ -50,11 +50,11 @@ final class World {
     private(set) var weather = Weather()
     var bounds = BoundCounts()
     var tokens: [Token] = []
-    /// Nobody does anything any more.
+    /// Whether all users are inactive.
     var isStill = false
-    /// Former workers: what is on its way may still name them.
+    /// Former workers, which messages in flight may still name.
     private var gone: [SimulatedWorker] = []
-    /// How often an outage began or ended.
+    /// Counts beginnings and ends of outages.
     private var turns = 0
 
     init(_ settings: SimulationSettings, _ chance: Chance, isTraced: Bool) {
@@ -78,7 +78,7 @@ final class World {
         clients = devices.compactMap { $0 as? ClientDevice }
     }
 
-    /// Lets go of all that holds the world.
+    /// Drops references to the world, to break retain cycles.
     func end() {
         for worker in workers { worker.end() }
         for device in devices { device.end() }
@@ -92,7 +92,7 @@ final class World {
 
     // MARK: Workers
 
-    /// Starts a worker where none runs.
+    /// Starts a worker, unless one runs here.
     func startWorker(at place: Place, as id: String? = nil) {
         guard place.worker == nil else { return }
         let id = id ?? place.id
@@ -123,10 +123,10 @@ final class World {
         weather.ends(spell, agenda.now)
     }
 
-    /// Counts what changes what may be expected.
+    /// Counts all changes of what may be expected.
     var revision: Int { turns + truth.revision }
 
-    /// How far back views may be that depend on these places.
+    /// Returns how old views may be that depend on these places.
     func calm(at places: [Weather.Place], settling: Duration = Checks.settling) -> Instant {
         weather.calm(before: agenda.now, at: places, settling: settling)
     }

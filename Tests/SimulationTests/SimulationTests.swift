@@ -3,9 +3,9 @@ import Harness
 import Simulation
 import Testing
 
-/// Some of the seeds that `make simulate` plays by the thousand, and that it would find mistakes.
+/// Runs some of the seeds of which `make simulate` runs thousands, and checks that planted bugs are found.
 @Suite struct SimulationTests {
-    @Test("every promise is kept, whatever goes wrong")
+    @Test("every promise is kept under all faults")
     func promises() async {
         let broken = await outcomes(of: Simulation(), seeds: 1...200).filter { $0.violation != nil }
         for outcome in broken {
@@ -13,14 +13,14 @@ import Testing
         }
     }
 
-    @Test("a mistake made on purpose is found", arguments: PlantedBug.allCases)
+    @Test("a planted bug is found", arguments: PlantedBug.allCases)
     func found(_ bug: PlantedBug) async {
         let simulation = Simulation(planted: bug)
         let isFound = await onThread { (1...UInt64(100)).contains { simulation.run(seed: $0).violation != nil } }
         #expect(isFound, "not within 100 seeds")
     }
 
-    @Test("the Swift client takes part in many seeds, and its mistakes show nowhere else")
+    @Test("the Swift client takes part in many seeds, and its planted bugs have no effect elsewhere")
     func clients() async {
         await onThread {
             let seeds = Array(1...UInt64(20))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("a seed plays the same each time, with or without somebody who listens")
+    @Test("a seed runs the same each time, with or without a trace")
     func sameEachTime() async {
         await onThread {
             for seed in [3, 16, 55] as [UInt64] {
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// Each process has another order of a set's members.
-    @Test("a seed plays the same in every process", arguments: [3, 16, 55])
+    /// The order of a set's elements differs between processes.
+    @Test("a seed runs the same in every process", arguments: [3, 16, 55])
     func sameInEachProcess(seed: Int) async {
         @Sendable func trace() throws -> Data {
             let process = Process()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Plays take seconds: on the threads of tasks they would keep all other tests waiting.
+    /// Runs this on a new thread, since it takes seconds and would block all other tests on the threads of tasks.
     private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { done in
             let thread = Thread { done.resume(returning: body()) }

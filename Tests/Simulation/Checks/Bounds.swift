@@ -1,6 +1,6 @@
-// The bounds of a worker: a simulation that never meets one says nothing about it.
+// The limits of a worker: a simulation in which one never takes effect says nothing about it.
 
-/// Something of which a worker takes, keeps or does only so much.
+/// Something that a worker limits.
 public enum Bound: String, CaseIterable, Sendable {
     case watchedUsers = "watched users"
     case joinedConversations = "joined conversations"
@@ -16,7 +16,7 @@ public enum Bound: String, CaseIterable, Sendable {
     case outbound = "messages that wait for a slow reader"
 }
 
-/// Counts how often each bound took effect.
+/// Counts how often each limit took effect.
 public struct BoundCounts: Hashable, Sendable {
     public private(set) var counts: [Bound: Int] = [:]
 
@@ -26,6 +26,6 @@ public struct BoundCounts: Hashable, Sendable {
 
     public mutating func add(_ other: BoundCounts) { counts.merge(other.counts) { $0 + $1 } }
 
-    /// The bounds that never took effect.
+    /// The limits that never took effect.
     public var unmet: [Bound] { Bound.allCases.filter { counts[$0] == nil } }
 }

@@ -1,27 +1,28 @@
-// What is promised to an app: what the client that ships shows is the truth in time, and the client asks no more of its
-// worker than it may.
+// What is promised to applications: the real client shows the actual state in time, and stays within its worker's
+// limits.
 
 internal import RollcallClient
 internal import RollcallCore
 internal import RollcallModel
 
 extension Checks {
-    /// How long after the last hindrance a client is connected: its longest pause, and the way there.
+    /// The time limit for reconnecting after the last problem: the longest pause of the client, and the time to
+    /// connect.
     private static let reconnecting = ClientOptions().longestPause + .seconds(1)
-    /// How long a connection over which nothing comes may count as one: after a silence, or a doubt just before it is
-    /// one, the client asks, and waits three seconds for the answer.
+    /// How long a connection without incoming data may count as connected: after a silence, or a doubt just before one,
+    /// the client sends a ping and waits three seconds for the answer.
     private static func silence(_ ping: Duration) -> Duration { ping * 2 + ClientOptions().silenceSlack + .seconds(4) }
-    /// The longest pause between two attempts at what a worker refused for now.
+    /// The longest pause between two attempts at a request that was refused with `retry: true`.
     private static let retrying = Duration.seconds(15) + lag
 
-    /// Looks at a client now and then.
+    /// Checks a client.
     func checkClient(_ device: ClientDevice) {
         checkConnection(of: device)
         checkState(of: device)
         checkScreen(of: device)
     }
 
-    /// Everything on the screen.
+    /// Checks everything that is displayed.
     func checkScreen(of device: ClientDevice) {
         guard let app = device.app, violation == nil else { return }
         let expectation = Expectation(world, at: device.places)
@@ -51,7 +52,7 @@ extension Checks {
         }
     }
 
-    /// Its worker knows what the person said of the device.
+    /// Checks that the worker has the device state that the user set.
     private func checkState(of device: ClientDevice) {
         let settled = world.calm(at: device.places) - Self.lag
         guard device.isInTouch, device.stateSince < settled, let edge = device.session, edge.isOpen,
@@ -65,8 +66,8 @@ extension Checks {
         }
     }
 
-    /// Whether the client may be waiting to ask again for what was refused, or has yet to send something at the worker's rate,
-    /// or its worker has yet to take what it sent.
+    /// Returns whether the client may be waiting to repeat a refused request or to send something because of the
+    /// message rate, or its worker still has to process what it sent.
     private func isWaiting(_ device: ClientDevice) -> Bool {
         let isWaiting = hasToWait(device)
         if isWaiting { device.waited = world.agenda.now }
@@ -105,16 +106,16 @@ extension Checks {
         fail("an app shows the truth", "\(device.name) wants to know of \(user) since \(since.text), and shows nothing")
     }
 
-    /// Whether it is what an earlier connection brought, and the client waits for the word of this one, which may be on
-    /// its way by now.
+    /// Returns whether this is from an earlier connection, while the client waits for the update of the current one,
+    /// which may be in flight.
     private func isOfBefore(_ presence: Presence, on device: ClientDevice) -> Bool {
         let first = device.lastEdge?.view.watched[presence.user]?.firstShown
         return isToCome(first, last: device.lastWire?.lastPresence[presence.user]) && isWaiting(device)
     }
 
     /// - Parameters:
-    ///   - first: when the worker first sent word.
-    ///   - last: when word last came.
+    ///   - first: when the worker first sent an update.
+    ///   - last: when the last update arrived.
     private func isToCome(_ first: Instant?, last: Instant?) -> Bool {
         guard let first, let last else { return true }
         return last < first
@@ -166,7 +167,7 @@ extension Checks {
         if !expected.may, !isOfBefore(conversation, on: device) {
             fail("typing ends", "\(device.name) shows \(user) typing in \(conversation), who stopped")
         }
-        // Who is cut off distrusts the last word some time after it would have been said again.
+        // A disconnected client stops displaying the last update some time after it should have been repeated.
         let expiry = world.settings.shard.typing.expiry
         let longest = expiry * 2 + .seconds(2) + Self.lag
         let isAlive = world.truth.devices(of: user).contains {
@@ -187,11 +188,11 @@ extension Checks {
         fail("an app shows the truth", "\(device.name) waits since \(since.text) to see who types in \(conversation)")
     }
 
-    // MARK: Rest
+    // MARK: Inactivity
 
-    /// Retries end: a client that has all it wants says nothing more but what keeps its token fresh.
+    /// Checks that retries end: a client with all of its subscriptions sends nothing but new tokens.
     ///
-    /// - Parameter before: how many messages each had sent when nobody did anything any more.
+    /// - Parameter before: how many messages each client had sent when all activity ended.
     func checkClientsRest(since before: [Int]) {
         for (device, sent) in zip(world.clients, before) where !world.settings.usesTokens && !isWaiting(device) {
             guard device.sent > sent else { continue }
@@ -201,7 +202,7 @@ extension Checks {
 
     // MARK: Limits
 
-    /// A client has sent a message.
+    /// Checks a message that a client has sent.
     func said(_ request: ClientRequest, _ bytes: Int, in pace: inout Pace, by device: ClientDevice) {
         world.trace.note(device.name, "sends \(request.message.text)")
         if bytes > world.settings.shard.limits.messageBytes {

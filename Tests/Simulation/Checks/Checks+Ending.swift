@@ -1,11 +1,11 @@
-// What must be so when nobody does anything any more, and when all have left.
+// What must hold when all activity has ended, and when all devices have left.
 
 internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
 extension Checks {
-    /// Every record says what the devices decided, under incarnations that live, and nothing else stands.
+    /// Checks that every record has what the devices decided, under live incarnations, and nothing else.
     func checkRecords() {
         let twin = world.redis.twin
         for user in world.users {
@@ -16,7 +16,7 @@ extension Checks {
             if !twin.record(of: user).devices.isEmpty { fail("erased", "\(user) was erased, and has a record") }
         }
         for (incarnation, names) in expectedLists {
-            // An entry is left where the answer to its listing was lost; it goes with the worker's incarnation.
+            // If the reply to a listing is lost, an extra entry may stay until the worker's incarnation ends.
             let untold = world.truth.untold[incarnation, default: []].subtracting(names)
             let found = (twin.sessions[incarnation] ?? []).subtracting(untold).symmetricDifference(names)
                 .map(\.text).sorted()
@@ -24,7 +24,7 @@ extension Checks {
             fail("records", "the list of \(incarnation) is not what it holds: \(found.joined(separator: ", "))")
         }
         checkIncarnations()
-        // What was stored before the clock was set back stays as a key, and counts nowhere.
+        // What was stored before the clock was set back stays as a key, but does not count.
         if twin.typingSets.values.contains(where: {
             $0.read(at: twin.time)?.values.contains(where: twin.counts) == true
         }) {
@@ -32,7 +32,8 @@ extension Checks {
         }
     }
 
-    /// A refusal that can be retried was retried until it worked: each session follows what its device wants.
+    /// Checks that refused requests were repeated until they succeeded: each session has the subscriptions that its
+    /// device wants.
     func checkFollowed() {
         for device in world.devices {
             guard let edge = device.session, edge.isOpen else { continue }
@@ -77,7 +78,7 @@ extension Checks {
         fail("nothing left behind", "\(one) is dead and stands in Redis still")
     }
 
-    /// Idle is free: a still world costs heartbeats and audits.
+    /// Checks that an inactive world costs only heartbeats and audits.
     func checkIdle(since before: [RedisCommand.Kind: Int]) {
         for kind in RedisCommand.Kind.allCases where !kind.isRoutine {
             let count = world.redis.executed[kind, default: 0] - before[kind, default: 0]
@@ -85,7 +86,7 @@ extension Checks {
         }
     }
 
-    /// Everybody has left.
+    /// Checks that nothing is left after all devices have left.
     func checkNothingIsLeft() {
         checkRecords()
         for topic in world.redis.heardTopics {

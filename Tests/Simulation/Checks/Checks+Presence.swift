@@ -1,10 +1,10 @@
-// What is promised of presence.
+// What is promised about presence.
 
 internal import RollcallCore
 internal import RollcallModel
 
 extension Checks {
-    /// Online if any device is; no ghosts; no flapping; no missed change.
+    /// Checks for missed changes, flaps, and users who are shown present without a device.
     func checkPresence(_ presence: Presence, for edge: EdgeSession) {
         let expectation = expectation(for: edge)
         let allowed = expectation.statuses(of: presence.user)
@@ -25,18 +25,18 @@ extension Checks {
         fail("no missed change", "\(edge.name) watches \(user) since \(watched.since.text) and was shown nothing")
     }
 
-    /// A stale message never overwrites a newer one. Only Redis can go back.
+    /// Checks that an older message never overwrites a newer one. Only Redis itself may go back.
     func checkVersion(_ presence: Presence, _ before: View, _ edge: EdgeSession) {
         guard let watched = before.watched[presence.user], let shown = watched.shown,
             presence.version < shown.version
         else { return }
-        // A record that is made anew begins with the clock as it is.
+        // A record that is created again starts with the current clock.
         if world.truth.clockSet != nil, world.truth.everErased.contains(presence.user) { return }
         if let lost = world.truth.dataLost, let last = watched.lastShown, lost > last - .seconds(10) { return }
         fail("stale", "\(edge.name) is told of \(presence.user) at \(presence.version) after \(shown.version)")
     }
 
-    /// When somebody was last seen never moves back.
+    /// Checks that a user's last-seen time never goes back.
     func checkLastSeen(_ presence: Presence, _ before: View, _ edge: EdgeSession) {
         guard world.truth.dataLost == nil, world.truth.clockSet == nil, !world.truth.everErased.contains(presence.user),
             let shown = before.watched[presence.user]?.shown, let last = shown.lastSeen,
@@ -45,8 +45,8 @@ extension Checks {
         fail("last seen", "\(edge.name) is told that \(presence.user) was seen earlier than it was told before")
     }
 
-    /// Over a Redis that was away or lost its data, an observer who has just come is shown what Redis holds; and goes on
-    /// to be while the worker is cut off.
+    /// Returns whether an observer may still be shown what Redis holds. After Redis was away or lost its data, a new
+    /// observer is, and stays so while the worker is cut off.
     ///
     /// - Parameter first: when the observer was first shown the user.
     func isExcused(

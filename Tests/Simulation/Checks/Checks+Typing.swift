@@ -1,23 +1,23 @@
-// What is promised of typing.
+// What is promised about typing.
 
 internal import RollcallCore
 internal import RollcallModel
 
 extension Checks {
-    /// Nobody sees themselves typing.
+    /// Users never see their own typing.
     func checkNotSelf(_ typing: ServerMessage.Typing, _ edge: EdgeSession) {
         guard typing.users.contains(where: { $0.user == edge.user }) else { return }
         fail("nobody sees themselves typing", "\(edge.name) is told so in \(typing.conversation)")
     }
 
-    /// Nobody sees typing where they are no member.
+    /// Only members see typing.
     func checkMembership(_ typing: ServerMessage.Typing, _ edge: EdgeSession) {
         guard typing.count > 0, world.truth.isMember(edge.user, of: typing.conversation, for: edge) == false
         else { return }
         fail("members only", "\(edge.name) is told who types in \(typing.conversation)")
     }
 
-    /// Typing ends; a user types while any of their devices does; no missed change.
+    /// Checks that typing ends, that a user types while any of their devices does, and that no change is missed.
     func checkTyping(in conversation: ConversationID, for edge: EdgeSession) {
         guard let joined = edge.view.joined[conversation] else { return }
         if world.truth.isMember(edge.user, of: conversation, for: edge) == false {
@@ -38,7 +38,7 @@ extension Checks {
         }
     }
 
-    /// Who is no member is told so, and is out.
+    /// Checks that a user who is not a member is notified and removed from the conversation.
     private func checkOut(of conversation: ConversationID, since: Instant, _ edge: EdgeSession) {
         guard since < world.calm(at: edge.places) - Self.lag else { return }
         fail("members only", "\(edge.name) has joined \(conversation) and is no member")

@@ -1,11 +1,11 @@
-// The promises, looked at whenever somebody is told something, and often in between.
+// Checks the promises whenever an observer receives something, and often in between.
 
 internal import RollcallCore
 internal import RollcallModel
 
 /// A broken promise.
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
-    /// Which promise.
+    /// The name of the promise.
     public let promise: String
     public let what: String
     /// Seconds of virtual time.
@@ -14,17 +14,18 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(at)  \(promise): \(what)" }
 }
 
-/// Watches a run.
+/// Checks a run.
 final class Checks {
     private(set) var violation: Violation?
     unowned let world: World
     private var expected: (at: Instant, revision: Int, by: [Int: Expectation])
 
-    /// How long news takes where nothing is amiss.
+    /// How long an update may take when there is no outage.
     static let lag = Duration.milliseconds(500)
-    /// How long a message may wait for budgets: as long as the smallest of them take to pay for all that a person asks for.
+    /// How long a message may wait for budgets: as long as the smallest budgets take for everything that a user asks
+    /// for.
     static let waiting = Duration.seconds(15)
-    /// How long it may take after an outage.
+    /// How long an update may take after an outage.
     static let settling = Duration.seconds(2)
 
     init(_ world: World) {
@@ -32,14 +33,14 @@ final class Checks {
         expected = (world.agenda.now, 0, [:])
     }
 
-    /// The first broken promise is what a run tells of: what follows is often its consequence.
+    /// Records the first broken promise; later ones are often its consequence.
     func fail(_ promise: String, _ what: @autoclosure () -> String) {
         guard violation == nil else { return }
         violation = Violation(promise: promise, what: what().spelledOut, at: world.agenda.now.text)
         world.trace.note("BROKEN", "\(promise): \(what())")
     }
 
-    /// What those may be shown whose worker is where this one's is.
+    /// Returns what observers may be shown whose worker runs where this one's does.
     func expectation(for edge: EdgeSession) -> Expectation {
         if world.weather.spells.contains(where: { $0.place == edge.place }) {
             return Expectation(world, at: edge.places)
@@ -53,7 +54,7 @@ final class Checks {
         return expectation
     }
 
-    /// Looks at everybody now and then: what did not come is not seen when something comes.
+    /// Checks all observers regularly, since missing updates cause no event.
     func watch() {
         world.agenda.after(.milliseconds(400)) { [self] in
             for edge in world.observers { checkView(of: edge) }
@@ -63,7 +64,7 @@ final class Checks {
         }
     }
 
-    /// A worker has told an observer something.
+    /// Checks a message that a worker sent to an observer.
     ///
     /// - Parameter before: the observer's view until then.
     func told(_ message: ServerMessage, to edge: EdgeSession, before: View) {
@@ -83,7 +84,8 @@ final class Checks {
         }
     }
 
-    /// A device has said hello, and its worker has thought about it. Who shows a token that has expired is told so.
+    /// Checks a session after the worker has processed its `hello`. If the token has expired, the session may be
+    /// closed.
     func greeted(_ edge: EdgeSession) {
         if !edge.isOpen, edge.closeCode != .tokenExpired {
             fail("Redis may be away", "\(edge.name) was not welcomed at once")
@@ -112,7 +114,7 @@ final class Checks {
         }
     }
 
-    /// Sessions that are over do not pile up, whatever Redis refuses.
+    /// Checks that ended sessions do not pile up while Redis refuses writes.
     private func checkLingering() {
         for shard in world.workers.flatMap(\.shards) {
             let lingering = shard.shard.lingeringSessionCount
@@ -122,10 +124,10 @@ final class Checks {
         }
     }
 
-    /// Every message with an id is answered, as soon as nothing is amiss.
+    /// Checks that every message with an id is answered, unless there is an outage.
     private func checkAnswers(to edge: EdgeSession) {
         let calm = world.calm(at: edge.places)
-        // What is asked for in too short a time waits its turn: the members of a conversation, and what is said after it.
+        // Requests that exceed the message rate wait: a conversation's members, and messages sent after that request.
         let patience =
             edge.lastWaited.map { world.agenda.now - $0 < Self.lag * 2 } ?? false ? Self.waiting : Self.lag * 2
         let taken = edge.view.asked.values.compactMap { asked in asked.taken.map { (at: $0, message: asked.message) } }
@@ -137,7 +139,7 @@ final class Checks {
         }
     }
 
-    /// No session outlives its token, nor a revocation.
+    /// Checks that no session outlives its token or a revocation.
     private func checkToken(of edge: EdgeSession) {
         guard let token = edge.token, edge.worker.process.hasRun(for: Self.lag) else { return }
         if token.expires < world.agenda.now - Self.lag { fail("tokens end", "\(edge.name) outlives its token") }
@@ -148,8 +150,8 @@ final class Checks {
         }
     }
 
-    /// How long a session may outlive a revocation of which nobody could tell it, since the record names a newer session of
-    /// the device: until the audit comes to it.
+    /// How long a session may outlive a revocation if its worker could not be notified, because the record names a
+    /// newer session of the device: until the audit checks it.
     private func untold(_ edge: EdgeSession) -> Duration {
         guard world.truth.device(of: edge).current !== edge else { return .zero }
         let settings = world.settings.shard

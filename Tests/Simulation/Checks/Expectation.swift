@@ -1,25 +1,25 @@
-// What an observer may be shown, as far as it depends on where the observer's worker is and on nothing else of the
-// observer: the same for all who look from there.
+// What an observer may be shown, as far as it depends only on the machine of the observer's worker. It is the same for
+// all observers of that worker.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// What may be shown by the worker of one machine at one moment.
+/// What the worker of one machine may show at one moment.
 final class Expectation {
     struct Typing {
-        /// Whether news that the user types is recent enough, as far as news travels.
+        /// Whether an update that the user types is recent enough, given how long updates take.
         var may = false
-        /// Whether any signal is recent enough for typing to be shown at all, whatever is amiss.
+        /// Whether any signal is recent enough for typing to be shown at all, even during outages.
         var isAlive = false
-        /// Whether somebody who does not see it has missed it.
+        /// Whether an observer who does not see it has missed an update.
         var must = false
     }
 
     private unowned let world: World
     private let places: [Weather.Place]
-    /// The places, and their workers as judges of others.
+    /// The places, and their workers as judges of leases.
     private let judges: [Weather.Place]
-    /// Whether nothing is amiss anywhere, nor was for long.
+    /// Whether there is no outage anywhere, and all earlier ones have settled.
     private let isCalm: Bool
     private var statuses: [UserID: StatusSet] = [:]
     private var typing: [ConversationID: [UserID: Typing]] = [:]
@@ -57,7 +57,8 @@ final class Expectation {
         let calm = world.calm(at: (device.isJudged ? judges : places) + device.machine, settling: settling)
         let earliest = min(calm, restored(device)) - Checks.lag
         var states = device.states(since: earliest, until: now)
-        // A session that came and went in an outage may never be known to others, who go on with the one before.
+        // Other workers may never learn of a session that began and ended during an outage, and continue with the one
+        // before.
         states.formUnion(
             device.resurfacing { worker, isJudged in
                 let settling = isJudged ? world.settings.judging : Checks.settling
@@ -73,8 +74,9 @@ final class Expectation {
         return states
     }
 
-    /// From when what Redis was restored to may be seen: of devices that are there until they are said again, of others
-    /// until they are judged. Whoever is behind may not know yet that a device is back.
+    /// Returns from when on data that Redis was restored to may be seen: of connected devices until they are written
+    /// again, of others until their end is detected. An observer with older knowledge may not know yet that a device is
+    /// back.
     private func restored(_ device: DeviceTruth) -> Instant {
         let now = world.agenda.now
         let calm = world.calm(at: places + device.machine)
@@ -85,19 +87,19 @@ final class Expectation {
         return world.truth.dataFrom
     }
 
-    /// Whether one of these machines was in trouble for long enough that its worker's lease may have passed.
+    /// Returns whether one of these machines had an outage of such length that its worker's lease may have expired.
     private func wasCutOff(at machines: [Weather.Place], since earliest: Instant) -> Bool {
         world.weather.lasted(
             world.settings.survived, at: machines, heartbeat: world.settings.heartbeat, since: earliest,
             until: world.agenda.now, settling: Checks.settling)
     }
 
-    /// Whether the user's record may for a moment be without the device.
+    /// Returns whether the device may be missing from the user's record for a moment.
     ///
-    /// A session that began in an outage may be written only after an older one's removal. Over a Redis that lost its
-    /// data devices that are connected and active are said again at once, the others a second later; a real change of
-    /// another device goes before all that, and so does what a worker says that is itself in trouble, since it may be
-    /// about to say all that it has; its own devices come later still.
+    /// A session that began during an outage may be written only after an older one was removed. After Redis lost its
+    /// data, connected active devices are written again at once, and others a second later. Changes of another device
+    /// are written before that, and so are those of a worker that has an outage itself, which may be about to write
+    /// everything again; its own devices follow even later.
     private func mayBeForgotten(_ device: DeviceTruth, _ states: StateSet) -> Bool {
         if device.isUncertain, world.isUnsettled(at: [.redis]) { return true }
         let calm = world.calm(at: places + device.machine) - Checks.lag
@@ -123,7 +125,7 @@ final class Expectation {
             expected.may =
                 expected.may
                 || typing.mayType(since: { world.calm(at: places + $0.places) - Checks.lag }, expiry: expiry)
-            // Who cannot hear renewals ends the typing by its deadline.
+            // A worker that receives no renewals ends the typing at its deadline.
             expected.must =
                 expected.must
                 || !world.isUnsettled(at: places)
@@ -131,7 +133,7 @@ final class Expectation {
                         on: device.current, since: calm - Checks.lag, until: now,
                         outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
         }
-        // Older data may hold what was stopped since, until it expires.
+        // Older data may contain typing that was stopped since, until it expires.
         if let lost = world.truth.dataLost, now < lost + expiry + Checks.lag || lost > calm - Checks.lag {
             expected.may = expected.may || expected.isAlive
         }

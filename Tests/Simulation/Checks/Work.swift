@@ -1,15 +1,15 @@
-// What one message may cost: work amplification is a broken promise like any other.
+// What one message may cost: excessive work is a broken promise like any other.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// Work that a shard wants done at once because of one message.
+/// The work that a shard starts at once because of one message.
 struct Work: Hashable {
-    /// Commands to Redis, a look-up of several users counting as many.
+    /// Commands to Redis; a lookup of several users counts once for each.
     var commands = 0
-    /// Channels to be subscribed or unsubscribed. Each subscription is followed by one look-up.
+    /// Channels to subscribe to or unsubscribe from. Each subscription is followed by one lookup.
     var channels = 0
-    /// Frames to sessions, besides the one answer that each message has.
+    /// Frames to sessions, besides the one answer to each message.
     var frames = 0
 
     init(commands: Int = 0, channels: Int = 0, frames: Int = 0) {
@@ -39,18 +39,18 @@ struct Work: Hashable {
 }
 
 extension Work {
-    /// The table of bounds: the most that one message makes its worker do at once, whatever came before it.
+    /// The table of limits: the most work that a message may cause at once, in any situation.
     ///
     /// - Parameters:
-    ///   - rooms: how many conversations a session has joined at most.
-    ///   - users: how many users a session watches at most, and how many members of a conversation it is told of.
+    ///   - rooms: the most conversations that a session has joined.
+    ///   - users: the most users that a session watches, and the most members of a conversation that it is shown.
     static func bound(of message: ClientMessage, rooms: Int, users: Int) -> Work {
         let leavingAll = 2 * rooms + users * (rooms + 1)
         return switch message {
-        // The list and the write of the device, and what is left when the session cannot be.
+        // Listing and writing the device, and the cleanup if the session cannot be created.
         case .hello: Work(commands: 2, frames: 3)
         case .token: Work(commands: 1 + rooms, channels: leavingAll, frames: 2)
-        // In the background nobody types.
+        // A device in the background does not type.
         case .state: Work(commands: 1 + rooms, frames: 1)
         case .watch(let named): Work(channels: named.count, frames: 2)
         case .unwatch(let named): Work(channels: named.count, frames: 1 + named.count)
@@ -65,9 +65,9 @@ extension Work {
 }
 
 extension Checks {
-    /// A message came, and this is what follows at once: nothing if it waits to be taken.
+    /// Checks the work that a message causes at once; there must be none if the message waits.
     func checkWork(of message: ClientMessage, isTaken: Bool, _ actions: [ShardAction], for edge: EdgeSession) {
-        // A message over the rate ends its session, and what ends with it is not the message's work.
+        // A message over the rate ends its session. The work of that does not count for the message.
         guard !actions.contains(where: { if case .close = $0 { true } else { false } }) else { return }
         let work = Work(of: actions)
         let bound =

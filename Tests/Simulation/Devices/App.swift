@@ -1,10 +1,10 @@
-// An app around the client that ships: what it observes, what its person types into, and what stands on its screen.
+// An application that uses the real Swift client: what it observes, what its user types, and what it displays.
 
 internal import RollcallClient
 internal import RollcallCore
 internal import RollcallModel
 
-/// What an app shows, which is what its client last gave it.
+/// What an application displays: the last values from its client.
 struct Screen {
     struct Watched {
         let since: Instant
@@ -19,19 +19,19 @@ struct Screen {
     }
 
     fileprivate(set) var connection = ConnectionState.idle
-    /// Since when there has been a connection, or none.
+    /// When the connection last began or ended.
     fileprivate(set) var connectionSince: Instant
     fileprivate(set) var users: [UserID: Watched] = [:]
     fileprivate(set) var conversations: [ConversationID: Joined] = [:]
 }
 
-/// An app, from its start until it is closed or killed.
+/// An application, from its start until it is closed or killed.
 final class App {
     let loop: AgendaLoop
     private(set) var screen: Screen
-    /// Called when something on the screen has changed.
+    /// Called when the display changes.
     var onChange: () -> Void = {}
-    /// Called when the client has given up.
+    /// Called when the client has failed for good.
     var onFailure: () -> Void = {}
 
     private let agenda: Agenda
@@ -41,7 +41,7 @@ final class App {
     private var typing: [ConversationID: Updates<Typing>.Iterator] = [:]
     private var inputs: [ConversationID: TypingInput] = [:]
     private var wasBehind = false
-    /// When its client last had more to send than its worker's rate let it.
+    /// When its client last had more to send than its worker's message rate allows.
     private var lastBehind: Instant?
 
     init(_ client: RollcallClient, on loop: AgendaLoop, _ agenda: Agenda) {
@@ -53,14 +53,14 @@ final class App {
         loop.onTurn = { [weak self] in self?.look() }
     }
 
-    /// Its process is gone, without a word from the client.
+    /// Kills the process, without a `goodbye` from the client.
     func kill() {
         loop.end()
         onChange = {}
         onFailure = {}
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     func connect() { client.connect() }
 
@@ -101,9 +101,10 @@ final class App {
         inputs[conversation]?.send()
     }
 
-    // MARK: What it shows
+    // MARK: Display
 
-    /// Whether its client has more to send than its worker's rate lets it, or had a moment ago.
+    /// Returns whether the client has more to send than its worker's message rate allows, or had within the last
+    /// `pause`.
     func isBehind(orWasFor pause: Duration) -> Bool {
         client.isBehind || lastBehind.map { $0 > agenda.now - pause } ?? false
     }

@@ -1,5 +1,5 @@
-// A device on which the client that ships runs: all that a model of a good client does by itself is the client's business
-// here, and its app does nothing but what a person does.
+// A device that runs the real Swift client. The client itself decides everything that the model of a good client
+// decides on other devices; the application only does what its user does.
 
 internal import RollcallClient
 internal import RollcallCore
@@ -12,36 +12,36 @@ final class ClientDevice: Device, @unchecked Sendable {
     let device: DeviceID
     let chance: Chance
     let route: Route
-    /// The app, while it runs.
+    /// The application, while it runs.
     private(set) var app: App?
-    /// The client's newest attempt, or its connection.
+    /// The client's newest attempt to connect, or its connection.
     private(set) var wire: ClientWire?
     private(set) var state = DeviceState.active
     private(set) var stateSince: Instant
-    /// Whom and what the person wants to see.
+    /// What the user wants to see.
     private(set) var wantedUsers: Set<UserID>
     private(set) var wantedConversations: Set<ConversationID>
-    /// The connection over which it was last in touch, and the worker's end of it.
+    /// The connection over which the client last received updates, and the worker's end of it.
     private(set) var lastWire: ClientWire?
     private(set) var lastEdge: EdgeSession?
-    /// When something last stood in the way of a connection.
+    /// When something last prevented a connection.
     private(set) var hindered: Instant
-    /// When something of what its client asks for last had to wait, for a retry or for a budget.
+    /// When a request of the client last had to wait, for a retry or for a budget.
     var waited: Instant?
-    /// How many messages its clients have sent.
+    /// The number of messages that its clients have sent.
     var sent = 0
 
     private unowned let world: World
     private let jitter: Chance
-    /// How long its tokens are good. By a clock that is set back and forth no client can tell when one expires.
+    /// The lifetime of its tokens. While Redis's clock is stepped, no client can know when a token expires.
     private let tokenLife: Duration
     private var isOffline = false
-    /// How often the person took up or gave up the device: what was put down for a former time does not happen.
+    /// Counts connects and disconnects: events scheduled for an earlier attempt are ignored.
     private var attempt = 0
     private var dials = 0
-    /// The time in which the client is out of touch with all workers.
+    /// The current outage, while the client has no contact with any worker.
     private var spell: Int?
-    /// The workers' machines that it was in touch with.
+    /// The machines of the workers that it was connected to.
     private var machines: [(from: Instant, place: Weather.Place)] = []
 
     init(_ world: World, _ index: Int, _ name: DeviceName) {
@@ -81,9 +81,9 @@ final class ClientDevice: Device, @unchecked Sendable {
         return wantedConversations.filter { app?.screen.conversations[$0]?.shown?.refusal == nil }
     }
 
-    // MARK: Coming
+    // MARK: Connecting
 
-    /// The network is there, or the app is started.
+    /// Starts the application, or connects its device to the network again.
     func come(after pause: Duration) {
         attempt += 1
         let attempt = attempt
@@ -123,7 +123,7 @@ final class ClientDevice: Device, @unchecked Sendable {
 
     private static let epoch = ContinuousClock.now
 
-    /// A load balancer, or all workers by their names.
+    /// A load balancer, or all workers by name.
     private var addresses: [String] {
         index % 2 == 0 ? ["wss://balancer"] : world.places.map { "wss://\($0.id)" }
     }
@@ -160,7 +160,7 @@ final class ClientDevice: Device, @unchecked Sendable {
         return world.issueJWT(to: user, for: tokenLife)
     }
 
-    /// Somebody has to put something right, and then the app tries again.
+    /// Handles a failure that needs a correction outside the client, after which the application retries.
     private func failed(_ app: App) {
         hinder()
         world.agenda.after(chance.duration(in: .milliseconds(100)...Duration.milliseconds(800))) { [self] in
@@ -175,9 +175,9 @@ final class ClientDevice: Device, @unchecked Sendable {
         wire.received(message)
     }
 
-    // MARK: What its person does
+    // MARK: Actions of the user
 
-    /// The client itself keeps to the rate.
+    /// The client itself keeps to the message rate.
     func change(to state: DeviceState, isPaced: Bool) {
         self.state = state
         stateSince = world.agenda.now
@@ -206,20 +206,20 @@ final class ClientDevice: Device, @unchecked Sendable {
 
     func stopsTyping(in conversation: ConversationID) { app?.stopsTyping(in: conversation) }
 
-    // MARK: Going
+    // MARK: Disconnecting
 
-    /// The app is closed.
+    /// Closes the application.
     func goodbye() {
         attempt += 1
         guard let app else { return }
         app.close()
-        // The client says goodbye in its next turn.
+        // The client sends its `goodbye` in its next turn.
         world.agenda.soon { [self] in
             if app === self.app { leave() }
         }
     }
 
-    /// The app is killed, or the network is lost until the device comes again.
+    /// Kills the application, or disconnects the network until the device connects again.
     func lose(_ loss: Loss) {
         attempt += 1
         switch loss {
@@ -229,7 +229,7 @@ final class ClientDevice: Device, @unchecked Sendable {
             leave()
         case .reset, .silent:
             isOffline = true
-            // Of an attempt that was lost without a word the client learns by its own time limit.
+            // The client notices a silently lost attempt only by its own time limit.
             if loss == .silent, wire?.isWelcomed == false { hinder(for: ClientOptions().connectTimeout) }
             wire?.lose(loss)
         }
@@ -251,14 +251,14 @@ final class ClientDevice: Device, @unchecked Sendable {
         touchChanged()
     }
 
-    // MARK: Touch
+    // MARK: Contact
 
-    /// Whether what a worker says reaches the screen.
+    /// Whether messages of a worker reach the display.
     var isInTouch: Bool { wire?.isWhole == true && !isHeld }
 
     private var isHeld: Bool { route.paths.contains(where: \.isHeld) }
 
-    /// The connection has begun or ended, or its way is held or is free again.
+    /// Handles that the connection began or ended, or that its path was blocked or unblocked.
     func touchChanged() {
         let isLost = app != nil && !isInTouch
         if isLost, spell == nil {
@@ -275,29 +275,29 @@ final class ClientDevice: Device, @unchecked Sendable {
         machines.append((world.agenda.now, .machine(edge.worker.place)))
     }
 
-    /// Something stands in the way of a connection, for so long from now.
+    /// Notes that a connection is prevented until `duration` from now.
     private func hinder(for duration: Duration = .zero) {
         hindered = max(hindered, world.agenda.now + duration)
     }
 
-    /// A worker refuses a connection, or ends it.
+    /// Handles that a worker refuses or ends a connection.
     func turnedAway() {
         hinder()
         touchChanged()
     }
 
-    /// Whether a client that tries gets a connection wherever it tries.
+    /// Whether a connection attempt succeeds at any worker.
     var isReachable: Bool {
         app != nil && !isOffline && !isHeld
             && world.places.allSatisfy { $0.worker.map { $0.accepts && $0.process.isRunning } ?? false }
     }
 
-    /// Notes that something stands in its way still.
+    /// Notes a connection problem that still exists.
     func noteHindrance() {
         if !isReachable { hinder() }
     }
 
-    /// Where an outage can keep news from the screen: what it shows may be of a worker that it left.
+    /// The places where an outage can delay updates to the display, which may still show state from an earlier worker.
     var places: [Weather.Place] {
         let fixed: [Weather.Place] = [.redis, .edge(index), .client(index)]
         var places = fixed + (machines.last.map { [$0.place] } ?? [])
@@ -311,7 +311,7 @@ final class ClientDevice: Device, @unchecked Sendable {
     }
 }
 
-/// A stream of chance that a client holds.
+/// A random stream for a client.
 private final class JitterSource: @unchecked Sendable {
     private let chance: Chance
 

@@ -1,22 +1,22 @@
-// What the client that ships takes for a WebSocket: its messages go as JSON over the simulated network.
+// The WebSocket of the real client: its messages travel as JSON over the simulated network.
 
 internal import RollcallClient
 internal import RollcallCore
 internal import RollcallModel
 
-/// One attempt of a client to reach a worker, and the connection that comes of it.
+/// A client's attempt to connect to a worker, and the resulting connection.
 final class ClientWire: Wire, ConnectionEnd {
     let mayDieSilently: Bool
     private(set) var edge: EdgeSession?
     private(set) var isWelcomed = false
-    /// Whether the client takes it for its connection no more.
+    /// Whether the client has abandoned this connection.
     private(set) var isOver = false
-    /// When something last came from the worker.
+    /// When the client last received anything from the worker.
     private(set) var lastHeard: Instant
-    /// When the last word of each user and of each conversation came.
+    /// When the last update of each user and conversation arrived.
     private(set) var lastPresence: [UserID: Instant] = [:]
     private(set) var lastTyping: [ConversationID: Instant] = [:]
-    /// When the worker last refused something for now.
+    /// When the worker last refused something with `retry: true`.
     private(set) var lastRefusal: Instant?
 
     private unowned let world: World
@@ -24,12 +24,12 @@ final class ClientWire: Wire, ConnectionEnd {
     private weak var owner: (any WireOwner)?
     private let loop: AgendaLoop
     private var connection: Connection?
-    /// Whether the client has not reconnected yet in its life.
+    /// Whether this is the client's first connection.
     private let isFirst: Bool
     private var isOpen = false
     private var unsent: [ClientRequest] = []
     private var pace: Pace
-    /// The messages sent before the worker had said what it allows.
+    /// The messages sent before the worker had sent its limits.
     private var sentBlindly: Set<MessageID> = []
 
     init(_ world: World, of device: ClientDevice, on loop: AgendaLoop, owner: any WireOwner, isFirst: Bool) {
@@ -43,7 +43,7 @@ final class ClientWire: Wire, ConnectionEnd {
         pace = Pace(upTo: world.settings.shard.limits, at: world.agenda.now)
     }
 
-    /// Whether both ends have the connection.
+    /// Whether the connection is open at both ends.
     var isWhole: Bool {
         guard let connection, let edge else { return false }
         return isWelcomed && !isOver && connection.isOpenAtClient && !edge.isOver
@@ -51,7 +51,7 @@ final class ClientWire: Wire, ConnectionEnd {
 
     func has(_ connection: Connection) -> Bool { connection === self.connection }
 
-    /// - Parameter worker: `nil` if nobody listens there.
+    /// - Parameter worker: `nil` if no worker listens there.
     func connect(to worker: SimulatedWorker?) {
         let connection = Connection(over: device.route, client: self, agenda: world.agenda)
         self.connection = connection
@@ -67,12 +67,12 @@ final class ClientWire: Wire, ConnectionEnd {
         }
     }
 
-    /// There is no network.
+    /// Fails, because there is no network.
     func fail(after pause: Duration) {
         world.agenda.after(pause) { [self] in end(.notReached(nil)) }
     }
 
-    // MARK: What the client does
+    // MARK: Actions of the client
 
     func send(_ request: ClientRequest) {
         unsent.append(request)
@@ -105,9 +105,9 @@ final class ClientWire: Wire, ConnectionEnd {
         connection?.sendToServer { edge?.received(text, for: request) }
     }
 
-    // MARK: What befalls it
+    // MARK: Connection events
 
-    /// The device loses its network, or its process is killed.
+    /// Handles that the device loses its network, or its process is killed.
     func lose(_ loss: Loss) {
         guard let connection else { return }
         switch loss {
@@ -158,14 +158,14 @@ final class ClientWire: Wire, ConnectionEnd {
         device.touchChanged()
     }
 
-    /// Nothing is told to a client that has let go of the connection, or is gone.
+    /// Delivers an event, unless the client has abandoned the connection or is gone.
     private func turn(_ event: (any WireOwner) -> Void) {
         guard !isOver, let owner else { return }
         loop.turn { event(owner) }
     }
 }
 
-// Mistakes of a client, made for it.
+// Planted client bugs.
 extension ClientWire {
     private func mistaken(_ request: ClientRequest) -> ClientRequest? {
         switch (world.settings.planted, request.message) {

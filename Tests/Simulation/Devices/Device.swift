@@ -1,29 +1,29 @@
-// What a device is to the rest of the world, whoever keeps it: a model of a good client, or the client that ships.
+// What the simulation needs of a device: a model of a good client, or the real client.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// One device of one user, and what its person does with it.
+/// One device of one user, and the actions of its user.
 protocol Device: AnyObject {
     var index: Int { get }
     var user: UserID { get }
     var device: DeviceID { get }
     var chance: Chance { get }
     var route: Route { get }
-    /// Whether its person can do anything with it now.
+    /// Whether its user can use it now.
     var isInUse: Bool { get }
-    /// Its connection, once a worker has welcomed it.
+    /// Its connection, once a worker has sent a welcome.
     var session: EdgeSession? { get }
-    /// Whether something that its person has said or done is still to be sent, at its worker's rate.
+    /// Whether some action of the user is still to be sent, because of the worker's message rate.
     var hasMoreToSay: Bool { get }
-    /// What its worker must let it follow.
+    /// The subscriptions that its worker must accept.
     var watched: Set<UserID> { get }
     var joined: Set<ConversationID> { get }
 
     func come(after pause: Duration)
     func goodbye()
     func lose(_ loss: Loss)
-    /// - Parameter isPaced: whether it keeps to its worker's rate, where that is for the person to say.
+    /// - Parameter isPaced: whether the device keeps to its worker's message rate, if the user decides that.
     func change(to state: DeviceState, isPaced: Bool)
     func watch(_ user: UserID)
     func unwatch(_ user: UserID)
@@ -34,7 +34,7 @@ protocol Device: AnyObject {
     func stopsTyping(in conversation: ConversationID)
 
     func received(_ message: ServerMessage, over connection: Connection)
-    /// The run is over: lets go of all that holds the world.
+    /// Ends the run: drops references to the world.
     func end()
 }
 
@@ -42,5 +42,5 @@ extension Device {
     func change(to state: DeviceState) { change(to: state, isPaced: true) }
 }
 
-/// How a connection is lost: by FIN, by RST, or without a word.
+/// How a connection is lost: by FIN, by RST, or silently.
 enum Loss: CaseIterable { case closed, reset, silent }

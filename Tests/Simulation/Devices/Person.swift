@@ -1,9 +1,9 @@
-// What the person behind a device does, at random: the more happens, the more is found.
+// Random actions of the user of a device.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// Somebody with a device.
+/// The user of a device.
 final class Person {
     private let device: any Device
     private unowned let world: World
@@ -14,7 +14,7 @@ final class Person {
         case changesState, babbles, types, looksUp, watches, joins, leavesCleanly, losesConnection, moves
     }
 
-    /// What is done the more often, by how often it stands here.
+    /// Actions by frequency: each is chosen as often as it is listed.
     private static let whims: [Whim] =
         Array(repeating: .types, count: 8) + Array(repeating: .changesState, count: 6)
         + Array(repeating: .losesConnection, count: 3) + [
@@ -27,7 +27,7 @@ final class Person {
         chance = device.chance.fork()
     }
 
-    /// Begins, and goes on until the world is to be still.
+    /// Starts, and continues until the world is still.
     func live() {
         device.come(after: chance.duration(in: .zero...Duration.seconds(2)))
         goOn()
@@ -62,7 +62,7 @@ final class Person {
         }
     }
 
-    /// More at once than the worker takes at once, where that is not much.
+    /// Sends more messages than the worker accepts at once, if its burst is small.
     private func babble() {
         for _ in 0..<chance.count(in: 4...20) { device.change(to: chance.pick(DeviceState.allCases), isPaced: false) }
     }
@@ -75,7 +75,7 @@ final class Person {
         if device.joined.contains(conversation) { device.leave(conversation) } else { device.join(conversation) }
     }
 
-    /// Soon, about when the grace is over, or late.
+    /// Reconnects soon, about when the grace period ends, or late.
     private func comeBack() {
         let pauses: [ClosedRange<Duration>] = [
             .zero...Duration.milliseconds(300), .milliseconds(300)...Duration.seconds(3),
@@ -103,7 +103,7 @@ final class Person {
         }
     }
 
-    /// Some stop, some just do not go on.
+    /// Some users stop typing, others just do not continue.
     private func stop(in conversation: ConversationID) {
         if chance.happens(0.7) { device.stopsTyping(in: conversation) }
     }

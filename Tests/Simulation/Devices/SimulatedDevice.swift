@@ -1,15 +1,15 @@
-// A device as a good client keeps it: it connects to any worker, says hello, watches and joins, says what its person
-// does, and comes back when it was cut off.
+// A model of a good client: it connects to any worker, says `hello`, watches and joins, sends its user's actions, and
+// reconnects when its connection is lost.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// One device of one user, and what it wants at the moment.
+/// One device of one user, and its desired state.
 final class SimulatedDevice: Device, ConnectionEnd {
     enum Phase {
-        /// It wants no connection.
+        /// Wants no connection.
         case away
-        /// It tries, or waits to try again.
+        /// Tries to connect, or waits for the next attempt.
         case connecting
         case welcome(EdgeSession, Connection)
     }
@@ -28,14 +28,14 @@ final class SimulatedDevice: Device, ConnectionEnd {
     private var connection: Connection?
     private var edge: EdgeSession?
     private var sentTo: String?
-    /// What it asked and was not answered yet, by the number of the message.
+    /// Requests without an answer so far, by message id.
     private var asked: [Int64: ClientMessage] = [:]
     private var messages: Int64 = 0
     private var pace: Pace
-    /// When the last of what it has to say over this connection is sent, but for fresh tokens.
+    /// When its last message over this connection is sent, not counting new tokens.
     private var saidBy: Instant
     private var token: String?
-    /// How often it took up or gave up a connection: what was put down for a former one does not happen.
+    /// Counts connects and disconnects: events scheduled for an earlier connection are ignored.
     private var attempt = 0
 
     init(_ world: World, _ index: Int, _ name: DeviceName) {
@@ -62,9 +62,9 @@ final class SimulatedDevice: Device, ConnectionEnd {
 
     var hasMoreToSay: Bool { session != nil && saidBy > world.agenda.now }
 
-    // MARK: Coming
+    // MARK: Connecting
 
-    /// Connects to whichever worker, until one welcomes it.
+    /// Connects to any worker, until one sends a welcome.
     func come(after pause: Duration) {
         attempt += 1
         phase = .connecting
@@ -93,14 +93,14 @@ final class SimulatedDevice: Device, ConnectionEnd {
         }
     }
 
-    /// The token of before, as long as it is good for a while, or a fresh one.
+    /// Returns the current token if it is valid for long enough, or a new one.
     private func presentToken() -> String {
         guard world.settings.usesTokens else { return user.text }
         if let token, let known = world.token(token), known.expires > world.agenda.now + lead { return token }
         return freshToken()
     }
 
-    /// How long before its end a token is renewed: it counts as several messages, and may have to wait for its turn.
+    /// How long before it expires a token is renewed: it counts as several messages, and may have to wait.
     private var lead: Duration { .seconds(2) + .seconds(10) / world.settings.shard.limits.messageRate }
 
     private func freshToken() -> String {
@@ -117,14 +117,15 @@ final class SimulatedDevice: Device, ConnectionEnd {
         return fresh
     }
 
-    /// Where a worker that left has sent it, or whichever there is.
+    /// Returns the worker that a draining worker named, or any worker.
     private func destination() -> SimulatedWorker? {
         defer { sentTo = nil }
         if let sentTo, let worker = world.workers.first(where: { $0.id == sentTo }) { return worker }
         return chance.pick(world.places).worker
     }
 
-    /// No welcome comes: what was sent is not to be taken up by a worker that wakes later.
+    /// Handles a missing welcome: resets the connection, so that a suspended worker does not process the messages when
+    /// it resumes.
     private func giveUp() {
         connection?.reset(after: (client: .zero, server: .zero))
         tryAgain()
@@ -136,7 +137,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         come(after: chance.duration(in: .milliseconds(50)...Duration.milliseconds(400)))
     }
 
-    // MARK: What the worker says
+    // MARK: Messages from the worker
 
     func received(_ message: ServerMessage, over connection: Connection) {
         guard connection === self.connection else { return }
@@ -160,7 +161,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         return asked.removeValue(forKey: number)
     }
 
-    /// What may succeed later is said again as long as it is wanted; what is too much is not wanted any more.
+    /// Repeats a request that may succeed later, while it is still wanted, and drops one that exceeds a limit.
     private func refused(_ message: ClientMessage, _ error: MessageError) {
         if error.retry { return world.settings.planted == .neverRetries ? () : again(message) }
         switch (error.code, message) {
@@ -182,7 +183,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
         }
     }
 
-    /// What of a message is wanted still.
+    /// Returns the part of a message that is still wanted.
     private func wanted(of message: ClientMessage) -> ClientMessage? {
         let isWanted =
             switch message {
@@ -204,14 +205,14 @@ final class SimulatedDevice: Device, ConnectionEnd {
 
     func connectionEnded(_ connection: Connection) {
         guard connection === self.connection else { return }
-        // Whatever the cause: the app asks for a fresh one.
+        // Whatever the cause, most applications request a new token.
         if chance.happens(0.7) { token = nil }
         tryAgain()
     }
 
-    // MARK: What the person does
+    // MARK: Actions of the user
 
-    /// - Parameter isPaced: whether it keeps to the worker's rate.
+    /// - Parameter isPaced: whether the device keeps to the worker's message rate.
     func say(_ message: ClientMessage, isPaced: Bool = true) {
         guard let connection, let edge else { return }
         messages += 1
@@ -259,7 +260,7 @@ final class SimulatedDevice: Device, ConnectionEnd {
 
     func stopsTyping(in conversation: ConversationID) { say(.typing(conversation, false)) }
 
-    // MARK: Going
+    // MARK: Disconnecting
 
     func goodbye() {
         say(.goodbye)

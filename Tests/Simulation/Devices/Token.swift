@@ -1,9 +1,9 @@
-// Tokens, as an application issues them.
+// Tokens as an application issues them.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// A signed token, known to workers by its number.
+/// A signed token, identified by its number.
 struct Token: Hashable {
     let user: UserID
     let issued: Instant
@@ -13,13 +13,13 @@ struct Token: Hashable {
 extension World {
     /// Issues a token.
     ///
-    /// - Returns: what the device shows for it.
+    /// - Returns: the token's text for the device.
     func issue(to user: UserID, for lifetime: Duration) -> String {
         tokens.append(Token(user: user, issued: agenda.now, expires: agenda.now + lifetime))
         return "\(tokens.count - 1)"
     }
 
-    /// Issues a token that says when it expires, as a JWT does.
+    /// Issues a token with an expiry date, like a JWT.
     func issueJWT(to user: UserID, for lifetime: Duration) -> String {
         let number = issue(to: user, for: lifetime)
         let expires = redis.hostTime(at: agenda.now + lifetime).milliseconds / 1000

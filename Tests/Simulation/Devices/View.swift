@@ -1,35 +1,35 @@
-// What one connection has been told, which is all that its observer can show.
+// What one connection was sent, which is all that its observer can display.
 
 internal import RollcallCore
 internal import RollcallModel
 
 /// An observer's view of the world.
 struct View {
-    /// A user whom it watches.
+    /// A watched user.
     struct Watched {
         let since: Instant
-        /// `nil` before the first word.
+        /// `nil` before the first update.
         var shown: Presence?
         var firstShown: Instant?
         var lastShown: Instant?
     }
 
-    /// A conversation that it has joined.
+    /// A joined conversation.
     struct Joined {
         let since: Instant
-        /// `nil` before the first word.
+        /// `nil` before the first update.
         var typists: [UserID]?
         var firstShown: Instant?
-        /// How many type who are not named.
+        /// The number of typing users beyond those that are named.
         var unnamed = 0
     }
 
-    /// A message that waits for its answer.
+    /// A request without an answer so far.
     struct Asked {
         let message: ClientMessage
-        /// When it was taken; `nil` while it waits.
+        /// When the worker processed it; `nil` while it waits.
         var taken: Instant?
-        /// What it alone asks for: if it is refused, that is not followed.
+        /// Subscriptions that only this request asks for: if it is refused, they do not exist.
         var watched: [UserID] = []
         var joined: ConversationID?
     }
@@ -37,15 +37,15 @@ struct View {
     private(set) var watched: [UserID: Watched] = [:]
     private(set) var joined: [ConversationID: Joined] = [:]
     private(set) var asked: [MessageID: Asked] = [:]
-    /// An answer to nothing that was asked, or a second one.
+    /// An answer to no request, or a second answer.
     private(set) var strayAnswer: MessageID?
 
-    /// The device has said something, to which it expects one answer.
+    /// Records a request of the device, which must get exactly one answer.
     mutating func asked(_ request: ClientRequest, at now: Instant) {
         if let id = request.id { asked[id] = Asked(message: request.message) }
     }
 
-    /// What the device asks for is what it expects to be told of, from when that is taken.
+    /// Records that the worker processed a request: from now on, the device expects the updates that it subscribed to.
     mutating func taken(_ request: ClientRequest, at now: Instant) {
         var asked = Asked(message: request.message, taken: now)
         switch request.message {

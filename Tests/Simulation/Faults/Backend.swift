@@ -1,10 +1,10 @@
-// The application's servers: who is a member of the managed conversation.
+// The application's servers: they set the members of the managed conversation.
 
 internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
-/// Sets the members now and then.
+/// Sets the members from time to time.
 final class Backend {
     private unowned let world: World
     private let chance: Chance

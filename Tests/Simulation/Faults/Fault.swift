@@ -1,42 +1,42 @@
-// What can go wrong.
+// The faults of the simulation.
 
 internal import RollcallCore
 
-/// A misfortune of the deployment.
+/// A fault of the deployment.
 enum Fault: Hashable {
     enum Links: CaseIterable { case commands, messages, both }
     enum Direction: CaseIterable { case up, down, both }
 
-    /// A worker's process is killed and, after a while, started again.
+    /// A worker's process is killed and restarted after a while.
     case kill(place: Int, away: Duration, lastWordsHeldBackFor: Duration)
-    /// All are.
+    /// All workers are killed.
     case killAll(away: Duration)
-    /// `SIGSTOP` and, after a while, `SIGCONT`.
+    /// `SIGSTOP`, and `SIGCONT` after a while.
     case stall(place: Int, Duration)
-    /// `SIGTERM`; the next one starts after a while.
+    /// `SIGTERM`; the next worker starts after a while.
     case drain(place: Int, away: Duration)
-    /// Nothing gets through between a worker and Redis for a while; what was sent arrives then.
+    /// Nothing passes between a worker and Redis for a while; messages sent meanwhile then arrive.
     case hold(place: Int, Links, Direction, Duration)
     case slow(place: Int, Links, Duration)
-    /// Nothing gets through between a device and its worker for a while.
+    /// Nothing passes between a device and its worker for a while.
     case deviceHeld(Int, Direction, Duration)
-    /// Connections are reset, or (silently) forgotten by Redis alone.
+    /// Connections are reset or, silently, dropped by Redis alone.
     case cut(place: Int, Links, silently: Bool)
-    /// Redis's process is gone for a while, and comes back with its data as they were `age` ago, or (`nil`) with none.
+    /// Redis is down for a while, and returns with its data of `age` ago or, if `nil`, with none.
     case redisGone(Duration, dataOfAge: Duration?)
-    /// Redis's clock is set forward or back, be it while its process is gone, as over a failover.
+    /// Redis's clock is set forward or back, possibly while its process is down, as in a failover.
     case clockStepped(Duration, away: Duration?)
     /// Redis does nothing for a while.
     case redisAsleep(Duration)
     /// `FLUSHALL`.
     case flush
     case refusal(RedisCommand.Refusal, Duration)
-    /// Redis drops all its clients of a kind.
+    /// Redis closes all client connections of a kind.
     case clientsKilled(Links)
 }
 
 extension Fault {
-    /// Draws one.
+    /// Draws a fault.
     static func drawn(by chance: Chance, places: Int, devices: Int, stepsClock: Bool) -> Fault {
         let place = chance.count(in: 0...places - 1)
         let while_ = chance.duration(in: chance.pick(spans))
@@ -68,13 +68,13 @@ extension Fault {
         }
     }
 
-    /// As much as clocks differ, less than a lease, minutes, and hours.
+    /// As much as clocks usually differ, less than a lease, minutes, and hours.
     private static let steps: [ClosedRange<Duration>] = [
         .milliseconds(50)...Duration.milliseconds(800), .milliseconds(800)...Duration.seconds(10),
         .seconds(10)...Duration.seconds(900), .seconds(3600)...Duration.seconds(36_000),
     ]
 
-    /// Hardly, for less than a lease, and for longer.
+    /// Hardly any time, less than a lease, and longer.
     private static let spans: [ClosedRange<Duration>] = [
         .milliseconds(20)...Duration.milliseconds(500), .milliseconds(500)...Duration.seconds(3),
         .seconds(3)...Duration.seconds(5), .seconds(5)...Duration.seconds(9),

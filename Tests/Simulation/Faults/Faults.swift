@@ -1,15 +1,15 @@
-// Lets misfortunes happen, one after the other and over each other, until all is well again.
+// Causes faults, one after another and overlapping, until all of them end.
 
 internal import RedisTwin
 internal import RollcallCore
 
-/// The misfortunes of one run.
+/// The faults of one run.
 final class Faults {
     let world: World
     private let chance: Chance
-    /// When the last of them ends.
+    /// When the last fault ends.
     private let end: Instant
-    /// Redis suffers one thing at a time.
+    /// Whether Redis has a fault; it has one at a time.
     private var isRedisIll = false
 
     init(in world: World, until end: Instant) {
@@ -18,7 +18,7 @@ final class Faults {
         chance = world.faultChance
     }
 
-    /// Draws what will happen, and when.
+    /// Draws the faults and their times.
     func plan(from begin: Instant) {
         for _ in 0..<chance.count(in: 1...8) {
             let moment = begin + chance.duration(in: .zero...(end - begin))
@@ -53,7 +53,7 @@ final class Faults {
         }
     }
 
-    /// Something is amiss at a place for a while, but not longer than until all is well.
+    /// Causes an outage at a place, which ends with the last fault at the latest.
     private func outage(at place: Weather.Place, _ duration: Duration, then over: @escaping () -> Void) {
         let spell = world.outageBegins(at: place)
         world.agenda.at(min(world.agenda.now + duration, end)) { [world] in
@@ -108,7 +108,7 @@ final class Faults {
         outage(at: .machine(place), duration) { for path in paths { path.release() } }
     }
 
-    /// What that keeps from the device's view is for its connection to know.
+    /// The device's connection itself tracks what this delays.
     private func hold(_ paths: [Path], _ duration: Duration) {
         for path in paths { path.hold() }
         world.agenda.at(min(world.agenda.now + duration, end)) { for path in paths { path.release() } }
@@ -119,7 +119,7 @@ final class Faults {
         outage(at: .machine(place), duration) { for path in paths { path.delay = Path.near } }
     }
 
-    /// A connection that Redis alone forgot is an outage until its worker has missed it.
+    /// If only Redis drops a connection, the outage lasts until the worker has noticed.
     private func cut(_ place: Place, _ links: Fault.Links, silently isSilent: Bool) {
         guard let worker = place.worker else { return }
         let isMeant = { (session: RedisSession) in
@@ -159,7 +159,7 @@ final class Faults {
             world.redis.refusal = refusal
             redisOutage(duration) { $0.refusal = nil }
         case .flush:
-            // Nobody knows before the next heartbeat.
+            // Workers notice only with the next heartbeat.
             world.redis.replaceData(with: nil)
             redisOutage(world.settings.heartbeat) { _ in }
         case .clientsKilled(let links):

@@ -1,10 +1,10 @@
-// Operators: they send devices away, revoke tokens and erase users, as the admin port does.
+// Operators: they disconnect devices, revoke tokens and erase users, as through the admin API.
 
 internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
-/// Acts on a user now and then.
+/// Performs an operator's action on a user from time to time.
 final class Operator {
     private unowned let world: World
     private let chance: Chance
@@ -41,7 +41,7 @@ final class Operator {
             revoke(user)
             sendAway(present(of: user).map(\.name)) {}
         default:
-            // After an outage a session may be back that no record names.
+            // After an outage, a session that no record names may appear again.
             guard world.weather.isCalm(at: world.agenda.now, settling: world.settings.judging) else { break }
             revoke(user)
             sendAway(present(of: user).map(\.name)) { [self] in erase(user) }
@@ -71,7 +71,7 @@ final class Operator {
         }
     }
 
-    /// Tells the workers of these sessions to end them, until they have.
+    /// Sends the workers of these sessions the request to end them, until they have.
     private func sendAway(_ sessions: [SessionName], then done: @escaping () -> Void) {
         guard let user = sessions.first?.user else { return done() }
         world.truth.sentAway(sessions)

@@ -1,12 +1,12 @@
-// A connection as TCP makes it: two pipes, and two ends that learn of each other's end late or not at all.
+// A simulated TCP connection: two pipes, and two ends that learn late, or never, that the other end is gone.
 
 internal import RollcallCore
 
-/// What a connection's end hears of it.
+/// Receives the events of one end of a connection.
 protocol ConnectionEnd: AnyObject {
-    /// A server's end: the connection stands.
+    /// Called at the server when the connection is established.
     func connectionBegan(_ connection: Connection)
-    /// The other end closed it, or the network reset it.
+    /// Called when the other end closed the connection, or the network reset it.
     func connectionEnded(_ connection: Connection)
 }
 
@@ -25,9 +25,9 @@ final class Connection {
     private weak var server: (any ConnectionEnd)?
     private(set) var isOpenAtClient = true
     private(set) var isOpenAtServer = false
-    /// Called when anything has come to the client.
+    /// Called when anything arrives at the client.
     var onClientHeard: () -> Void = {}
-    /// Called when the client knows of the end.
+    /// Called when the client learns that the connection ended.
     var onClientLeft: () -> Void = {}
 
     init(over route: Route, client: any ConnectionEnd, agenda: Agenda) {
@@ -37,11 +37,11 @@ final class Connection {
         down = Pipe(over: route.down, agenda: agenda)
     }
 
-    /// The client's first message, to whoever listens.
+    /// Sends the client's connection request.
     ///
     /// - Parameters:
-    ///   - accept: asks the server when the message arrives; `nil` refuses the connection.
-    ///   - opened: the client's, when the answer arrives.
+    ///   - accept: called at the server when the request arrives; `nil` refuses the connection.
+    ///   - opened: called at the client when the answer arrives.
     func open(accept: @escaping () -> (any ConnectionEnd)?, opened: @escaping () -> Void) {
         up.send { [self] in
             if let end = accept() {
@@ -68,7 +68,7 @@ final class Connection {
         }
     }
 
-    /// One end closes. What it sent before still arrives, and then the news of the end.
+    /// Closes one end. What it sent before still arrives, followed by the end of the connection.
     func close(at side: Side) {
         switch side {
         case .client:
@@ -82,8 +82,8 @@ final class Connection {
         }
     }
 
-    /// One end is gone without a word, and what it had sent is lost: a machine that lost its power, a telephone in a
-    /// tunnel. The other end finds out by itself.
+    /// Removes one end silently, and drops what it had sent, like a machine without power or a phone in a tunnel. The
+    /// other end has to detect it.
     func vanish(at side: Side) {
         switch side {
         case .client: clientLeaves()
@@ -93,12 +93,12 @@ final class Connection {
         down.cut()
     }
 
-    /// What is on its way to the server is held back somewhere, however long the client has been dead.
+    /// Delays what is in flight to the server, however long the client has been gone.
     func holdBack(for pause: Duration) {
         up.holdBack(for: pause)
     }
 
-    /// The network ends the connection: what is on its way is lost, and both ends are told, each after a while.
+    /// Resets the connection: what is in flight is lost, and both ends learn of the reset, each after its delay.
     func reset(after pauses: (client: Duration, server: Duration)) {
         up.cut()
         down.cut()

@@ -1,4 +1,4 @@
-// The network as it is at the moment: how long things take, and whether anything gets through at all.
+// The current state of the network: its delays, and whether it is blocked.
 
 internal import RollcallCore
 
@@ -10,14 +10,14 @@ final class Path {
     private var lastRelease: Instant?
     private var waiting: [Pipe] = []
     private var whenReleased: [() -> Void] = []
-    /// Called when it begins to hold, and when it lets through again.
+    /// Called when the path is blocked or unblocked.
     var onChange: () -> Void = {}
     private let agenda: Agenda
     private let chance: Chance
 
-    /// A machine in the same data centre.
+    /// The delay within a data centre.
     static let near = Duration.microseconds(100)...Duration.milliseconds(2)
-    /// One behind a line that is full.
+    /// The delay over a congested line.
     static let slow = Duration.milliseconds(150)...Duration.milliseconds(200)
 
     init(agenda: Agenda, chance: Chance) {
@@ -27,12 +27,12 @@ final class Path {
 
     var isHeld: Bool { holds > 0 }
 
-    /// Whether it held anything back since then.
+    /// Returns whether anything was held back since then.
     func hasHeld(since moment: Instant) -> Bool { isHeld || lastRelease.map { $0 >= moment } ?? false }
 
     func drawnDelay() -> Duration { chance.duration(in: delay) }
 
-    /// Nothing arrives any more, and nothing is lost: what is sent waits for as many calls of ``release()``.
+    /// Blocks the path without loss: messages wait until ``release()`` was called as often as this.
     func hold() {
         holds += 1
         onChange()
@@ -51,19 +51,19 @@ final class Path {
         for event in events { event() }
     }
 
-    /// Calls `event` once it lets through again.
+    /// Calls `event` when the path is unblocked.
     func whenReleased(_ event: @escaping () -> Void) {
         whenReleased.append(event)
     }
 
-    /// Lets go of whoever waits.
+    /// Drops all references to waiting pipes and callbacks.
     func end() {
         waiting = []
         whenReleased = []
         onChange = {}
     }
 
-    /// A pipe has something that waits for the release.
+    /// Registers a pipe with messages that wait for the release.
     func awaitRelease(_ pipe: Pipe) {
         if !waiting.contains(where: { $0 === pipe }) { waiting.append(pipe) }
     }

@@ -1,4 +1,4 @@
-// One direction of one connection: what is sent arrives in order, later, or never.
+// One direction of one connection: messages arrive in order, late, or never.
 
 internal import DequeModule
 internal import RollcallCore
@@ -8,10 +8,10 @@ final class Pipe {
     private let path: Path
     private let agenda: Agenda
     private var lastArrival = Instant(nanoseconds: 0)
-    /// Has come as far as the path lets it.
+    /// Messages that have arrived at a blocked path.
     private var heldBack = Deque<() -> Void>()
     private var isCut = false
-    /// This connection alone is held back, whatever the path does for others.
+    /// Whether this connection alone is held back, independent of the path.
     private var isHeldBack = false
 
     init(over path: Path, agenda: Agenda) {
@@ -25,13 +25,13 @@ final class Pipe {
         agenda.at(lastArrival) { self.arrive(arrival) }
     }
 
-    /// What is on its way is lost, and whatever is sent later.
+    /// Drops everything in flight or sent later.
     func cut() {
         isCut = true
         heldBack = []
     }
 
-    /// What is on its way arrives only after `pause`.
+    /// Holds back everything in flight for `pause`.
     func holdBack(for pause: Duration) {
         isHeldBack = true
         agenda.after(pause) { [self] in
@@ -40,7 +40,7 @@ final class Pipe {
         }
     }
 
-    /// What was held back may go on.
+    /// Delivers what was held back.
     func flow() {
         while !isHeldBack, !path.isHeld, let arrival = heldBack.popFirst() { arrival() }
         if !heldBack.isEmpty, path.isHeld { path.awaitRelease(self) }

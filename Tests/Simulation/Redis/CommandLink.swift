@@ -1,16 +1,17 @@
-// A shard's connection for commands: a pipeline whose replies come in order, or none of them when it is lost.
+// A shard's connection for commands: a pipeline whose replies arrive in order. If the connection is lost, all of them
+// are lost.
 
 internal import RedisTwin
 internal import RollcallCore
 
-/// Redis did not do it, or its answer is lost.
+/// Redis refused the command, or its reply is lost.
 struct RedisFailure: Error {
-    /// `nil` if the answer is lost, or the command was never sent.
+    /// `nil` if the reply is lost, or the command was never sent.
     var refusal: RedisCommand.Refusal?
     /// Whether the command was never sent.
     var isUnsent = false
 
-    /// What the command did.
+    /// Whether the command may have had an effect.
     var effect: DeviceRecorder.Failure { isUnsent || refusal != nil ? .withoutEffect : .unknown }
 }
 
@@ -43,7 +44,7 @@ final class CommandLink: RedisLinkUser {
         link.close(holdingBackFor: pause)
     }
 
-    /// Sends a command. One that cannot be sent fails at once.
+    /// Sends a command. If it cannot be sent, it fails at once.
     func send<Value>(
         _ kind: RedisCommand.Kind, _ execute: @escaping (inout TwinRedis) -> Value,
         reply: @escaping (Result<Value, RedisFailure>) -> Void
@@ -82,11 +83,11 @@ final class CommandLink: RedisLinkUser {
 
     private func refused(_ refusal: RedisCommand.Refusal, _ reply: () -> Void) {
         answered(reply)
-        // By now its primary is another.
+        // A replica was promoted in the meantime.
         if refusal == .readOnly { link.drop("it leads to a replica") }
     }
 
-    // MARK: What the link tells
+    // MARK: Connection events
 
     func linkOpened() {
         enqueue(.ping) { _ in

@@ -1,36 +1,36 @@
-// What travels to Redis: one command, and what becomes of its reply.
+// What is sent to Redis: a command, and what its reply does.
 
 internal import RedisTwin
 
-/// A command on its way.
+/// A command in flight.
 struct RedisCommand {
     enum Kind: String, CaseIterable {
         case ping, heartbeat, standing, forget, list, unlist, write, readPresence, audit, claimSweep, sweep
         case signalTyping, stopTyping, readRoom, announce
     }
 
-    /// Why Redis would not do it.
+    /// Why Redis refuses a command.
     enum Refusal: String, CaseIterable {
-        /// `OOM`: what needs memory is refused.
+        /// `OOM`: commands that need memory are refused.
         case outOfMemory
-        /// `READONLY`: it is a replica now.
+        /// `READONLY`: the server is a replica now.
         case readOnly
-        /// `MISCONF`, `NOREPLICAS`: it answers, and takes no writes.
+        /// `MISCONF`, `NOREPLICAS`: writes are refused.
         case noWrites
-        /// `LOADING`, `BUSY` and the like.
+        /// `LOADING`, `BUSY` and similar errors.
         case everything
     }
 
     let kind: Kind
-    /// Does it, and gives back what the reply does where it arrives.
+    /// Executes the command, and returns what the reply does when it arrives.
     let execute: (inout TwinRedis) -> () -> Void
-    /// What an error does where it arrives.
+    /// What an error does when it arrives.
     let refuse: (Refusal) -> Void
 }
 
 extension RedisCommand.Kind {
-    /// Whether Redis refuses this in that condition. Scripts that begin with a write that is always permitted run
-    /// even without memory.
+    /// Returns whether Redis refuses this command in that condition. Scripts that start with a write that is always
+    /// permitted run even without memory.
     func isRefused(because refusal: RedisCommand.Refusal) -> Bool {
         switch refusal {
         case .outOfMemory: self == .signalTyping
@@ -39,7 +39,7 @@ extension RedisCommand.Kind {
         }
     }
 
-    /// Whether a replica would do it. It publishes, too.
+    /// Whether a replica would execute it. Replicas publish as well.
     private var isReadOnly: Bool {
         switch self {
         case .ping, .standing, .readPresence, .audit, .readRoom, .announce: true
@@ -47,7 +47,7 @@ extension RedisCommand.Kind {
         }
     }
 
-    /// Whether a worker does this of itself, however still its devices are.
+    /// Whether workers send this regularly, even when their devices do nothing.
     var isRoutine: Bool {
         switch self {
         case .ping, .heartbeat, .audit: true

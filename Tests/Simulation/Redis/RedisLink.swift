@@ -1,19 +1,19 @@
-// A worker's way to Redis: a connection that comes back by itself, and knows a dead one by its silence. It keeps the
-// times of the real one.
+// A worker's connection to Redis, which reconnects automatically and detects a dead connection by its silence. It uses
+// the time limits of the real one.
 
 internal import RollcallCore
 
-/// What a ``RedisLink`` carries.
+/// Receives the events of a ``RedisLink``.
 protocol RedisLinkUser: AnyObject {
-    /// A connection is open and nothing was sent on it.
+    /// Called when a connection is open and nothing was sent on it yet.
     func linkOpened()
-    /// ``RedisLink/ticks`` has moved on.
+    /// Called when ``RedisLink/ticks`` has increased.
     func linkTicked()
-    /// The connection is gone.
+    /// Called when the connection is gone.
     func linkLost()
 }
 
-/// One connection to Redis after the other.
+/// A connection to Redis that is replaced when it is lost.
 final class RedisLink: ConnectionEnd {
     private enum State {
         case idle
@@ -26,7 +26,7 @@ final class RedisLink: ConnectionEnd {
     let name: String
     let process: Process
     weak var user: (any RedisLinkUser)?
-    /// The loop's own time: one that was asleep counts that as one tick.
+    /// The loop's own clock: a suspended process counts the whole pause as one tick.
     private(set) var ticks = 0
 
     private unowned let world: World
@@ -51,7 +51,7 @@ final class RedisLink: ConnectionEnd {
         connect()
     }
 
-    /// - Parameter pause: how long the network holds back what was sent.
+    /// - Parameter pause: how long the network delays what was sent.
     func close(holdingBackFor pause: Duration = .zero) {
         let last = state
         state = .closed
@@ -63,7 +63,7 @@ final class RedisLink: ConnectionEnd {
         }
     }
 
-    /// Gives the present connection up and tries another.
+    /// Closes the current connection and opens another one.
     func drop(_ reason: String) {
         guard case .open(let connection, _) = state else { return }
         world.trace.note(name, "drops its connection: \(reason)")
@@ -71,18 +71,18 @@ final class RedisLink: ConnectionEnd {
         lost()
     }
 
-    /// Whether what began at `moment` has lasted longer than a living Redis would let it.
+    /// Returns whether what began at `moment` has taken longer than a live Redis would take.
     func isOverdue(since moment: Int) -> Bool {
         Self.tick * (ticks - moment - 1) >= Self.deadAfter
     }
 
-    /// Sends, over the present connection. What comes back is let through only as long as that connection is.
+    /// Sends a message over the current connection. Replies are delivered only while that connection is current.
     func send(_ message: @escaping (RedisSession, _ isCurrent: @escaping () -> Bool) -> Void) {
         guard case .open(let connection, let session) = state else { return }
         connection.sendToServer { message(session) { self.isCurrent(connection) } }
     }
 
-    /// Something from Redis has come as far as this machine.
+    /// Delivers an event from Redis that has arrived at this machine.
     func arrives(if isCurrent: @escaping () -> Bool, _ event: @escaping () -> Void) {
         process.arrives { if isCurrent() { event() } }
     }

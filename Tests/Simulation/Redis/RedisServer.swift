@@ -1,21 +1,21 @@
-// Redis as a server: the twin behind connections, with all that can befall a server.
+// Redis as a server: the twin behind connections, with everything that can happen to a server.
 
 internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
-/// The one Redis of a simulation.
+/// The only Redis server of a simulation.
 final class RedisServer {
     private(set) var twin: TwinRedis
     private(set) var isUp = true
-    /// What it answers errors for.
+    /// The condition for which it returns errors.
     var refusal: RedisCommand.Refusal?
     /// How often each command was executed.
     private(set) var executed: [RedisCommand.Kind: Int] = [:]
 
     private unowned let world: World
     private var sessions: [RedisSession] = []
-    /// What came while it was asleep.
+    /// What arrived while it was suspended.
     private var waiting: [() -> Void] = []
     private var isAsleep = false
 
@@ -31,10 +31,10 @@ final class RedisServer {
     var time: Timestamp { Self.start.advanced(by: world.agenda.now - Instant(nanoseconds: 0) + steps) }
     private var steps = Duration.zero
 
-    /// The clock of the workers' hosts and of whoever issues tokens, which nobody sets.
+    /// The clock of the workers' hosts and of the token issuers, which is never set.
     func hostTime(at moment: Instant) -> Timestamp { Self.start.advanced(by: moment - Instant(nanoseconds: 0)) }
 
-    /// Its data at a moment, whatever its clock said then.
+    /// A copy of the data at some moment, independent of its clock.
     struct Copy {
         let twin: TwinRedis
         let at: Instant
@@ -42,10 +42,10 @@ final class RedisServer {
 
     var copy: Copy { Copy(twin: twin, at: world.agenda.now) }
 
-    /// Whether it does anything at the moment.
+    /// Whether it processes anything at the moment.
     var isAwake: Bool { isUp && !isAsleep }
 
-    /// Lets go of its clients.
+    /// Drops references to its clients.
     func end() {
         for session in sessions { session.end() }
         sessions = []
@@ -54,9 +54,9 @@ final class RedisServer {
 
     // MARK: Connections
 
-    /// A client connects.
+    /// Accepts a connection.
     ///
-    /// - Returns: `nil` if nobody listens.
+    /// - Returns: `nil` if the server is down.
     func accept(_ connection: Connection, from client: String) -> RedisSession? {
         guard isUp else { return nil }
         let session = RedisSession(connection, from: client, at: self)
@@ -68,19 +68,19 @@ final class RedisServer {
         sessions.removeAll { $0 === session }
     }
 
-    /// The topics that somebody listens to.
+    /// The topics with at least one subscriber.
     var heardTopics: [Topic] { sessions.flatMap { $0.topics } }
 
     // MARK: Commands
 
-    /// Does this now, or when it is awake again.
+    /// Runs this now, or when the server resumes.
     func perform(_ work: @escaping () -> Void) {
         if isAsleep { waiting.append(work) } else { work() }
     }
 
     /// Executes a command.
     ///
-    /// - Returns: what the reply does where it arrives.
+    /// - Returns: what the reply does when it arrives.
     func execute(_ command: RedisCommand, from client: String) -> () -> Void {
         if let refusal, command.kind.isRefused(because: refusal) {
             world.trace.note("redis", "refuses \(client)'s \(command.kind): \(refusal)")
@@ -91,7 +91,7 @@ final class RedisServer {
         return change { command.execute(&$0) }
     }
 
-    /// Lets something happen to the data, and publishes what it published.
+    /// Changes the data, and delivers what the change published.
     func change<Value>(_ body: (inout TwinRedis) -> Value) -> Value {
         twin.time = time
         twin.hostTime = hostTime(at: world.agenda.now)
@@ -111,9 +111,9 @@ final class RedisServer {
         for session in listeners { session.push(payload, on: topic) }
     }
 
-    // MARK: What befalls it
+    // MARK: Faults
 
-    /// It does nothing for a while, and then everything that came meanwhile.
+    /// Suspends the server. What arrives in the meantime is processed when it resumes.
     func sleep() {
         isAsleep = true
     }
@@ -125,7 +125,7 @@ final class RedisServer {
         for item in work { item() }
     }
 
-    /// The process is gone, and its connections with it.
+    /// Stops the process and its connections.
     func stop() {
         isUp = false
         isAsleep = false
@@ -133,13 +133,13 @@ final class RedisServer {
         dropConnections { _ in true }
     }
 
-    /// It is back, with these data. The members are the one durable thing: an operator restores them from a backup.
+    /// Restarts the server with these data. Only the members survive, since an operator restores them from a backup.
     func start(with data: Copy?) {
         isUp = true
         replaceData(with: data)
     }
 
-    /// Everything but the members is as in an older copy, or gone.
+    /// Replaces everything but the members with an older copy, or deletes it.
     func replaceData(with data: Copy?) {
         let members = world.conversations.compactMap { conversation in
             twin.members(of: conversation).map { (conversation, $0) }
@@ -156,7 +156,7 @@ final class RedisServer {
         world.truth.dataReplaced(asOf: data?.at ?? world.agenda.now)
     }
 
-    /// Its clock is set. Who was alive a moment ago may be dead by it, and the other way round.
+    /// Sets the clock. Leases that were valid may be expired by it, and the other way round.
     func stepClock(by step: Duration) {
         twin.time = time
         twin.setClock(by: step)
@@ -164,7 +164,7 @@ final class RedisServer {
         world.truth.clockStepped()
     }
 
-    /// Ends connections, with what is on its way over them.
+    /// Closes connections, and drops what is in flight over them.
     func dropConnections(where isMeant: (RedisSession) -> Bool) {
         for session in sessions.filter(isMeant) {
             left(session)
@@ -172,9 +172,9 @@ final class RedisServer {
         }
     }
 
-    /// Forgets connections without a word: their clients find out by the silence.
+    /// Drops connections silently: their clients detect it by the silence.
     ///
-    /// - Parameter found: called for each of them when its client has, or has left itself.
+    /// - Parameter found: called for each of them when its client has noticed, or has itself closed the connection.
     func forgetConnections(where isMeant: (RedisSession) -> Bool, found: () -> () -> Void) {
         for session in sessions.filter(isMeant) {
             left(session)

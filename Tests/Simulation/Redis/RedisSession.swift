@@ -1,16 +1,16 @@
-// One client's connection, as Redis has it.
+// One client's connection, as seen by Redis.
 
 internal import RedisTwin
 internal import RollcallCore
 internal import RollcallModel
 
-/// A connection to the simulated Redis, at its far end.
+/// The server's end of a connection to the simulated Redis.
 final class RedisSession: ConnectionEnd {
     let client: String
     private(set) var topics: Set<Topic> = []
     private let connection: Connection
     private unowned let server: RedisServer
-    /// What messages do where they arrive; `nil` for a connection that sends commands.
+    /// What messages do when they arrive; `nil` for a connection that sends commands.
     private var receive: (([UInt8], Topic) -> Void)?
 
     init(_ connection: Connection, from client: String, at server: RedisServer) {
@@ -28,12 +28,12 @@ final class RedisSession: ConnectionEnd {
         }
     }
 
-    /// From now on messages go to `receive`.
+    /// Delivers messages to `receive` from now on.
     func listens(_ receive: @escaping ([UInt8], Topic) -> Void) {
         self.receive = receive
     }
 
-    /// - Parameter confirmed: called where the confirmation arrives.
+    /// - Parameter confirmed: called when the confirmation arrives.
     func subscribe(_ topic: Topic, confirmed: @escaping () -> Void) {
         server.perform { [self] in
             topics.insert(topic)
@@ -53,18 +53,18 @@ final class RedisSession: ConnectionEnd {
         connection.sendToClient { receive(payload, topic) }
     }
 
-    /// - Parameter pause: after what time the client knows.
+    /// - Parameter pause: the time until the client notices.
     func drop(after pause: Duration) {
         connection.reset(after: (client: pause, server: .zero))
     }
 
-    /// - Parameter found: called when the client knows.
+    /// - Parameter found: called when the client notices.
     func vanish(found: @escaping () -> Void) {
         connection.onClientLeft = found
         connection.vanish(at: .server)
     }
 
-    /// Lets go of the client.
+    /// Drops the reference to the client.
     func end() {
         receive = nil
     }

@@ -1,4 +1,4 @@
-// A shard's connection for messages: what it wants to hear, and how far Redis is with that.
+// A shard's connection for messages: the wanted subscriptions, and what Redis has confirmed.
 
 internal import RedisTwin
 internal import RollcallCore
@@ -10,7 +10,7 @@ final class SubscriberLink: RedisLinkUser {
     var onSubscribed: (Topic) -> Void = { _ in }
     var onMessage: ([UInt8], Topic) -> Void = { _, _ in }
 
-    /// A mistake to be planted: a subscription counts as confirmed when it is sent.
+    /// A bug that can be planted: a subscription counts as confirmed when it is sent.
     var confirmsEarly = false
 
     private struct Entry {
@@ -48,7 +48,8 @@ final class SubscriberLink: RedisLinkUser {
         flushSoon()
     }
 
-    /// What was said in one turn of the loop leaves together: left and wanted again is as if nothing had been said.
+    /// Sends all changes of one turn of the loop together. A topic that is unsubscribed and subscribed again in one
+    /// turn causes no command.
     private func flushSoon() {
         guard isConnected, !isFlushScheduled else { return }
         isFlushScheduled = true
@@ -59,7 +60,7 @@ final class SubscriberLink: RedisLinkUser {
     }
 
     private func flush() {
-        // In the order of their names: where many are left at once, the shard's order is that of a set.
+        // Sorted by name: if many are unsubscribed at once, the shard's order is that of a set.
         let topics = changed.sorted { $0.text.precedesByBytes($1.text) }
         changed = []
         for topic in topics {
@@ -102,7 +103,7 @@ final class SubscriberLink: RedisLinkUser {
         heardAnything = true
     }
 
-    // MARK: What the link tells
+    // MARK: Connection events
 
     func linkOpened() {
         link.send { [self] session, isCurrent in

@@ -1,5 +1,5 @@
-// Names that are hard to carry as text. Two of a family are canonically equal: Swift's `String` takes them for one, Redis
-// does not.
+// Names that are hard to transport as text. The names of a family are canonically equal: Swift's `String` treats them
+// as one, Redis does not.
 
 internal import RollcallModel
 
@@ -11,7 +11,7 @@ enum NameAlphabet {
         ["\u{D55C}", "\u{1112}\u{1161}\u{11AB}"],
         ["q\u{323}\u{307}", "q\u{307}\u{323}"],
         [String(repeating: "\u{E9}", count: 42), String(repeating: "e\u{301}", count: 42)],
-        // A mark or a joiner that comes first makes one `Character` with whatever stands before the name.
+        // A leading mark or joiner forms one `Character` with the text before the name.
         ["\u{301}x"], ["\u{200D}j"], ["\u{FE0F}v"], ["\u{20E3}"], ["\u{1F3FD}tone"], ["\u{1161}\u{11A8}"],
         ["a\u{200D}"], ["\u{1F1E6}"], ["\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F467}"],
         ["\u{202E}rtl"], ["\u{2066}iso\u{2069}"], ["\u{5D0}\u{5D1}"], ["\u{FEFF}bom"], ["\u{200B}"], ["\u{10FFFF}"],
@@ -20,7 +20,7 @@ enum NameAlphabet {
         ["\"quoted\\"], ["a/b"], ["a:b"], ["device:phone"], ["*"], ["[a-z]?"], ["%00"], ["<b>&amp;"],
     ]
 
-    /// Draws `count` names of different bytes, often several of one family.
+    /// Draws `count` names with different bytes, often several of one family.
     static func names<Kind>(_ count: Int, drawnBy chance: Chance) -> [Identifier<Kind>] {
         var names: [Identifier<Kind>] = []
         while names.count < count {
@@ -40,6 +40,6 @@ enum NameAlphabet {
 }
 
 extension String {
-    /// Orders texts by their bytes: `<` takes canonically equal ones for the same.
+    /// Orders texts by their bytes, since `<` treats canonically equal texts as the same.
     func precedesByBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

@@ -1,10 +1,10 @@
-// What Redis publishes, as bytes: as the scripts and cjson spell it, and as a worker reads it.
+// What Redis publishes, as bytes: as the scripts and cjson write it, and as a worker parses it.
 
 internal import RedisTwin
 internal import RollcallModel
 
 extension Published {
-    /// The payload, to the byte as the scripts publish it.
+    /// The payload, byte for byte as the scripts publish it.
     var payload: [UInt8] {
         switch self {
         case .typing(let change, _): Array(text(of: change).utf8)
@@ -42,7 +42,7 @@ extension Published {
 
     private static func text(of count: Int?) -> String { count.map { ",\"count\":\($0)" } ?? "" }
 
-    /// A string as cjson writes it. It escapes the slash, too.
+    /// Returns a string as cjson writes it, which also escapes slashes.
     private static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x5C || $0 == 0x2F }) else { return "\"\(text)\"" }
         var bytes: [UInt8] = [0x22]

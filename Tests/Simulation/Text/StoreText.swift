@@ -1,4 +1,4 @@
-// What Redis answers, as text: written here as it stands in Redis, and read by the parsers that a worker has.
+// What Redis answers, as text: written here as Redis stores it, and parsed by the worker's own parsers.
 
 internal import RedisTwin
 internal import RollcallModel
@@ -56,7 +56,7 @@ extension TwinRedis {
     }
 }
 
-/// Reads what Redis answers, by the parsers that a worker has, unless a mistake is planted.
+/// Parses what Redis answers with the worker's own parsers, unless a bug is planted.
 struct StoreText {
     let planted: PlantedBug?
 
@@ -72,7 +72,7 @@ struct StoreText {
         return record
     }
 
-    /// The mistake, as planted.
+    /// The planted bug.
     private func byName(_ fields: [HashText.Field]) -> [HashText.Field] {
         Dictionary(fields.map { ($0.name, $0.value) }) { $1 }.map { ($0.key, $0.value) }
     }

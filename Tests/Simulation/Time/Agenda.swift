@@ -1,10 +1,10 @@
-// Virtual time: what will happen, in order. Nothing in a simulation reads a clock, so a minute of it takes as long as
-// its events take to compute, and a seed plays the same every time.
+// Virtual time: the future events, in order. Nothing in a simulation reads a clock, so a simulated minute takes only as
+// long as computing its events, and a seed always runs the same way.
 
 internal import HeapModule
 internal import RollcallCore
 
-/// The events to come. Two at one moment happen in the order in which they were put down.
+/// The future events. Events at the same time run in the order in which they were scheduled.
 final class Agenda {
     private struct Entry: Comparable {
         let at: Int64
@@ -22,7 +22,7 @@ final class Agenda {
     private var entries = Heap<Entry>()
     private var written = 0
 
-    /// Puts an event down; one whose moment has passed happens next.
+    /// Schedules an event; one in the past runs next.
     func at(_ moment: Instant, _ event: @escaping () -> Void) {
         entries.insert(Entry(at: max(moment, now).nanoseconds, order: written, event: event))
         written += 1
@@ -32,12 +32,13 @@ final class Agenda {
         at(now + pause, event)
     }
 
-    /// At this same moment, after everything that is put down for it already: as an event loop's next task.
+    /// Schedules an event for the current time, after all events already scheduled for it, like the next task of an
+    /// event loop.
     func soon(_ event: @escaping () -> Void) {
         at(now, event)
     }
 
-    /// Lets time pass until `end`, or until `isOver`.
+    /// Runs events until `end`, or until `isOver` returns true.
     func run(until end: Instant, unless isOver: () -> Bool) {
         while let next = entries.min, next.at <= end.nanoseconds, !isOver() {
             entries.removeMin()
@@ -47,7 +48,7 @@ final class Agenda {
         if !isOver() { now = max(now, end) }
     }
 
-    /// Forgets what was to come, and with it whatever the events hold.
+    /// Drops all future events, and the references that they hold.
     func clear() {
         entries = Heap()
     }

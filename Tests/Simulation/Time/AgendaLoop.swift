@@ -1,16 +1,16 @@
-// The event loop of a client: what it is given to do are events of the agenda, so that a client lives by the same time as
-// everything else, and does the same for the same seed.
+// The event loop of a client. Its tasks are events of the agenda, so a client uses the same time as everything else,
+// and behaves the same for the same seed.
 
 internal import Dispatch
 internal import NIOCore
 internal import RollcallCore
 
-/// An event loop in virtual time. There is one thread, and whoever calls is on it.
+/// An event loop in virtual time. There is only one thread, so every caller is on the loop.
 final class AgendaLoop: EventLoop, @unchecked Sendable {
     private let agenda: Agenda
-    /// Its process is gone: nothing happens there any more.
+    /// Whether its process is gone: nothing runs there any more.
     private(set) var isOver = false
-    /// Called after each thing that happened on the loop.
+    /// Called after each task on the loop.
     var onTurn: () -> Void = {}
 
     init(_ agenda: Agenda) {
@@ -21,7 +21,7 @@ final class AgendaLoop: EventLoop, @unchecked Sendable {
 
     var now: NIODeadline { .uptimeNanoseconds(UInt64(agenda.now.nanoseconds)) }
 
-    /// What has passed since the start.
+    /// The time since the start.
     var time: Duration { agenda.now - Instant(nanoseconds: 0) }
 
     func end() {
@@ -29,7 +29,7 @@ final class AgendaLoop: EventLoop, @unchecked Sendable {
         onTurn = {}
     }
 
-    /// Lets something happen as the loop's task, now.
+    /// Runs this as a task of the loop, now.
     func turn(_ event: () -> Void) {
         guard !isOver else { return }
         event()
@@ -62,7 +62,7 @@ final class AgendaLoop: EventLoop, @unchecked Sendable {
     }
 }
 
-/// A task for later, of which somebody may await the outcome.
+/// A scheduled task whose result can be awaited.
 private final class LoopJob<T>: @unchecked Sendable {
     let promise: EventLoopPromise<T>
     private var task: (() throws -> T)?

@@ -1,9 +1,9 @@
-// Chance, all of it from one seed.
+// All randomness, derived from one seed.
 
 internal import TestSupport
 
-/// A stream of chance. Each part of a simulation draws from a stream of its own, so that a change to one part leaves
-/// what the others do as it was.
+/// A random stream. Each part of a simulation draws from its own stream, so that a change to one part does not affect
+/// the others.
 final class Chance: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -13,10 +13,10 @@ final class Chance: RandomNumberGenerator {
 
     func next() -> UInt64 { generator.next() }
 
-    /// A stream of its own, which what is drawn here later does not change.
+    /// Returns a separate stream, which later draws from this one do not affect.
     func fork() -> Chance { Chance(seed: next()) }
 
-    /// A generator to be kept by a value.
+    /// Returns a generator that a value can store.
     func kept() -> SeededGenerator { SeededGenerator(seed: next()) }
 
     func happens(_ probability: Double) -> Bool { draw(in: 0..<1) < probability }

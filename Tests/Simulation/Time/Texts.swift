@@ -1,4 +1,4 @@
-// How things read in a trace.
+// How values are written in a trace.
 
 internal import RedisTwin
 internal import RollcallCore
@@ -90,7 +90,7 @@ extension DeviceName {
 }
 
 extension String {
-    /// The same with escapes, so that names which look alike are told apart.
+    /// The same text with escapes, so that names which look alike can be told apart.
     var spelledOut: String {
         unicodeScalars.map { $0.isASCII ? String($0) : "\\u{\(String($0.value, radix: 16))}" }.joined()
     }

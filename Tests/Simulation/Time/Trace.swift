@@ -1,7 +1,7 @@
-// What happened, for a person to read.
+// A log of what happened, for people.
 
-/// The story of one run, a line an event. It is written only when somebody wants to read it: telling costs more than
-/// doing.
+/// The log of one run, one line for each event. It is kept only on request, since writing it takes longer than the run
+/// itself.
 final class Trace {
     private(set) var lines: [String] = []
     private let isKept: Bool

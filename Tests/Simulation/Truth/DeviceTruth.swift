@@ -1,49 +1,49 @@
-// What is true of one device: what its newest session decided, as its worker heard it, and what becomes of that when
-// the connection, or the worker, is gone.
+// The expected state of one device: what its newest session decided, as its worker received it, and what follows when
+// the connection or the worker is gone.
 
 internal import RollcallCore
 internal import RollcallModel
 
 /// The history of a device.
 final class DeviceTruth {
-    /// From a moment on the device is rightly shown in one of these states.
+    /// The states in which the device may be shown from a moment on.
     struct Claim {
         let from: Instant
         let states: StateSet
     }
 
-    /// A session, from its hello until nothing of it can be seen any more.
+    /// A session, from its `hello` until nothing of it can be seen any more.
     struct Life {
         let edge: EdgeSession
         var state: DeviceState
-        /// How Redis may have it.
+        /// The states that Redis may have stored.
         var written: StateSet
-        /// Whether its hello may never have been written, or when is not certain.
+        /// Whether its `hello` may have been written late or never.
         let isUncertain: Bool
         /// Until when it counts in any case; `nil` while it is connected.
         var ends: Instant?
-        /// Whether its worker is gone, so that it is for others to find out.
+        /// Whether its worker is gone, so that other workers have to detect its end.
         var isJudged = false
     }
 
     let name: DeviceName
     var typing: [ConversationID: TypingTruth] = [:]
-    /// The session whose hello came last.
+    /// The session whose `hello` was received last.
     private(set) var current: EdgeSession?
-    /// From a moment on the machine with the worker that answers, or answered last, for the device.
+    /// The machine of the device's worker from each moment on.
     private var machines: [(from: Instant, place: Weather.Place)] = []
-    /// From when on the device would have been gone, had it not come back; `nil` if it did not have to hurry.
+    /// When the device would have gone offline without reconnecting; `nil` if it would not have.
     private(set) var wouldBeGone: Instant?
     private var claims = [Claim(from: Instant(nanoseconds: 0), states: .gone)]
-    /// Sessions that their workers still hold, newer ones having taken the device over: should Redis forget that, or
-    /// the newer one be lost before it was written, they count again.
+    /// Sessions that were replaced by newer ones but are still held by their workers. If Redis loses the replacement,
+    /// or the newer session is lost before it was written, they count again.
     private var older: [Life] = []
     private var mayResurface = false
-    /// When an older session last decided something.
+    /// When an older session last changed anything.
     private var olderChanged: Instant?
     private var life: Life?
 
-    /// To be back takes until the new session is written, by two commands.
+    /// Reconnecting takes two commands until the new session is written.
     private static let margin = Duration.milliseconds(50)
 
     /// The newest session, while it is connected.
@@ -52,39 +52,39 @@ final class DeviceTruth {
         return life.edge
     }
 
-    /// Whether it is for others to find out that the device is gone.
+    /// Whether other workers have to detect that the device is gone.
     var isJudged: Bool { life?.isJudged == true }
 
-    /// Whether the newest session began while something was amiss.
+    /// Whether the newest session began during an outage.
     var isUncertain: Bool { life?.isUncertain == true }
 
-    /// Whether something was decided about the device since then, be it by an older session.
+    /// Returns whether the state of the device changed since then, even by an older session.
     func hasChanged(since moment: Instant, until now: Instant) -> Bool {
         claims.contains { $0.from >= moment && $0.from <= now } || olderChanged.map { $0 >= moment } ?? false
     }
 
-    /// Whether an older session may rightly turn out to be the newer: one that began while something was amiss is as old
-    /// as Redis could tell.
+    /// Whether an older session may turn out to be the newer one: a session that began during an outage has the age
+    /// that Redis could determine.
     var isContested: Bool { isUncertain || older.contains(where: \.isUncertain) }
 
     init(_ name: DeviceName) {
         self.name = name
     }
 
-    /// The machine with the worker that answers, or answered last, for the device; none before it ever came.
+    /// The machine of the worker that the device is or was last connected to; empty before its first connection.
     var machine: [Weather.Place] { machines.last.map { [$0.place] } ?? [] }
 
     /// That machine, and those whose workers may still hold older sessions.
     var holders: [Weather.Place] { machine + older.map { .machine($0.edge.worker.place) } }
 
-    /// That machine, and those before it since `earliest`.
+    /// Returns that machine and the earlier ones since `earliest`.
     func machines(since earliest: Instant) -> [Weather.Place] {
         let first = machines.lastIndex { $0.from <= earliest } ?? 0
         return machines[first...].map(\.place)
     }
 
-    /// The states in which the device may be shown, to somebody who may be behind by as much as from `earliest` to
-    /// `now`.
+    /// Returns the states in which an observer may see the device whose knowledge may date from any time between
+    /// `earliest` and `now`.
     func states(since earliest: Instant, until now: Instant) -> StateSet {
         var states: StateSet = []
         for (index, claim) in claims.enumerated() where claim.from <= now {
@@ -97,23 +97,25 @@ final class DeviceTruth {
         return states
     }
 
-    /// How others may have it of older sessions, as long as the end of one may not have come to them.
+    /// Returns the states in which observers may see the device because of older sessions, until they must know that
+    /// those ended.
     ///
-    /// - Parameter earliest: how far back they may be of what a worker holds, or of one whose end is for them to find out.
+    /// - Parameter earliest: how old an observer's knowledge may be of a session that a worker holds, or of one whose
+    ///   end others have to detect.
     func resurfacing(since earliest: (SimulatedWorker, _ isJudged: Bool) -> Instant) -> StateSet {
         guard mayResurface else { return [] }
         return older.filter { life in life.ends.map { $0 > earliest(life.edge.worker, life.isJudged) } ?? true }
             .reduce(into: []) { $0.formUnion($1.written) }
     }
 
-    // MARK: What its worker hears
+    // MARK: Messages to its worker
 
-    /// A newer session says hello.
+    /// A newer session says `hello`.
     ///
     /// - Parameters:
-    ///   - former: how the device may be shown until that is known.
-    ///   - known: up to when everybody knows of an end. A session that ended later may still be shown.
-    ///   - isUncertain: whether this hello may never be written.
+    ///   - former: how the device may be shown until the `hello` is known.
+    ///   - known: all observers know of ends before this time. A session that ended later may still be shown.
+    ///   - isUncertain: whether this `hello` may never be written.
     func began(
         _ edge: EdgeSession, _ state: DeviceState, after former: StateSet, known: Instant, isUncertain: Bool,
         at now: Instant
@@ -148,7 +150,7 @@ final class DeviceTruth {
         }
     }
 
-    /// A clean end, or one in favour of a newer session.
+    /// The session ended cleanly, or was replaced by a newer one.
     func ended(_ edge: EdgeSession, at now: Instant) {
         if current === edge {
             life?.ends = now
@@ -160,7 +162,7 @@ final class DeviceTruth {
         }
     }
 
-    /// The connection was lost: the device keeps its presence for a while.
+    /// The connection was lost: the device keeps its presence for the grace period.
     func lost(_ edge: EdgeSession, graceEnds: Instant, at now: Instant) {
         if current === edge, life?.ends == nil, let state = life?.state {
             life?.ends = graceEnds
@@ -173,7 +175,7 @@ final class DeviceTruth {
         }
     }
 
-    /// The device may count as in one of the states that its session said last, as long as it counts.
+    /// The device may have any of the states that its session sent last, while it counts.
     func may(_ rest: [ClientMessage], on edge: EdgeSession, from now: Instant) {
         let states = rest.reduce(into: StateSet()) { states, message in
             if case .state(let state) = message { states.insert(StateSet(state)) }
@@ -186,7 +188,7 @@ final class DeviceTruth {
         }
     }
 
-    /// Operators end a session. If the device has a newer one, that may not be written yet.
+    /// Operators end a session. If the device has a newer one, it may not be written yet.
     func sentAway(_ session: SessionID, at now: Instant) {
         guard let connected else { return sentAway(at: now) }
         guard connected.session != session, let last = claims.last, last.from <= now else { return }
@@ -194,21 +196,22 @@ final class DeviceTruth {
         claims.append(Claim(from: now + Checks.settling, states: last.states))
     }
 
-    /// Operators end what is left of a device that is not connected: before its grace is over, or it is judged.
+    /// Operators end what is left of a disconnected device: before its grace period ends, or before others detect its
+    /// end.
     func sentAway(at now: Instant) {
         guard connected == nil, let present = claims.lastIndex(where: { $0.from <= now }) else { return }
         let rest = claims[present...].map { Claim(from: max(now, $0.from), states: $0.states.union(.gone)) }
         claims.replaceSubrange((present + 1)..., with: rest)
     }
 
-    // MARK: What befalls its worker
+    // MARK: Faults of its worker
 
-    /// The worker of the device's sessions is gone, by whatever cause.
+    /// The worker of the device's sessions is gone, for any reason.
     ///
     /// - Parameters:
-    ///   - unwritten: since when what the worker heard may not have been written.
-    ///   - from: from when on others may find out that the device is gone.
-    ///   - until: until when they must have.
+    ///   - unwritten: what the worker received since then may not have been written.
+    ///   - from: from when on others may detect that the device is gone.
+    ///   - until: until when they must have detected it.
     func workerGone(
         _ worker: SimulatedWorker, unwritten: Instant, judgedFrom from: Instant, until: Instant, at now: Instant
     ) {
@@ -235,8 +238,8 @@ final class DeviceTruth {
         life?.ends = until
     }
 
-    /// A worker dropped some of its sessions that have no connection: until when it takes to find out that they are gone.
-    /// The others stay until their grace is over.
+    /// A worker dropped some of its disconnected sessions. `until` is when their end must be detected; those that were
+    /// not dropped stay until their grace period ends.
     func dropped(by worker: SimulatedWorker, unwritten: Instant, until: Instant, at now: Instant) {
         for index in older.indices where older[index].edge.worker === worker && !older[index].edge.isOpen {
             older[index].ends = max(older[index].ends ?? until, until)
@@ -247,14 +250,14 @@ final class DeviceTruth {
         judge(states(since: unwritten, until: now), judgedFrom: now, until: until, at: now)
     }
 
-    /// Redis forgot who took over from whom.
+    /// Redis lost which sessions replaced which.
     func dataReplaced() {
         mayResurface = true
-        // Nobody is left to say it again.
+        // No worker is left that could write it again.
         if isJudged { claims = claims.map { Claim(from: $0.from, states: $0.states.union(.gone)) } }
     }
 
-    /// Takes back what was foreseen from `now` on.
+    /// Replaces all claims after `now`.
     private func claim(_ states: StateSet, from now: Instant) {
         claims.removeAll { $0.from > now }
         claims.append(Claim(from: now, states: states))

@@ -1,6 +1,6 @@
 internal import RollcallModel
 
-/// The states in which a device may rightly be shown: one when all is well, several while news is on its way.
+/// The states in which a device may be shown: one when everything is settled, several while an update is in flight.
 struct StateSet: OptionSet, Hashable {
     let rawValue: UInt8
 
@@ -23,11 +23,11 @@ struct StateSet: OptionSet, Hashable {
     }
 }
 
-/// The statuses that devices may add up to.
+/// The possible statuses of a user with several devices.
 struct StatusSet: Hashable {
     private(set) var statuses: Set<PresenceStatus>
 
-    /// Every combination of what each device may be.
+    /// Combines the possible states of all devices.
     init(of devices: [StateSet]) {
         statuses = []
         if devices.contains(where: { $0.contains(.active) }) { statuses.insert(.online) }

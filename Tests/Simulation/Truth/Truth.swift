@@ -1,10 +1,10 @@
-// What is true, by what the devices decided and their workers heard. The truth knows nothing of how the workers work:
-// only what they promise.
+// The expected state, derived from what devices decided and their workers received. It knows nothing of how workers
+// work, only what they promise.
 
 internal import RollcallCore
 internal import RollcallModel
 
-/// A device by its user and its own name.
+/// A device, identified by its user and its name.
 struct DeviceName: Hashable, Comparable {
     let user: UserID
     let device: DeviceID
@@ -12,28 +12,28 @@ struct DeviceName: Hashable, Comparable {
     static func < (left: Self, right: Self) -> Bool { (left.user, left.device) < (right.user, right.device) }
 }
 
-/// The truth about everybody.
+/// The expected state of all users.
 final class Truth {
     /// Each user's devices.
     private let devices: [UserID: [DeviceTruth]]
     private var members: [ConversationID: MembersTruth] = [:]
-    /// When Redis last lost data, or had older ones.
+    /// When Redis last lost data, or went back to older data.
     private(set) var dataLost: Instant?
-    /// From when those may be that it had then.
+    /// The age of the data that it had then.
     private(set) var dataFrom = Instant(nanoseconds: 0)
     /// When Redis's clock was last set.
     private(set) var clockSet: Instant?
-    /// Whether sessions may be listed under a lease that Redis forgot and whose worker does not remember it.
+    /// Whether sessions may be listed under a lease that Redis has lost and that its worker does not remember.
     private(set) var mayLeaveLists = false
-    /// Sessions that may be listed, since the answer was lost.
+    /// Sessions that may be listed, because the reply was lost.
     private(set) var untold: [Incarnation: Set<SessionName>] = [:]
-    /// When each user's tokens were revoked last, and which sessions operators sent away.
+    /// When each user's tokens were last revoked, and which sessions operators ended.
     private(set) var revocations: [UserID: Instant] = [:]
     private var sentAway: Set<SessionName> = []
-    /// Users whose record was erased, until they say hello again.
+    /// Users whose record was erased, until their next `hello`.
     private(set) var erased: Set<UserID> = []
     private(set) var everErased: Set<UserID> = []
-    /// Counts what became true.
+    /// Counts changes of the expected state.
     private(set) var revision = 0
 
     private unowned let world: World
@@ -56,9 +56,9 @@ final class Truth {
         return device
     }
 
-    // MARK: What workers take of what devices say
+    // MARK: Messages from devices
 
-    /// - Parameter came: when it came to the worker, which is earlier if it had to wait.
+    /// - Parameter came: when the worker received it, which is earlier if it had to wait.
     func received(_ message: ClientMessage, came: Instant, on edge: EdgeSession) {
         revision += 1
         let device = device(of: edge)
@@ -78,7 +78,7 @@ final class Truth {
         }
     }
 
-    // MARK: What operators do
+    // MARK: Actions of operators
 
     func revoked(_ user: UserID) {
         revision += 1
@@ -107,14 +107,14 @@ final class Truth {
         return sentAway.contains(SessionName(user: edge.user, device: edge.device, session: session))
     }
 
-    /// Whether the token that the device showed last is good no more.
+    /// Returns whether the token that the device sent last is revoked.
     func isRevoked(_ edge: EdgeSession, before moment: Instant) -> Bool {
         guard let token = edge.token, let revoked = revocations[edge.user] else { return false }
-        // Both are dated to the millisecond: a token of the very millisecond of the revocation still counts.
+        // Both times have milliseconds: a token issued in the millisecond of the revocation is still valid.
         return world.redis.hostTime(at: token.issued) < world.redis.hostTime(at: revoked) && revoked <= moment
     }
 
-    /// Whether Redis has lost a revocation of the user.
+    /// Returns whether Redis has lost a revocation of the user.
     func isRevocationLost(_ user: UserID) -> Bool {
         guard let revoked = revocations[user], let dataLost else { return false }
         return dataLost >= revoked
@@ -133,7 +133,7 @@ final class Truth {
         device.began(edge, state, after: former, known: known, isUncertain: isUncertain, at: now)
     }
 
-    /// - Parameter wasLeaving: whether the last that it said was goodbye, taken or not.
+    /// - Parameter wasLeaving: whether its last message was a `goodbye`, processed or not.
     func lost(_ edge: EdgeSession, wasLeaving: Bool) {
         revision += 1
         if wasLeaving {
@@ -145,13 +145,13 @@ final class Truth {
         stopsTyping(edge)
     }
 
-    /// - Parameter rest: what it had said and nobody knows to be taken.
+    /// - Parameter rest: messages that may or may not have been processed.
     func closed(_ edge: EdgeSession, _ code: CloseCode, rest: [ClientMessage]) {
         for case .typing(let conversation, true) in rest { types(edge, in: conversation, came: now, isTaken: false) }
         switch code {
         case .normal, .replaced, .sentAway: device(of: edge).ended(edge, at: now)
         case .badToken:
-            // What stands of the device may be an older session's, which this one did not take over.
+            // The record may be that of an older session, which this one did not replace.
             device(of: edge).ended(edge, at: now)
             device(of: edge).dataReplaced()
         default:
@@ -161,15 +161,15 @@ final class Truth {
         stopsTyping(edge)
     }
 
-    // MARK: What befalls workers and Redis
+    // MARK: Faults of workers and Redis
 
     func died(_ worker: SimulatedWorker) {
-        // Its last heartbeat may have been the last before an outage.
+        // Its last heartbeat may be the last one before an outage.
         let beat = world.calm(at: worker.places) - world.settings.heartbeat
         gone(worker, judgedFrom: beat + world.settings.lease, until: now + world.settings.judging)
     }
 
-    /// It has left in good order: its lease goes on for the grace of those who are to come back.
+    /// The worker has shut down in order: its lease continues for the grace period, in which its devices may reconnect.
     func exited(_ worker: SimulatedWorker) {
         let until = now + max(world.settings.lease, world.settings.shard.grace) + Checks.settling
         let ended = world.isUnsettled(at: worker.places) ? now : now + world.settings.shard.grace
@@ -181,7 +181,7 @@ final class Truth {
         mayLeaveLists = mayLeaveLists || dataLost != nil
         let calm = world.calm(at: worker.places)
         let unwritten = calm - Checks.lag
-        // What Redis lost and the worker had not said again by then, nobody says.
+        // No worker writes again what Redis lost and this worker had not yet written again.
         let isForgotten = dataLost.map { $0 >= calm } ?? false
         for device in all {
             device.workerGone(
@@ -192,12 +192,12 @@ final class Truth {
         }
     }
 
-    /// Whether a session is listed is not known, since the answer was lost.
+    /// Records that it is unknown whether a session is listed, because the reply was lost.
     func listingUntold(_ name: SessionName, of incarnation: Incarnation) {
         untold[incarnation, default: []].insert(name)
     }
 
-    /// - Parameter moment: from when the data are that Redis has now.
+    /// - Parameter moment: the age of the data that Redis has now.
     func dataReplaced(asOf moment: Instant) {
         revision += 1
         mayLeaveLists = dataLost != nil
@@ -207,14 +207,14 @@ final class Truth {
         for device in all { device.dataReplaced() }
     }
 
-    /// Redis's clock was set. By it leases have passed that stand, or stand that have passed, and what is stored is older or
-    /// newer than it was.
+    /// Redis's clock was set: expired leases may be valid again, valid leases expired, and stored times may be in the
+    /// past or the future.
     func clockStepped() {
         revision += 1
         clockSet = now
     }
 
-    /// A worker has dropped sessions without a connection, since there were too many: a sweep removes their devices.
+    /// A worker dropped disconnected sessions because there were too many: a sweep removes their devices.
     func dropped(by worker: SimulatedWorker) {
         revision += 1
         let unwritten = world.calm(at: worker.places) - Checks.lag
@@ -253,12 +253,14 @@ final class Truth {
         }
     }
 
-    /// Whether a user may be there, as the worker of `edge` should know; `nil` while the news may be on its way.
+    /// Returns whether a user is a member, as the worker of `edge` should know; `nil` while the update may be in
+    /// flight.
     func isMember(_ user: UserID, of conversation: ConversationID, for edge: EdgeSession) -> Bool? {
         isMember(user, of: conversation, asKnownAt: edge.places)
     }
 
-    /// Whether a user may be there, as somebody should know to whom news comes by way of these places.
+    /// Returns whether a user is a member, as observers should know whose updates arrive by way of these places; `nil`
+    /// while the update may be in flight.
     func isMember(_ user: UserID, of conversation: ConversationID, asKnownAt places: [Weather.Place]) -> Bool? {
         guard let members = members[conversation] else { return true }
         if let changed = members.changed[user], changed >= world.calm(at: places) - .seconds(1) { return nil }
@@ -269,6 +271,6 @@ final class Truth {
 /// A conversation's members.
 struct MembersTruth {
     let users: Set<UserID>
-    /// When each last came or went.
+    /// When each user was last added or removed.
     let changed: [UserID: Instant]
 }

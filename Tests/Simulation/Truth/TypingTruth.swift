@@ -1,37 +1,37 @@
-// What is true of a device's typing in one conversation, as its worker heard it.
+// The expected typing of a device in one conversation, as its worker received it.
 
 internal import RollcallCore
 
-/// The latest bouts of a device's typing.
+/// The latest periods in which a device typed.
 struct TypingTruth {
     private struct Bout {
         let edge: EdgeSession
         let from: Instant
         var lastSignal: Instant
-        /// When it ended by a word; it ends by itself `expiry` after the last signal.
+        /// When it was stopped explicitly; otherwise, it ends `expiry` after the last signal.
         var stopped: Instant?
-        /// The first of the signals of which all reached Redis; `nil` if the last may not have.
+        /// The first signal since which all have reached Redis; `nil` if the last one may not have.
         var certain: Certainty?
 
         func ends(_ expiry: Duration) -> Instant { min(stopped ?? lastSignal + expiry, lastSignal + expiry) }
     }
 
-    /// A signal that reaches Redis.
+    /// A signal that certainly reaches Redis.
     struct Certainty {
         let signal: Instant
-        /// When it is there: one that comes soon after another may be deferred.
+        /// When it has reached Redis: a signal shortly after another one may be deferred.
         let known: Instant
     }
 
     private var bouts: [Bout] = []
 
-    /// An observer's worker may reckon Redis time ahead by as much as a heartbeat took on its way.
+    /// An observer's worker may estimate Redis's time too far ahead, by as much as a heartbeat's reply was delayed.
     private static let margin = Duration.milliseconds(400)
 
     /// - Parameters:
-    ///   - came: when the signal came. One that waited so long that it has expired counts for nothing.
-    ///   - now: when it was taken.
-    ///   - certain: `nil` if something is amiss between the worker and Redis.
+    ///   - came: when the signal was received. One that waited until it expired does not count.
+    ///   - now: when it was processed.
+    ///   - certain: `nil` during an outage between the worker and Redis.
     mutating func signalled(
         on edge: EdgeSession, came: Instant, at now: Instant, expiry: Duration, certain: Certainty?
     ) {
@@ -50,15 +50,15 @@ struct TypingTruth {
         stop(at: now) { $0 === edge }
     }
 
-    /// Whoever typed on whatever session.
+    /// Ends all typing, on any session.
     mutating func stopped(at now: Instant) {
         stop(at: now) { _ in true }
     }
 
-    /// What its worker had deferred never reaches Redis. Nor may a stop of which Redis has not heard: nobody else knows
-    /// of it, and the typing ends by itself.
+    /// The worker is gone: signals that it deferred never reach Redis. The same may hold for a stop that Redis does not
+    /// know of, so that this typing ends by expiry.
     ///
-    /// - Parameter unwritten: since when what the worker heard may not have been written.
+    /// - Parameter unwritten: what the worker received since then may not have been written.
     mutating func workerGone(_ worker: SimulatedWorker, unwritten: Instant) {
         for index in bouts.indices where bouts[index].edge.worker === worker {
             bouts[index].certain = nil
@@ -72,21 +72,21 @@ struct TypingTruth {
         }
     }
 
-    /// Whether it may be shown to somebody who may be behind what a session says by as much as from `earliest` on.
+    /// Returns whether typing may be shown to an observer whose knowledge of a session may be as old as `earliest`.
     func mayType(since earliest: (EdgeSession) -> Instant, expiry: Duration) -> Bool {
         bouts.contains { $0.ends(expiry) >= earliest($0.edge) }
     }
 
-    /// Whether some signal is recent enough for typing to be shown at all, whatever is amiss.
+    /// Returns whether some signal is recent enough for typing to be shown at all, even during outages.
     func isAlive(at now: Instant, expiry: Duration) -> Bool {
         bouts.contains { $0.lastSignal + expiry >= now }
     }
 
-    /// Whether it must be shown to everybody who is not behind further than from `earliest` on.
+    /// Returns whether typing must be shown to observers whose knowledge is no older than `earliest`.
     ///
     /// - Parameters:
-    ///   - session: the device's newest; what an older one says may be overridden by it.
-    ///   - outage: when something was last amiss between a session's worker and Redis.
+    ///   - session: the device's newest session, which may override what an older one sent.
+    ///   - outage: when the last outage between a session's worker and Redis ended.
     func mustType(
         on session: EdgeSession?, since earliest: Instant, until now: Instant, outage: (EdgeSession) -> Instant,
         expiry: Duration

@@ -1,5 +1,5 @@
-// When and where something was amiss. Promises about time count from the end of the outage, so the checks ask here how
-// far back an observer's view may rightly be.
+// When and where outages occurred. Time limits count from the end of an outage, so the checks use this to find how old
+// an observer's view may be.
 
 internal import RollcallCore
 
@@ -7,17 +7,17 @@ internal import RollcallCore
 struct Weather {
     enum Place: Hashable {
         case redis
-        /// A machine with its worker and its ways to Redis.
+        /// A machine with its worker and its connections to Redis.
         case machine(Int)
-        /// The way to one device, by its index.
+        /// The connection of one device, by its index.
         case edge(Int)
-        /// A client by its device's index: out of touch with all workers.
+        /// A client without contact to any worker, by its device's index.
         case client(Int)
-        /// The worker on a machine that has dropped sessions without a connection: it goes on under a new incarnation, and
-        /// as after any outage it takes nobody for dead before it has watched for a lease.
+        /// The worker on a machine that has dropped disconnected sessions: it continues under a new incarnation, and
+        /// treats no worker as dead before it has watched leases for one lease, as after any outage.
         case judge(Int)
 
-        /// What is amiss here is nobody else's outage.
+        /// Whether an outage here affects no others.
         fileprivate var isPrivate: Bool {
             switch self {
             case .client, .judge: true
@@ -25,7 +25,7 @@ struct Weather {
             }
         }
 
-        /// Where the worker judges whose machine this is.
+        /// The place of the worker on this machine as a judge of leases.
         var judge: Place? { if case .machine(let index) = self { .judge(index) } else { nil } }
     }
 
@@ -57,14 +57,15 @@ struct Weather {
         lastEnd = now
     }
 
-    /// Whether everything everywhere has settled.
+    /// Returns whether all outages are over and settled.
     func isCalm(at now: Instant, settling: Duration) -> Bool {
         ongoing == 0 && lastEnd.map { $0 + settling <= now } ?? true
     }
 
-    /// Until when, back from `now`, everything about these places had been calm for long enough to have settled.
+    /// Returns the start of the last outage before `now` that had not settled when the next one began, or `now` if all
+    /// have settled.
     ///
-    /// - Parameter settling: how long after an outage things may still be as it left them.
+    /// - Parameter settling: how long after an outage its effects may last.
     func calm(before now: Instant, at places: [Place], settling: Duration) -> Instant {
         var calm = now
         while let earlier = spells.first(where: {
@@ -75,8 +76,8 @@ struct Weather {
         return calm
     }
 
-    /// Whether no heartbeat may have come from these places to Redis for as long as `duration`, at any moment since
-    /// `earliest`, others having gone on.
+    /// Returns whether, at some time since `earliest`, no heartbeat from these places may have reached Redis for as
+    /// long as `duration`, while others continued.
     func lasted(
         _ duration: Duration, at places: [Place], heartbeat: Duration, since earliest: Instant, until now: Instant,
         settling: Duration
@@ -89,8 +90,8 @@ struct Weather {
         }
     }
 
-    /// When the last heartbeat before an outage may have come through, to within one: not if Redis itself was away just
-    /// before, for so short a time that others do not make allowance for it.
+    /// Returns when the last heartbeat before an outage may have succeeded, to within one heartbeat. It may have failed
+    /// if Redis itself was away just before, for too short a time to count as an outage for others.
     private func lastHeartbeat(before outage: Instant, each heartbeat: Duration) -> Instant {
         let before = spells.first { spell in
             spell.place == .redis && spell.lasts(at: outage, and: heartbeat)
@@ -99,12 +100,12 @@ struct Weather {
         return before?.from ?? outage
     }
 
-    /// Whether there is such an outage, or was one that has not settled yet.
+    /// Returns whether there is an outage at these places that is not over or not settled.
     func isUnsettled(at now: Instant, by places: [Place], settling: Duration) -> Bool {
         spells.contains { places.contains($0.place) && $0.lasts(at: now, and: settling) }
     }
 
-    /// When the last such outage ended; `now` if one lasts.
+    /// Returns when the last outage at these places ended; `now` if one is in progress.
     func lastOutage(before now: Instant, at places: [Place]) -> Instant {
         spells.filter { places.contains($0.place) }.map { $0.to ?? now }.max() ?? Instant(nanoseconds: 0)
     }
