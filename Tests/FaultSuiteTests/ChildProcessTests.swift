@@ -3,9 +3,9 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-/// What a child must not have: a connection that it holds open cannot be cut by those whose it is.
+/// Children must not inherit descriptors: a connection that a child holds open cannot be closed by its owners.
 @Suite struct ChildProcessTests {
-    @Test("a child inherits nothing that is open, nor what is being opened when it starts")
+    @Test("a child inherits no open descriptors, nor those being opened while it starts")
     func inheritsNothing() async throws {
         let isOver = NIOLockedValueBox(false)
         let (ended, end) = AsyncStream.makeStream(of: Never.self)

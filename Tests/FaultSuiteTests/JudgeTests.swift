@@ -1,4 +1,4 @@
-// What the suite takes for a broken promise, told by observers' notes that were never taken.
+// Which observations the suite judges as broken promises, tested with made-up diaries.
 
 import RollcallClient
 import Testing
@@ -14,9 +14,9 @@ struct JudgeTests {
 
     private func at(_ seconds: Double) -> Moment { start + .milliseconds(Int(seconds * 1000)) }
 
-    // MARK: What should be seen
+    // MARK: Expectations
 
-    @Test("who is shown offline in time keeps the promise, and the time is told")
+    @Test("a user shown offline in time keeps the promise, and the time is reported")
     func offlineInTime() {
         let findings = judge([shown(.online, at: 1), shown(.offline, at: 3.5)]) {
             $0.expectations = [expectation(.status(alice, .offline), since: 2, within: 2)]
@@ -25,7 +25,7 @@ struct JudgeTests {
         #expect(findings.first { $0.promise == .offline }?.seconds == 1.5)
     }
 
-    @Test("who is shown offline late, never, or only for a while breaks it")
+    @Test("a user shown offline late, never, or only for a while breaks the promise")
     func offlineLate() {
         let late = [shown(.online, at: 1), shown(.offline, at: 4.5)]
         let never = [shown(.online, at: 1)]
@@ -39,7 +39,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("what is true only until some moment may change after it")
+    @Test("an expectation with an end time allows changes after it")
     func until() {
         let findings = judge([shown(.offline, at: 2.5), shown(.online, at: 5)]) {
             $0.expectations = [expectation(.status(alice, .offline), since: 2, within: 2, until: 4.9)]
@@ -47,7 +47,7 @@ struct JudgeTests {
         #expect(broken(findings).isEmpty)
     }
 
-    @Test("whose worker could not know the truth has it two seconds after it could")
+    @Test("observers of a worker that could not know the state have two seconds once it can")
     func blind() {
         for (shownAt, isBroken) in [(7.5, false), (8.5, true)] {
             let findings = judge([shown(.online, at: 1), shown(.offline, at: shownAt)]) {
@@ -58,7 +58,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("an observer without a connection has seen nothing, and is asked nothing")
+    @Test("an observer without a connection has seen nothing, and nothing is expected of it")
     func away() {
         let findings = judge([shown(.online, at: 1), note(.ended(host: 0, nil), at: 3)]) {
             $0.expectations = [expectation(.status(alice, .offline), since: 2, within: 2)]
@@ -79,7 +79,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("a set that is not repeated is distrusted by a client, and not counted as shown")
+    @Test("a set of typing users that is not repeated expires at the client, and does not count as shown")
     func distrust() {
         let sight = Sight(
             of: [note(.welcomed(host: 0), at: 0), typists([alice], at: 1)], on: 0, expiry: .seconds(3), until: at(10))
@@ -87,9 +87,9 @@ struct JudgeTests {
         #expect(sight.typists[room]?.value(at: at(6.1)) == [])
     }
 
-    // MARK: What should never be seen
+    // MARK: Prohibitions
 
-    @Test("one message of offline is a flap")
+    @Test("a single offline message counts as a flap")
     func flap() {
         let findings = judge([shown(.online, at: 1), shown(.offline, at: 3), shown(.online, at: 3.001)]) {
             $0.prohibitions = [
@@ -99,7 +99,7 @@ struct JudgeTests {
         #expect(broken(findings) == [.steadiness])
     }
 
-    @Test("what an observer had seen before is what it sees; the report says since when")
+    @Test("an observer keeps seeing the last status that it received, and the report says since when")
     func before() {
         let findings = judge([shown(.offline, at: 1.91), shown(.online, at: 2.5)]) {
             $0.prohibitions = [
@@ -109,7 +109,7 @@ struct JudgeTests {
         #expect(findings.compactMap(\.broken).contains { $0.hasSuffix("after -0.09 s") })
     }
 
-    @Test("a read that shows the dead breaks the promise, unless it began before or reads are excused")
+    @Test("a read that shows devices of a dead worker breaks the promise, unless it began earlier or reads are excused")
     func ghosts() {
         for (began, excused, isBroken) in [(3.5, false, true), (2.5, false, false), (3.5, true, false)] {
             let read = Read(host: 0, began: at(began), ended: at(began + 0.01), statuses: [alice: .online])
@@ -127,7 +127,7 @@ struct JudgeTests {
 
     // MARK: Order and connections
 
-    @Test("a promise about reads alone is broken if no read was answered")
+    @Test("a promise about reads only is broken if no read was answered")
     func nothingRead() {
         for (answered, isBroken) in [(true, false), (false, true)] {
             let read = Read(host: 0, began: at(4), ended: at(4.01), statuses: answered ? [alice: .offline] : nil)
@@ -141,7 +141,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("an older version after a newer breaks the order, unless Redis lost data or the connection is another")
+    @Test("an older version after a newer one breaks the order, unless Redis lost data or the connection is new")
     func order() {
         let newer = shown(.online, at: 1, version: 7)
         let older = shown(.away, at: 2, version: 6)
@@ -150,7 +150,7 @@ struct JudgeTests {
         #expect(broken(judge([newer, note(.welcomed(host: 0), at: 1.5), older]) { _ in }).isEmpty)
     }
 
-    @Test("data that Redis loses excuses no older version before the loss, nor one after the end of the fault")
+    @Test("data loss excuses older versions neither before the loss nor after the end of the fault")
     func orderAroundLoss() {
         let notes = [shown(.online, at: 3, version: 7), shown(.away, at: 4, version: 6)]
         #expect(broken(judge(notes) { $0.dataLost = at(4.5) }) == [.order])
@@ -159,7 +159,7 @@ struct JudgeTests {
     }
 
     @Test(
-        "last seen, and the version of a user who was never seen, may go back with Redis's clock; other versions may not"
+        "last-seen times and versions of users never seen may go back with Redis's clock; other versions may not"
     )
     func orderAroundClockStep() {
         func back(by milliseconds: Int64, setBy step: Double?, at moment: Double = 3.5) -> [Finding] {
@@ -179,7 +179,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("a connection that ends breaks the promise, unless its worker went or it may")
+    @Test("a connection that ends breaks the promise, unless its worker was stopped or it may end")
     func connections() {
         let ended = note(.ended(host: 0, .tooSlow), at: 3)
         #expect(broken(judge([ended]) { _ in }) == [.connections])
@@ -189,7 +189,7 @@ struct JudgeTests {
         #expect(broken(judge([note(.ended(host: 0, .normal), at: 3)]) { _ in }).isEmpty)
     }
 
-    @Test("a worker that went excuses no connection that was made after it was started again")
+    @Test("a stopped worker does not excuse connections made after its restart")
     func connectionsAfterRestart() {
         let again = [
             note(.ended(host: 0, nil), at: 2.1), note(.welcomed(host: 0), at: 4), note(.ended(host: 0, nil), at: 5),
@@ -199,15 +199,15 @@ struct JudgeTests {
         #expect(broken(findings) == [.connections])
     }
 
-    // MARK: Who sees typing, and who types
+    // MARK: Who sees typing, and who may type
 
-    @Test("a device that is shown its own user typing breaks the promise, in whatever conversation")
+    @Test("a device that is shown its own user typing breaks the promise, in any conversation")
     func ownTyping() {
         #expect(broken(judge([typists(["watcher"], at: 2)]) { _ in }) == [.audience])
         #expect(broken(judge([typists([alice], at: 2)]) { _ in }).isEmpty)
     }
 
-    @Test("a user who never was a member is shown nothing, may do nothing, and is shown to nobody")
+    @Test("a user who never was a member sees no typing, may not type, and is not shown to others")
     func neverMember() {
         let outsider = Exclusion(user: "watcher", conversation: room, since: nil)
         for event in [Note.Event.joined(room, asked: at(2)), .signalled(room, asked: at(2))] {
@@ -225,7 +225,7 @@ struct JudgeTests {
         #expect(broken(elsewhere).isEmpty)
     }
 
-    @Test("a member who is removed is shown nothing and may do nothing one second later")
+    @Test("one second after their removal, a member sees no typing and may not type")
     func removed() {
         let removed = Exclusion(user: "watcher", conversation: room, since: at(2))
         for (moment, isBroken) in [(2.9, false), (3.1, true)] {
@@ -237,7 +237,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("what stays on the screen of a removed member counts, until the worker says that they are removed")
+    @Test("typing that a removed member still sees counts until the worker reports the removal")
     func staysShown() {
         let removed = Exclusion(user: "watcher", conversation: room, since: at(2))
         let stays = [typists([alice], at: 1)]
@@ -251,7 +251,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("a removed member who goes on being shown to others breaks the promise")
+    @Test("a removed member who is still shown to others breaks the promise")
     func removedIsShown() {
         for (gone, isBroken) in [(2.9, false), (3.1, true)] {
             let findings = judge([typists([alice], at: 1), typists([], at: gone)]) {
@@ -261,7 +261,7 @@ struct JudgeTests {
         }
     }
 
-    @Test("a worker that cannot know of the removal has two seconds from when it can; lost members excuse everything")
+    @Test("a worker that cannot know of a removal has two seconds once it can; a lost member list excuses everything")
     func removedWhileBlind() {
         let removed = Exclusion(user: "watcher", conversation: room, since: at(2))
         for (moment, isBroken) in [(6.9, false), (7.1, true)] {
@@ -277,7 +277,7 @@ struct JudgeTests {
         #expect(broken(settledBefore) == [.audience])
     }
 
-    // MARK: Making notes
+    // MARK: Diaries
 
     private func judge(_ notes: [Note], reads: [Read] = [], _ plan: (inout Plan) -> Void) -> [Finding] {
         let notes = [note(.welcomed(host: 0), at: 0)] + notes

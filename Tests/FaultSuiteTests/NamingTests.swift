@@ -1,4 +1,4 @@
-// Names of a stage's cast: the suite tests nothing if they are plain.
+// Names of a stage's users: with plain names, the suite would test nothing.
 
 import RollcallClient
 import TestSupport
@@ -6,9 +6,9 @@ import Testing
 
 @testable import FaultSuite
 
-@Suite("The names of a cast")
+@Suite("The names on a stage")
 struct NamingTests {
-    @Test("a role has one name for as long as the stage stands, and no two roles have the same")
+    @Test("a role keeps its name on a stage, and no two roles share one")
     func stable() throws {
         let naming = Naming()
         let roles = ["leaver", "twin", "typist", "insider", "removed0", "removed1", "goner", "here-changer"]
@@ -19,7 +19,7 @@ struct NamingTests {
         #expect(try naming.conversation("club") != naming.conversation("room"))
     }
 
-    @Test("users whose fates differ, and devices of one user, have names that Unicode takes for the same")
+    @Test("users with different roles, and devices of one user, get canonically equivalent names")
     func pairs() throws {
         let naming = Naming()
         for (one, other) in [("leaver", "twin"), ("insider", "removed1")] {
@@ -30,7 +30,7 @@ struct NamingTests {
         #expect(phone != laptop && phone.text == laptop.text)
     }
 
-    @Test("roles that are written by hand or counted in thousands keep their names")
+    @Test("roles that are written to Redis directly, or used in thousands, have fixed names")
     func plain() throws {
         let naming = Naming()
         for role in ["bystander0", "future", "one17"] { #expect(try naming.user(role).text == role) }

@@ -1,4 +1,4 @@
-// The proxy does to bytes what it says, or the faults prove nothing.
+// The proxy must do what it claims, or the faults prove nothing.
 
 import NIOCore
 import TestSupport
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The proxy between two processes")
 struct ProxyTests {
-    @Test("carries bytes both ways, and each end's close to the other")
+    @Test("forwards bytes in both directions, and the end of each side to the other")
     func clear() async throws {
         let stand = try await Stand()
         let client = try await stand.client()
@@ -19,7 +19,7 @@ struct ProxyTests {
         try await eventually("the client hears the end") { client.isClosed }
     }
 
-    @Test("slow weather delays what passes, in order")
+    @Test("delays bytes, in order, when slow")
     func slow() async throws {
         let stand = try await Stand()
         let client = try await stand.client()
@@ -30,7 +30,7 @@ struct ProxyTests {
         #expect(ContinuousClock.now - sent >= .milliseconds(200), "once there and once back")
     }
 
-    @Test("stalled weather holds bytes, and lets them through later, be their sender long gone")
+    @Test("holds bytes while stalled and forwards them later, even if their sender is long gone")
     func stalled() async throws {
         let stand = try await Stand()
         let client = try await stand.client()
@@ -46,7 +46,7 @@ struct ProxyTests {
         try await eventually("the server hears the end") { server.isClosed }
     }
 
-    @Test("lossy weather loses bytes for ever")
+    @Test("drops bytes while lossy")
     func lossy() async throws {
         let stand = try await Stand()
         let client = try await stand.client()
@@ -58,7 +58,7 @@ struct ProxyTests {
         try await client.heard("found")
     }
 
-    @Test("a cut ends what stands, and refusing weather what comes", arguments: [Cut.fin, .reset])
+    @Test("a cut ends open connections, and new ones are reset while refusing", arguments: [Cut.fin, .reset])
     func cut(_ how: Cut) async throws {
         let stand = try await Stand()
         let client = try await stand.client()
@@ -76,7 +76,7 @@ struct ProxyTests {
         try await welcome.heard("again")
     }
 
-    @Test("a worker's two kinds of connections are told apart by the names that they give themselves")
+    @Test("a worker's two kinds of connections are distinguished by their names")
     func traffic() async throws {
         let stand = try await Stand(isRedis: true)
         let (commands, subscriber) = (try await stand.client(), try await stand.client())
@@ -93,7 +93,7 @@ struct ProxyTests {
         #expect(!commands.isClosed)
     }
 
-    @Test("each of several workers, nodes and others has a weather of its own")
+    @Test("the settings of each worker, node and other client are independent")
     func callers() async throws {
         let stand = try await Stand(isRedis: true)
         let named = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$11\r\n"
@@ -115,7 +115,7 @@ struct ProxyTests {
         for place in [0, 3] { try await clients[place].heard(openings[place]) }
     }
 
-    @Test("one connection is stalled from the moment at which its client says something")
+    @Test("one connection is stalled when its client sends a marker")
     func onSight() async throws {
         let stand = try await Stand()
         let (client, another) = (try await stand.client(), try await stand.client())

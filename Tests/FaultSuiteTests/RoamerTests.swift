@@ -1,4 +1,4 @@
-// The suite's devices are good clients, or what it measures is their doing.
+// The suite's devices must be good clients, or it would measure their faults.
 
 import Foundation
 import RollcallClient
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A roaming device")
 struct RoamerTests {
-    @Test("goes elsewhere when its worker leaves, says again what it wants, and is never missed")
+    @Test("reconnects elsewhere when its worker leaves, repeats its subscriptions, and never appears offline")
     func roams() async throws {
         let deployment = try await Deployment(workers: 2, settings: ["worker.drain": "500ms"])
         let hosts = Hosts(count: 2) { deployment.workers[$0].port }
@@ -29,7 +29,7 @@ struct RoamerTests {
         #expect(alice.notes.contains { if case .goodbye(let goodbye) = $0.event { goodbye.reconnect } else { false } })
     }
 
-    @Test("stays away after a goodbye, and comes home to a worker that is started again if that is its manner")
+    @Test("stays away after a goodbye, and reconnects to its restarted worker if configured to")
     func manners() async throws {
         let deployment = try await Deployment(workers: 2)
         let port = deployment.workers[0].port
@@ -49,7 +49,7 @@ struct RoamerTests {
         #expect(try await gone.whereabouts() == nil)
     }
 
-    @Test("sends fresh tokens over its connection, which outlives the first")
+    @Test("sends new tokens over its connection, which outlives the first token")
     func tokens() async throws {
         let issuer = try TokenIssuer()
         let settings = issuer.configuration.merging(["auth.leeway": "0s"]) { $1 }

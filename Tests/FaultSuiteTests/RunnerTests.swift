@@ -1,4 +1,4 @@
-// A run of the suite: what it plays, what it plays again, and where it goes on.
+// A run of the suite: which rounds it runs, which it repeats, and where it continues.
 
 import Foundation
 import NIOConcurrencyHelpers
@@ -11,7 +11,7 @@ struct RunnerTests {
     private let file = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString).json")
     private let job = Job(.goodbye, .short)
 
-    @Test("plays as many rounds as are asked for, and none that an earlier run played")
+    @Test("runs as many rounds as requested, and none that an earlier run finished")
     func resumes() async throws {
         defer { try? FileManager.default.removeItem(at: file) }
         let played = NIOLockedValueBox(0)
@@ -23,7 +23,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("plays everything again for another build, and for who wants it so")
+    @Test("runs everything again for another build, or on request")
     func beginsAnew() async throws {
         defer { try? FileManager.default.removeItem(at: file) }
         let played = NIOLockedValueBox(0)
@@ -37,7 +37,7 @@ struct RunnerTests {
         #expect(played.withLockedValue { $0 } == 3)
     }
 
-    @Test("repeats what broke while the machine was late, but not for ever, and nothing else")
+    @Test("repeats only rounds that failed while the machine was busy, and not forever")
     func repeats() async throws {
         for (isBroken, delay, rounds, repeated) in [
             (true, 200, 1, 3), (true, 50, 1, 0), (false, 200, 1, 0),
@@ -49,9 +49,9 @@ struct RunnerTests {
         }
     }
 
-    @Test("a round whose results and evidence cannot be written is reported, and all others are played")
+    @Test("a round whose results and evidence cannot be written is reported, and all others still run")
     func cannotWrite() async throws {
-        // A file stands where their folder would be.
+        // A file exists where their folder would be.
         let blocked = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
         try Data().write(to: blocked)
         defer { try? FileManager.default.removeItem(at: blocked) }
@@ -72,7 +72,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("every other round has workers that have just begun, every other one signed tokens, in each combination")
+    @Test("workers have just started in every other round, tokens are signed in every other one, in all combinations")
     func circumstances() async throws {
         let played = NIOLockedValueBox<[Circumstances]>([])
         for (rounds, authentication) in [(4, nil), (2, nil), (1, nil), (2, Authentication.jwt)] {
@@ -94,7 +94,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("the table tells the median, the worst and what is allowed")
+    @Test("the table shows the median, the worst and the limit")
     func table() throws {
         var row = Row(job, build: "one")
         for seconds in [1.0, 3, 2] {

@@ -1,4 +1,4 @@
-// A server that says everything back, a proxy before it, and clients.
+// An echo server, a proxy in front of it, and clients.
 
 import NIOConcurrencyHelpers
 import NIOCore
@@ -13,7 +13,7 @@ import TestSupport
     import Darwin
 #endif
 
-/// A proxy on trial.
+/// A proxy under test.
 struct Stand {
     let proxy: Proxy
     private let listener: any Channel
@@ -39,14 +39,14 @@ struct Stand {
         return line
     }
 
-    /// The far end of the first client.
+    /// The server's end of the first client's connection.
     func server() async throws -> Line {
         try await eventually("the server is reached") { !servers.withLockedValue { $0.isEmpty } }
         return servers.withLockedValue { $0[0] }
     }
 }
 
-/// One end of a connection, and what it heard.
+/// One end of a connection, and what it received.
 final class Line: Sendable {
     private let channel: any Channel
     private let words = NIOLockedValueBox("")

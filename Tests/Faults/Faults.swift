@@ -1,4 +1,4 @@
-// `faults`: goes through everything that can go wrong, on real processes, and says what held.
+// `faults`: runs all faults on real processes, and reports which promises held.
 
 public import ArgumentParser
 public import FaultSuite
