@@ -1,27 +1,27 @@
-// What one cheap message costs others, measured from outside on a real worker: commands and time of Redis, time of the
-// worker, bytes to those who look on. `docs/hostile-input.md` has the bounds, and the tests hold workers to them.
+// Measures, from outside on a real worker, what one cheap message costs: commands and time of Redis, time of the
+// worker, bytes to observers. `docs/hostile-input.md` lists the bounds, which the tests enforce.
 
 internal import Foundation
 internal import Harness
 internal import TestSupport
 
-/// What one message of a kind cost, on average.
+/// The average cost of one message of a kind.
 public struct Amplification: Sendable {
     public let nuisance: Nuisance
     public var commands = 0.0
     public var bytes = 0.0
     public var answer = 0.0
-    /// How long it took to send them, in seconds.
+    /// The time that sending took, in seconds.
     public var seconds = 0.0
-    /// Microseconds.
+    /// In microseconds.
     public var workerTime = 0.0
     public var redisTime = 0.0
-    /// The worker's time, as so many times that of a `ping`; absent where the system does not tell.
+    /// The worker's time as a multiple of that for a `ping`; `nil` if the system does not report it.
     public var pings: Double?
 
-    /// What costs more than it may.
+    /// Returns what exceeds its bound.
     ///
-    /// - Parameter judgesTime: whether the worker is built for release, as the bounds of its time are for.
+    /// - Parameter judgesTime: whether the worker is a release build, which the bounds on its time are for.
     public func excess(judgesTime: Bool) -> [String] {
         let bound = nuisance.bound
         let pings = judgesTime ? pings : nil
@@ -36,7 +36,7 @@ public struct Amplification: Sendable {
     }
 }
 
-/// A worker, and many on it who look on.
+/// A worker with many observers.
 public final class Gallery: Sendable {
     private let redis: RedisServer
     private let worker: WorkerProcess
@@ -49,9 +49,9 @@ public final class Gallery: Sendable {
         try await redis.cli(["HSET", "members:{members}", "{managed}", "1"] + names)
     }
 
-    /// What messages of each kind cost, and a `ping` first.
+    /// Measures the cost of messages of each kind, after that of a `ping`.
     public func measure(_ nuisances: [Nuisance] = Nuisance.all) async throws -> [Amplification] {
-        // The first of a worker's messages are its slowest.
+        // A worker's first messages are its slowest.
         _ = try await cost(of: Nuisance.ping)
         let ping = try await cost(of: Nuisance.ping)
         var costs = [ping]
@@ -81,7 +81,7 @@ public final class Gallery: Sendable {
             }
             return Handed((talker: talker, others: others))
         }
-        // Until everybody has been told of all who came.
+        // Waits until all observers have been informed of all others.
         try await Task.sleep(for: .seconds(1))
         let quiet = try await usage(of: cast.value.others)
         try await Task.sleep(for: .seconds(1))
@@ -116,7 +116,7 @@ public final class Gallery: Sendable {
             after - before - (before - quiet) * ((after.at - before.at) / (before.at - quiet.at)))
     }
 
-    /// Strangers block, so they have a thread of their own.
+    /// Runs this on a new thread, since ``Stranger`` blocks.
     private func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
@@ -137,12 +137,12 @@ public final class Gallery: Sendable {
     }
 }
 
-/// Redis does not say what it always says.
+/// Redis did not report a field that it always reports.
 private struct Untold: Error {
     let field: String
 }
 
-/// What was used up until a moment.
+/// Resources used up to a moment.
 private struct Usage {
     var at: ContinuousClock.Instant
     var commands: Double
@@ -178,7 +178,7 @@ extension Amplification {
 }
 
 extension WorkerProcess {
-    /// The time of processors that all its threads have had, in microseconds; 0 where the system does not tell.
+    /// The processor time of all threads, in microseconds; 0 if the system does not report it.
     fileprivate var processorTime: Double {
         let tasks = URL(fileURLWithPath: "/proc/\(process.pid)/task")
         let threads = (try? FileManager.default.contentsOfDirectory(at: tasks, includingPropertiesForKeys: nil)) ?? []

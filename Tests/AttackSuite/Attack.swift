@@ -1,27 +1,27 @@
-// One way to do harm: what is sent, and what has to come back. The tests play each a few times, `make attacks` many
-// times, and both ask the same of it.
+// One attack: what is sent, and what the worker must answer. The tests run each one a few times, `make attacks` many
+// times, both with the same expectations.
 
 /// An attack on a worker's edge.
 public struct Attack: Sendable, CustomStringConvertible {
-    /// How far a stranger has come when the harm begins.
+    /// The state of the connection when the attack begins.
     enum Stage: Sendable {
-        /// Connected; nothing was said.
+        /// Connected; nothing was sent.
         case door
-        /// A WebSocket.
+        /// Upgraded to a WebSocket.
         case upgraded
-        /// A session, of a device of its own.
+        /// A session of a new device.
         case session
     }
 
-    /// How a worker takes it, in words, and how often.
+    /// How the worker reacted, in words, with the number of times.
     public typealias Outcomes = [String: Int]
 
     public let description: String
-    /// Which outcomes are right.
+    /// The outcomes that are correct.
     public let answers: Set<String>
-    /// Whether it is about tokens, on a worker that asks for signed ones.
+    /// Whether the attack is about tokens, and needs a worker that requires signed ones.
     public let wantsSignedTokens: Bool
-    /// Of how many at once it is made; nil where each is one stranger's, and any number may be played.
+    /// The number of simultaneous connections; `nil` for attacks by single connections, of which any number may run.
     public let crowd: Int?
     let play: @Sendable (Stage.Place) throws -> Outcomes
 
@@ -45,7 +45,7 @@ public struct Attack: Sendable, CustomStringConvertible {
         self.init(description, at: stage, answers: [answer] + others, bytes)
     }
 
-    /// - Parameter play: says of each of the crowd how the worker took it.
+    /// - Parameter play: returns how the worker reacted to each connection.
     init(
         _ description: String, crowd: Int, answer answers: String...,
         play: @escaping @Sendable (Stage.Place, _ crowd: Int) throws -> Outcomes
@@ -57,12 +57,12 @@ public struct Attack: Sendable, CustomStringConvertible {
         self.play = { try play($0, crowd) }
     }
 
-    /// All of them.
+    /// All attacks.
     public static let all = frames + texts + handshakes + names + tokens + crowds
 }
 
 extension Attack.Stage {
-    /// A worker, and who the next stranger is.
+    /// A worker, and the user and device of the next connection.
     struct Place: Sendable {
         let port: Int
         let user: String

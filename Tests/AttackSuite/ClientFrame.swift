@@ -1,13 +1,14 @@
 // A client's frame in which everything can be wrong.
 
-/// One frame. By default as a client should send it; each field can be set to what none should.
+/// One frame. The defaults are valid; each field can be set to something invalid.
 struct ClientFrame {
     var opcode: UInt8 = 1
     var payload: [UInt8] = []
     var isFinal = true
     var reserved: UInt8 = 0
     var isMasked = true
-    /// How long it claims to be, and in how many bytes it says so; nil for the truth in the fewest.
+    /// The length that the frame claims, and the number of bytes that encode it; `nil` for the true length in the
+    /// fewest bytes.
     var claimedLength: UInt64?
     var lengthBytes: Int?
 

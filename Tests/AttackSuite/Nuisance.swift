@@ -1,31 +1,31 @@
-// What one session says again and again, and what it may cost others.
+// Messages that one session repeats, and what they may cost.
 
-/// One kind of message, sent by one session as fast as it may in the long run.
+/// One kind of message, sent by one session as fast as is allowed in the long run.
 public struct Nuisance: Sendable, CustomStringConvertible {
     public let description: String
-    /// What the most is that a message costs, on average.
+    /// The most that one message may cost on average.
     let bound: Bound
-    /// How many are sent.
+    /// The number of messages.
     let count: Int
     let way: Way
 
     enum Way: Sendable {
-        /// The message of a number, without the `id`, and with `USER` for who sends it.
+        /// The message with this number, without the `id`; `USER` stands for the sender.
         case message(@Sendable (Int) -> String)
-        /// A session of another device of the user's, which ends as soon as it is welcome.
+        /// A session of another device of the user, which ends as soon as it is welcomed.
         case session
     }
 
     /// The most that one message may cost.
     struct Bound: Sendable {
-        /// Commands to Redis, those within scripts included.
+        /// Commands to Redis, including those within scripts.
         var commands: Double
-        /// Bytes to each of those who look on, where messages come as fast as they may: what is told once in a while
-        /// counts for more of them when they come more slowly.
+        /// Bytes to each observer, while messages arrive as fast as allowed. At a slower rate, each message has a
+        /// larger share of updates that are sent at intervals.
         var bytes: Double
-        /// Bytes to the one who sends.
+        /// Bytes to the sender.
         var answer: Double
-        /// How many times the worker's time for a `ping`.
+        /// As a multiple of the worker's time for a `ping`.
         var pings: Double
     }
 
@@ -38,7 +38,7 @@ public struct Nuisance: Sendable, CustomStringConvertible {
         self.init(description, bound, count: count, way: .message(message))
     }
 
-    /// How long it takes to send all on a machine with time: fifty a second.
+    /// The time that sending takes if the machine is not busy: 50 messages per second.
     var usualSeconds: Double { Double(count) / 50 }
 }
 
@@ -53,7 +53,7 @@ extension Nuisance {
 
     public static let all = [
         toggledState,
-        // Fewer than a user may say at once.
+        // Fewer than the number of sessions that a user may start at once.
         Nuisance(
             "`hello` and `goodbye`", Bound(commands: 20, bytes: 12, answer: 10, pings: 12), count: 50, way: .session),
         Nuisance("`token`", Bound(commands: 1, bytes: 1, answer: 60, pings: 5), count: 20) { _ in

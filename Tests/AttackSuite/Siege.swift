@@ -1,4 +1,4 @@
-// A worker, a witness on it, and attacks one after the other.
+// A worker, a witness on it, and attacks one after another.
 
 internal import Foundation
 public import Harness
@@ -6,17 +6,17 @@ internal import TestSupport
 
 /// A worker under attack.
 public final class Siege: Sendable {
-    /// What an attack did.
+    /// The result of an attack.
     public struct Report: Sendable {
         public let attack: Attack
         public let times: Int
         public let outcomes: Attack.Outcomes
         public let witness: Witness.Testimony
         public let wasWitnessLost: Bool
-        /// The worker's memory before and after, in KiB.
+        /// The worker's resident memory before and after, in KiB.
         public let memory: (before: Int, after: Int)
 
-        /// What came back that should not have.
+        /// The outcomes that are not correct.
         public var wrong: Attack.Outcomes { outcomes.filter { !attack.answers.contains($0.key) } }
     }
 
@@ -25,12 +25,12 @@ public final class Siege: Sendable {
     private let witness: Witness
     private let keys: URL
 
-    /// - Parameter signedTokens: whether the worker asks for tokens that are signed; otherwise names do.
+    /// - Parameter signedTokens: whether the worker requires signed tokens; otherwise, user names serve as tokens.
     public init(signedTokens: Bool, settings: [String: String] = [:]) async throws {
         redis = try await RedisServer()
         keys = FileManager.default.temporaryDirectory.appending(path: "rollcall-siege-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
-        // Few enough that a crowd could take them all.
+        // Few enough that a crowd could use them all.
         var settings = ["limits.sessions": "150"].merging(settings) { $1 }
         if signedTokens {
             try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
@@ -49,7 +49,7 @@ public final class Siege: Sendable {
         try? FileManager.default.removeItem(at: keys)
     }
 
-    /// What the witness sees while nobody attacks.
+    /// Returns what the witness observes without an attack.
     public func quiet(for time: Duration) async throws -> Witness.Testimony {
         _ = witness.testimony()
         let end = ContinuousClock.now + time
@@ -57,7 +57,7 @@ public final class Siege: Sendable {
         return witness.testimony()
     }
 
-    /// Makes an attack so many times; of one that takes a crowd, as often as makes so many strangers.
+    /// Runs an attack this many times; one with a crowd runs until this many connections were made.
     public func play(_ attack: Attack, times: Int) async throws -> Report {
         let before = try await memory()
         _ = witness.testimony()
@@ -68,7 +68,7 @@ public final class Siege: Sendable {
             wasWitnessLost: witness.wasLost, memory: (before, try await memory()))
     }
 
-    /// Strangers block, so they have a thread of their own.
+    /// Runs on a new thread, since ``Stranger`` blocks.
     private func rounds(of attack: Attack, _ count: Int) async throws -> Attack.Outcomes {
         let port = worker.port
         return try await withCheckedThrowingContinuation { continuation in
@@ -85,7 +85,7 @@ public final class Siege: Sendable {
         }
     }
 
-    /// What the worker holds, in KiB.
+    /// The worker's resident memory, in KiB.
     private func memory() async throws -> Int {
         if let status = try? String(contentsOfFile: "/proc/\(worker.process.pid)/status", encoding: .utf8) {
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
@@ -97,7 +97,7 @@ public final class Siege: Sendable {
         return Int(ps.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
-    /// What went wrong beside the answers: keys of Redis that are nobody's, and lines of the log that are none.
+    /// Returns other damage: Redis keys that do not belong to Rollcall, and log lines that are not valid.
     public func damage() async throws -> [String] {
         let keys = try await redis.cli("--scan").split(separator: "\n").filter { key in
             key != "canary" && !["typing:{", "presence:{", "{workers}", "worker:{"].contains { key.hasPrefix($0) }
@@ -113,6 +113,6 @@ public final class Siege: Sendable {
 }
 
 extension Attack {
-    /// A token that is as it should be.
+    /// A valid token.
     static let goodToken = signed(#"{"alg":"HS256"}"#, mac(Data(AttackedKeys.secret.utf8)))
 }

@@ -1,5 +1,5 @@
-// A bare socket in a stranger's hands: it sends any bytes, and says in a word what came back. It blocks, and belongs to
-// a thread of its own.
+// A plain socket for attacks: it sends any bytes, and describes in a word what came back. It blocks, and needs its own
+// thread.
 
 internal import Foundation
 internal import NIOCore
@@ -11,7 +11,7 @@ final class Stranger {
     private let descriptor: Int32
     private var unread: [UInt8] = []
     private var hasEnded = false
-    /// How many bytes were read.
+    /// The number of bytes read.
     private(set) var received = 0
     private let opened = ContinuousClock.now
 
@@ -31,9 +31,9 @@ final class Stranger {
         close(descriptor)
     }
 
-    /// Sends as much as the worker takes.
+    /// Sends as much as the worker accepts.
     ///
-    /// - Returns: whether it took all.
+    /// - Returns: whether it accepted everything.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -49,16 +49,16 @@ final class Stranger {
 
     func say(_ text: String) { send(ClientFrame.text(text).bytes) }
 
-    /// Ends this side of the stream, and goes on listening.
+    /// Ends the sending direction of the stream, and continues to receive.
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Becomes a WebSocket.
+    /// Upgrades to a WebSocket.
     func upgrade() throws {
         send(Array(Self.request().utf8))
         guard httpStatus() == 101 else { throw Unreachable() }
     }
 
-    /// Becomes a session of this device.
+    /// Starts a session of this device.
     func enter(token: String, device: String) throws {
         try upgrade()
         say(#"{"type":"hello","token":"\#(token)","device":"\#(device)"}"#)
@@ -76,9 +76,9 @@ final class Stranger {
     }
 }
 
-// What comes back.
+// What the worker sends.
 extension Stranger {
-    /// The status of the answer to a handshake; nil if the stream ends before.
+    /// Returns the status code of the handshake response; `nil` if the stream ends first.
     func httpStatus() -> Int? {
         let end: [UInt8] = [13, 10, 13, 10]
         while true {
@@ -91,7 +91,7 @@ extension Stranger {
         }
     }
 
-    /// How the worker took it, in words: the first that decides.
+    /// Returns how the worker reacted, in words: the first decisive event.
     func outcome() -> String {
         while true {
             while let (opcode, payload) = frame() {
@@ -123,14 +123,14 @@ extension Stranger {
         return nil
     }
 
-    /// Whether the worker ends the stream within the stranger's patience, whatever it sends before.
+    /// Returns whether the worker ends the stream within the time limit, whatever it sends before.
     func isEnded() -> Bool {
         unread = []
         while receive() { unread = [] }
         return hasEnded
     }
 
-    /// How many pongs come before the first acknowledgement; nil if none comes.
+    /// Returns the number of pongs before the first acknowledgement; `nil` if there is none.
     func pongsBeforeAck() -> Int? {
         var pongs = 0
         while true {
@@ -142,16 +142,16 @@ extension Stranger {
         }
     }
 
-    /// Whether it is not yet as long here as a worker lets anybody be who has not shaken hands.
+    /// Whether less time has passed than a worker allows for the handshake.
     var isPatient: Bool { ContinuousClock.now < opened + .seconds(15) }
 
-    /// How many bytes have come and were not read.
+    /// The number of bytes that have arrived but were not read.
     var waiting: Int {
         var count: Int32 = 0
         return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
-    /// Reads what has come.
+    /// Reads everything that has arrived.
     func catchUp() {
         while waiting > 0, receive() {}
         while frame() != nil {}

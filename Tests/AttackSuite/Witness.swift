@@ -1,16 +1,16 @@
-// Somebody decent on the worker under attack, who asks it something all the time, and Redis with it, and writes down
-// how long the answers take.
+// A well-behaved client on the worker under attack, which sends requests to it, and through it to Redis, all the time
+// and records how long the answers take.
 
 internal import Foundation
 internal import NIOConcurrencyHelpers
 
-/// A session that measures, on a thread of its own, until it is let go.
+/// A session that measures response times on its own thread until it is released.
 public final class Witness: Sendable {
     /// How long answers took.
     public struct Testimony: Sendable {
         public let latencies: [Duration]
 
-        /// - Parameter part: of all answers those that were quicker.
+        /// - Parameter part: the fraction of all answers that were faster.
         public func quantile(_ part: Double) -> Duration {
             let sorted = latencies.sorted()
             guard !sorted.isEmpty else { return .zero }
@@ -26,7 +26,7 @@ public final class Witness: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter token: of a user of its own.
+    /// - Parameter token: the token of a separate user.
     public init(port: Int, token: String, name: String) throws {
         let stranger = try Stranger(port: port)
         try stranger.enter(token: token, device: name)
@@ -51,7 +51,7 @@ public final class Witness: Sendable {
         }
     }
 
-    /// What it has seen since it was last asked.
+    /// Returns the measurements since the last call.
     public func testimony() -> Testimony {
         state.withLockedValue { state in
             defer { state.latencies = [] }
@@ -59,7 +59,7 @@ public final class Witness: Sendable {
         }
     }
 
-    /// Whether the worker has ended the session, or was silent for ten seconds.
+    /// Whether the worker ended the session, or did not answer for ten seconds.
     public var wasLost: Bool { state.withLockedValue { $0.wasLost } }
 
     deinit {
@@ -67,7 +67,7 @@ public final class Witness: Sendable {
     }
 }
 
-/// Hands what belongs to one thread to another, for good.
+/// Transfers a value from one thread to another.
 struct Handed<Value>: @unchecked Sendable {
     let value: Value
 

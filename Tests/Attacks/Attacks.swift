@@ -1,4 +1,4 @@
-// `attacks`: plays every attack many times on a real worker, and prints what came of it as a table in Markdown.
+// `attacks`: runs every attack many times on a real worker, and prints the results as a Markdown table.
 
 import ArgumentParser
 import AttackSuite
@@ -26,7 +26,7 @@ struct Attacks: AsyncParsableCommand {
             let attacks = try Attack.all.filter { try $0.wantsSignedTokens == signedTokens && isWanted($0.description) }
             guard !attacks.isEmpty else { continue }
             let siege = try await Siege(signedTokens: signedTokens)
-            // The first connections of a worker are its slowest, and its memory has yet to grow to what it needs.
+            // A worker's first connections are its slowest, and its memory has not reached its usual size yet.
             _ = try await siege.play(warmUp(signedTokens), times: 100)
             print(Row.head(try await siege.quiet(for: .seconds(5)), signedTokens: signedTokens))
             for attack in attacks {

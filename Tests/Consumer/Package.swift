@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app that uses the client alone. It must build where hiredis is not installed: `Tests/consumer.sh` sees to that.
+// An application that uses only the client. It must build without hiredis, which `Tests/consumer.sh` checks.
 let package = Package(
     name: "consumer",
     platforms: [.macOS(.v15)],

@@ -1,4 +1,4 @@
-// What is published, described for Foundation.
+// The JSON of published changes, described for Foundation.
 
 public import RollcallModel
 

@@ -1,4 +1,4 @@
-// What clients say, described for Foundation.
+// The JSON of client messages, described for Foundation.
 
 public import RollcallModel
 

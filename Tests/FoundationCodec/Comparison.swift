@@ -1,10 +1,11 @@
-// The rules by which the model's codec is held to RFC 8259 and to Foundation:
+// The rules by which the model's codec is compared with RFC 8259 and with Foundation:
 //
-// - What the RFC takes for JSON, and nothing else, is read. Foundation is more lenient: it reads UTF-16 and UTF-32, and
-//   overlooks what is wrong with a string or number that nobody asks for.
-// - Of JSON both make the same, to the identifier and the code of an error. Two kinds of JSON are excepted: names with
-//   half of a surrogate pair, for which Foundation refuses the object though nobody asks for them; and numbers with a
-//   fraction or exponent that a `Double` cannot hold, which Foundation rounds before it asks whether they are whole.
+// - Everything that is JSON by the RFC is read, and nothing else. Foundation is more lenient: it reads UTF-16 and
+//   UTF-32, and ignores errors in strings and numbers that are not used.
+// - Both read JSON as the same value, or fail with the same identifier and error code. There are two exceptions: names
+//   with half of a surrogate pair, for which Foundation rejects the object even if they are not used; and numbers with
+//   a fraction or exponent that a `Double` cannot hold, which Foundation rounds before it checks whether they are
+//   whole.
 // - What was read is written in the same bytes.
 
 internal import RollcallModel
@@ -63,7 +64,7 @@ public struct Comparison {
     }
 }
 
-/// What became of a client's text.
+/// How a client's text was read.
 private enum Outcome: Equatable {
     case read(ClientRequest)
     case wrong(MessageError.Code, MessageID?)

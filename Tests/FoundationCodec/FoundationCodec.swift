@@ -1,11 +1,11 @@
-// Messages read and written by somebody else's hand: Foundation's coders, from descriptions of their own. What the
-// model's codec makes of a text is compared with it.
+// Messages read and written with an independent implementation: Foundation's coders with separate descriptions. The
+// model's codec is compared with it.
 
 internal import Foundation
 public import RollcallModel
 
 public enum FoundationCodec {
-    /// - Throws: `MessageError`, or `DecodingError` for what is no object.
+    /// - Throws: `MessageError`, or `DecodingError` for text that is not an object.
     public static func request(from json: [UInt8]) throws -> ClientRequest {
         try JSONDecoder().decode(ClientRequest.self, from: Data(json))
     }

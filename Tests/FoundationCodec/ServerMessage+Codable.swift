@@ -1,4 +1,4 @@
-// What workers say, described for Foundation.
+// The JSON of worker messages, described for Foundation.
 
 public import RollcallModel
 

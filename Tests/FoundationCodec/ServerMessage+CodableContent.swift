@@ -1,4 +1,4 @@
-// What workers' messages consist of, described for Foundation.
+// The parts of worker messages, described for Foundation.
 
 public import RollcallModel
 

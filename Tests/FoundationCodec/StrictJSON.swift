@@ -1,11 +1,11 @@
-// The grammar of RFC 8259, rule by rule and as plainly as possible, so that it can be seen to be right by reading. Slow,
-// and recursive.
+// The grammar of RFC 8259, rule by rule and as simply as possible, so that its correctness can be checked by reading.
+// Slow and recursive.
 
-/// Whether bytes are JSON.
+/// Decides whether bytes are JSON.
 public struct StrictJSON {
     private var rest: Substring.UnicodeScalarView
 
-    /// - Returns: whether they are an object.
+    /// - Returns: whether the bytes are a JSON object.
     public static func isObject(_ bytes: some Collection<UInt8>) -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : Array(bytes)

@@ -1,5 +1,5 @@
-// `views`: what the client keeps in memory, measured on a real client against a real worker. Every view that an app might
-// open is opened and closed thousands of times, and then people are observed, ten and a thousand.
+// `views`: measures the client's memory, on a real client with a real worker. Every kind of view that an application
+// might open is opened and closed thousands of times; then 10 and 1,000 users are observed.
 
 import ArgumentParser
 import CHeap
@@ -21,13 +21,13 @@ struct Views: AsyncParsableCommand {
     var people = 1000
 
     func run() async throws {
-        // What looks for leaks in this process need not look at Redis and the worker, too.
+        // Leak detection in this process need not include Redis and the worker.
         unsetenv("LD_PRELOAD")
-        // The worker's limit of messages a second would only make this wait.
+        // The worker's message rate limit would only slow this down.
         let settings = ["limits.message_rate": "100000", "limits.message_burst": "100000"]
         let deployment = try await Deployment(workers: 1, settings: settings)
         let client = try await deployment.client("alice", "phone", on: 0)
-        // The first views fill what is kept for good, such as buffers.
+        // The first views allocate what stays allocated, such as buffers.
         try await openAndClose(min(rounds, 1000), of: client)
         let before = Int(heap_bytes())
         try await openAndClose(rounds, of: client)
@@ -36,7 +36,8 @@ struct Views: AsyncParsableCommand {
         await client.shutdown()
     }
 
-    /// A chat's view: its field, with somebody typing in it, who types in it, who belongs to it, and the other one.
+    /// Opens and closes the view of a chat: a text field in which a user types, the typing users, the members, and the
+    /// other user.
     private func openAndClose(_ count: Int, of client: RollcallClient) async throws {
         for number in 0..<count {
             let conversation = try ConversationID("c\(number % 100)")
@@ -45,10 +46,10 @@ struct Views: AsyncParsableCommand {
             var typing = client.typing(in: conversation).makeAsyncIterator()
             var members = client.members(of: conversation).makeAsyncIterator()
             var other = client.presence(of: try UserID("user\(number % 100)")).makeAsyncIterator()
-            // Some are looked at until they have shown something, the others are gone before.
+            // Some views are kept until they have shown something, the others are closed before that.
             if number.isMultiple(of: 10) { _ = await (typing.next(), members.next(), other.next()) }
         }
-        // What is answered last has been dealt with whole.
+        // When the last request is answered, everything before it has been processed.
         _ = await client.currentPresence(of: "alice")
     }
 
@@ -64,7 +65,7 @@ struct Views: AsyncParsableCommand {
     private func growth(since before: Int) -> Int { Int(heap_bytes()) - before }
 
     private func say(_ what: String, _ bytes: Int) {
-        // Another malloc in the place of the C library's does not tell.
+        // A malloc that replaces the C library's does not report its size.
         guard heap_bytes() > 0 else { return }
         print("\(bytes) bytes more on the heap \(what)")
     }

@@ -1,4 +1,4 @@
-// What is harmless from one, and is sent by many at once, or without end.
+// What is harmless from one connection, sent by many at once or without end.
 
 internal import Foundation
 
@@ -90,7 +90,7 @@ extension Attack {
             let messages = [[UInt8]](
                 repeating: ClientFrame.text(#"{"type":"state","state":"idle"}"#).bytes, count: 10_000
             ).flatMap { $0 }
-            // They are read more and more slowly, and closed after half a minute.
+            // The worker reads them more and more slowly, and closes them after 30 seconds.
             let strangers = try (0..<crowd).map { try device($0, of: place, patience: .seconds(60)) }
             for stranger in strangers { stranger.send(messages) }
             return counted(strangers.map { $0.outcome() })

@@ -1,4 +1,4 @@
-// Frames that no client sends.
+// Frames that no valid client sends.
 
 extension Attack {
     static let frames = [

@@ -1,4 +1,4 @@
-// Requests that are none, or never end.
+// Requests that are malformed or never end.
 
 extension Attack {
     static let handshakes = [

@@ -1,4 +1,4 @@
-// Names that would be another key of Redis, a command, or a line of the log.
+// Names that could be mistaken for another Redis key, a command, or a line of the log.
 
 extension Attack {
     static let names =

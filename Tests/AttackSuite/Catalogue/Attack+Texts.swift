@@ -1,4 +1,4 @@
-// Text that is hard to read, or means what no client means.
+// Text that is hard to parse, or has a meaning that no client intends.
 
 extension Attack {
     static let texts = [

@@ -1,9 +1,9 @@
-// Tokens that nobody who has the key has signed.
+// Tokens that were not signed by a holder of the key.
 
 internal import Crypto
 internal import Foundation
 
-/// What a worker under attack knows of keys: a secret, and the public half of somebody's RSA key.
+/// The keys of a worker under attack: a secret, and the public half of an RSA key of someone else.
 public enum AttackedKeys {
     public static let secret = "a secret of a worker under attack, of enough bytes"
 
@@ -81,7 +81,7 @@ extension Attack {
                 mac(Data(AttackedKeys.secret.utf8)))),
     ]
 
-    /// When a good token was issued, and when it ends.
+    /// The times of a valid token.
     private static let good: String = {
         let now = Int(Date.now.timeIntervalSince1970)
         return #""iat":\#(now),"exp":\#(now + 86_400)"#

@@ -1,5 +1,5 @@
-// Everything that is read as text: what clients and workers say, and what stands and is published in Redis. What was
-// read can be written, and read again as the same; and Foundation's coders agree.
+// Fuzzes all text parsers: of client and worker messages, and of what is stored and published in Redis. What was read
+// can be written and read again unchanged, and Foundation's coders agree.
 
 import FoundationCodec
 import RollcallModel

@@ -1,4 +1,4 @@
-// A configuration file: a file with mistakes is told of them. And durations, which are written as they are read.
+// Fuzzes configuration files, whose errors must be reported, and durations, which are written as they are read.
 
 @testable import RollcallWorker
 

@@ -1,6 +1,6 @@
-// `FUZZ_TARGET=codec fuzz [LIBFUZZER-ARGUMENT...]`: libFuzzer makes inputs that reach ever more branches, and a target takes
-// them. What a target finds out it says by ending the program, which leaves the input behind in a file. The target stands
-// in the environment, since libFuzzer starts the program again with arguments of its own.
+// `FUZZ_TARGET=codec fuzz [LIBFUZZER-ARGUMENT...]`: libFuzzer generates inputs that reach more and more branches, and
+// passes them to a target. A target reports a failure by ending the program, and libFuzzer then saves the input in a
+// file. The target is set in the environment because libFuzzer restarts the program with other arguments.
 
 import CFuzzer
 
@@ -38,12 +38,12 @@ enum Fuzz {
     }
 }
 
-/// Ends the program, since what was expected is not so.
+/// Ends the program if the condition is false.
 func expect(_ condition: Bool, _ what: @autoclosure () -> String) {
     if !condition { fatalError(what()) }
 }
 
-/// What is left of an input. Where it has ended it gives zeros.
+/// The rest of an input. After its end, it returns zeros.
 struct Input {
     private var rest: ArraySlice<UInt8>
 
@@ -57,13 +57,13 @@ struct Input {
 
     mutating func number(below limit: Int) -> Int { Int(byte()) % limit }
 
-    /// At most so many bytes.
+    /// Takes at most this many bytes.
     mutating func bytes(_ count: Int) -> [UInt8] {
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
     }
 
-    /// All the rest, in pieces whose lengths follow from `seed`.
+    /// Takes everything that is left, in pieces whose lengths follow from `seed`.
     mutating func pieces(seed: UInt8) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var length = Int(seed)

@@ -1,5 +1,5 @@
-// A shard with a twin of Redis behind it, which answers when it is told to, and clients before it of whom it is only
-// asked that what is said to them is in order.
+// A shard with a twin of Redis, which answers only when told to, and with clients. It checks only that the messages to
+// a client are valid and in order.
 
 import Foundation
 import RedisTwin
@@ -12,7 +12,7 @@ struct FuzzedShard {
     private(set) var shard: Shard
     private(set) var now = Instant(nanoseconds: 1_000_000_000)
     var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
-    /// What Redis has done and not yet told, and what it was asked and has not done.
+    /// What the shard asked of Redis that is not answered yet.
     var asked: [ShardAction] = []
     private var topics: Set<Topic> = []
     private var unconfirmed: [Topic] = []
@@ -43,7 +43,7 @@ struct FuzzedShard {
     private mutating func carryOut(_ actions: [ShardAction]) {
         for action in actions {
             switch action {
-            // What is said to somebody who has gone is dropped, as by a worker.
+            // Messages to closed connections are dropped, as in a worker.
             case .send, .sendSparing, .sendSnapshot, .hold, .listen, .limitHit, .assertAnew, .sweep: break
             case .tellWhenDrained(let key): awaitDrain.append(key)
             case .close(let key, _):
@@ -120,7 +120,7 @@ extension FuzzedShard {
         event { $0.drain(over: spread, at: $1) }
     }
 
-    /// Everybody goes, and everything that is still to be done about them is done.
+    /// Disconnects all clients, and processes everything that follows from that.
     mutating func empty() {
         while !connected.isEmpty { hangUp(0) }
         redisReturns()
@@ -141,7 +141,7 @@ extension FuzzedShard {
         asked.isEmpty && unconfirmed.isEmpty && awaitDrain.isEmpty && redis.published.isEmpty
     }
 
-    /// The next of what is under way arrives.
+    /// Lets the next pending event arrive.
     mutating func answer() {
         if !awaitDrain.isEmpty {
             let key = awaitDrain.removeFirst()

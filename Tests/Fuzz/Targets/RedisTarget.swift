@@ -1,4 +1,4 @@
-// What comes from Redis, or from whatever else answers at its address: by both decoders, whole and in pieces.
+// Fuzzes what Redis, or anything else at its address, sends: with both decoders, whole and in pieces.
 
 import NIOCore
 

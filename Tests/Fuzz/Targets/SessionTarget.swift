@@ -1,6 +1,6 @@
-// A shard's life: devices come, speak, stall and go, Redis answers, fails, goes and comes back, in the order that the
-// input says. What a client says is text, and read as a worker reads it. In the end everybody leaves, and of nobody may
-// anything be left.
+// Fuzzes a shard: devices connect, send, stall and leave, and Redis answers, fails, disconnects and returns, in the
+// order given by the input. Client messages are text, parsed as in a worker. At the end, all devices leave, and nothing
+// may be left of any of them.
 
 import RollcallModel
 

@@ -1,5 +1,5 @@
-// A client's frames. However the network cuts them, they mean the same; and no message is longer than its limit or
-// other than UTF-8.
+// Fuzzes a client's frames. They must have the same meaning however the network splits them, and no message may exceed
+// the limit or contain invalid UTF-8.
 
 import NIOCore
 
@@ -16,7 +16,7 @@ enum WebSocketTarget {
         expect(heard(pieces) == whole, "cut otherwise, the frames mean something else")
     }
 
-    /// What a decoder made of it.
+    /// What a decoder returned.
     private enum Heard: Equatable {
         case text(ByteBuffer)
         case other(WebSocketDecoder.Event)

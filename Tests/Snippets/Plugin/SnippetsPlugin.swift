@@ -1,4 +1,4 @@
-// Puts the Swift of README.md, of docs and of the documentation catalogues among the sources of a test target, a file
+// Adds the Swift code in README.md, in docs and in the documentation catalogs to the sources of a test target, one file
 // for each page.
 
 import Foundation

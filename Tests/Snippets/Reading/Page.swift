@@ -1,10 +1,10 @@
-// A page is Markdown with fences of Swift, or a whole file of Swift, as the steps of a tutorial have it.
+// A page is Markdown with fenced Swift code, or a whole Swift file, as in the steps of a tutorial.
 
-/// The Swift of one page.
+/// The Swift code of one page.
 package struct Page {
     package let snippets: [Snippet]
 
-    /// - Throws: ``UnreadablePage`` for a fence that would go unseen.
+    /// - Throws: ``UnreadablePage`` for a fence that would be overlooked.
     package init(_ text: String, path: String) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         snippets =
@@ -12,7 +12,7 @@ package struct Page {
             ? [Snippet(lines, path: path, line: 1)] : try Self.fences(in: lines, path: path)
     }
 
-    /// The file to compile. Its snippets see one another's declarations, as a reader who goes from top to bottom.
+    /// The file to compile. Its snippets see each other's declarations, like a reader who reads from top to bottom.
     package var code: String {
         let imports = Set(snippets.flatMap(\.imports)).sorted().flatMap(\.code)
         let head = ["// The Swift of a page of documentation.", ""] + imports + ["", "private struct Page {"]
@@ -38,7 +38,7 @@ package struct Page {
     }
 }
 
-/// What keeps a page's snippets from being found.
+/// Why a page's snippets cannot be found.
 package struct UnreadablePage: Error, CustomStringConvertible {
     let path: String
     let line: Int

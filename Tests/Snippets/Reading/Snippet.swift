@@ -1,11 +1,11 @@
-// Declarations stay as they are, so that the models and tests in them are real ones; statements become the body of a
-// function. What a snippet takes for granted stands in `Tests/DocumentationTests/Surroundings.swift`.
+// Declarations are compiled unchanged, so that the models and tests in them are real ones; statements become the body
+// of a function. `Tests/DocumentationTests/Surroundings.swift` declares what snippets use without declaring it.
 
-/// One fence of Swift, or one file.
+/// One fence of Swift code, or one file.
 package struct Snippet {
     private let lines: [String]
     private let path: String
-    /// Where it begins in its page.
+    /// The line of its page at which it begins.
     private let line: Int
 
     init(_ lines: [String], path: String, line: Int) {
@@ -14,7 +14,7 @@ package struct Snippet {
 
     var imports: [Import] { lines.compactMap(Import.init) + [.client] }
 
-    /// What of it goes into the page's scope. A blank line keeps the place of each import.
+    /// The part that goes into the page's scope. Blank lines replace imports.
     var code: [String] {
         let inside = lines.map { Import($0) == nil ? $0 : "" }
         let located = ["#sourceLocation(file: \"\(path)\", line: \(line))"] + inside + ["#sourceLocation()"]
@@ -27,7 +27,7 @@ package struct Snippet {
         return Self.declarations.contains { first.hasPrefix($0) }
     }
 
-    /// What a reader would go on to use, lest the compiler find it unused.
+    /// Uses each variable once, so that the compiler does not report it as unused.
     private var uses: [String] {
         lines.filter { $0.hasPrefix("let ") || $0.hasPrefix("var ") }.map { line in
             "_ = \(line.dropFirst(4).prefix { $0.isLetter || $0.isNumber })"
@@ -50,7 +50,8 @@ struct Import: Hashable, Comparable {
         module = String(line.dropFirst(7).prefix { $0 != " " })
     }
 
-    /// What is not everywhere, and is only parsed where it is not. Any other module must be there.
+    /// The condition for modules that are not available on every platform; the code is only parsed where they are
+    /// missing. All other modules must be available.
     var condition: String? {
         ["Network", "PackageDescription", "SwiftUI", "UIKit"].contains(module) ? "#if canImport(\(module))" : nil
     }

@@ -1,5 +1,5 @@
-// Turns the Swift in a page of documentation into Swift that the tests compile, so that no page shows what would not
-// build. The compiler's errors name the page and its line.
+// Turns the Swift code in a page of documentation into code that the tests compile, so that no page shows code that
+// does not build. Compiler errors name the page and its line.
 
 import Foundation
 import Snippets
