@@ -1,5 +1,5 @@
-// A name as a key of a dictionary: compared as bytes, as Redis does, and made of borrowed bytes for a look into it, so
-// that what comes from Redis finds its entry without a string being made of its name.
+// A name as a dictionary key, compared by bytes, as in Redis. A lookup can use borrowed bytes, so names from Redis are
+// found without creating a string.
 
 #if canImport(Darwin)
     import Darwin
@@ -9,7 +9,7 @@
     import Glibc
 #endif
 
-/// A name, owned or borrowed.
+/// A name as owned text or as borrowed bytes.
 package struct BytesKey: Hashable {
     private enum Storage {
         case text(String)
@@ -24,12 +24,12 @@ package struct BytesKey: Hashable {
         storage = .text(text)
     }
 
-    /// A key for looking up only, as long as the bytes are valid.
+    /// Creates a key for lookups only, valid as long as the bytes are.
     package init(borrowing bytes: UnsafeRawBufferPointer) {
         storage = .borrowed(bytes)
     }
 
-    /// The name of an owned key.
+    /// The name. Stops the program for a borrowed key.
     package var text: String {
         switch storage {
         case .text(let text): text

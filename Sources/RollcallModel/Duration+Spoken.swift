@@ -1,6 +1,6 @@
 extension Duration {
-    /// As a person says how long something took: tenths of a second below a minute, then the largest unit. What is
-    /// negative is nothing.
+    /// The duration for people to read: below a minute in tenths of a second, otherwise in whole minutes, hours or
+    /// days, rounded down. A negative duration counts as zero.
     package var spoken: String {
         let milliseconds = max(0, milliseconds)
         return switch milliseconds {

@@ -1,25 +1,25 @@
-// How often something took how long. The buckets are the same everywhere and their counts one array, made once: to note
-// a duration is two additions, which a loop can afford for everything that it does.
+// A histogram of durations. All histograms have the same buckets, in one array that is allocated once, so that
+// recording is cheap enough for everything that an event loop does.
 
-/// Durations, counted by how long they were.
+/// Durations, counted by length.
 package struct Histogram: Hashable, Sendable {
-    /// The longest duration of each bucket but the last, which takes all that is longer; in nanoseconds. From what a
-    /// Redis on the same host takes, to what nobody waits for any more.
+    /// The upper bounds of all buckets except the last, in nanoseconds. They range from the latency of a Redis on the
+    /// same host to 10 s. The last bucket counts what is longer.
     package static let bounds: [Int64] = [
         100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    /// How many fell into each bucket, the last one among them.
+    /// The counts of the buckets, including the last.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// All of them together.
+    /// The sum of all durations, in nanoseconds.
     package private(set) var nanoseconds: Int64 = 0
 
     package init() {}
 
     package var count: Int { counts.reduce(0, +) }
 
-    /// Notes a duration; a negative one, of clocks that disagree, counts as none.
+    /// Records a duration. A negative one, from clocks that disagree, counts as zero.
     package mutating func record(nanoseconds duration: Int64) {
         let duration = max(0, duration)
         counts[Self.bucket(of: duration)] += 1
@@ -32,7 +32,7 @@ package struct Histogram: Hashable, Sendable {
 
     package static func + (left: Histogram, right: Histogram) -> Histogram { left.merged(with: right, +) }
 
-    /// What came since; `right` is the same distribution, earlier.
+    /// Returns what was recorded since `right`, an earlier state of the same histogram.
     package static func - (left: Histogram, right: Histogram) -> Histogram { left.merged(with: right, -) }
 
     private func merged(with other: Histogram, _ operation: (Int64, Int64) -> Int64) -> Histogram {
@@ -42,9 +42,10 @@ package struct Histogram: Hashable, Sendable {
         return merged
     }
 
-    /// The duration that this part of all do not exceed, as if those of a bucket lay evenly in it; in nanoseconds. Of
-    /// what is longer than every bound it knows no more than that.
+    /// Returns the duration that this fraction of the durations (0 to 1) does not exceed, in nanoseconds. Within a
+    /// bucket the durations are assumed to be evenly distributed. In the last bucket the result is the greatest bound.
     ///
+    /// - Returns: `nil` if the histogram is empty.
     /// - Returns: `nil` if there are none.
     package func quantile(_ part: Double) -> Int64? {
         let rank = part * Double(count)

@@ -1,21 +1,21 @@
-// Names that an application gives to its users, devices and conversations. They become parts of Redis keys, so two
-// names are the same only if their bytes are: Swift's `String` equality is canonical equivalence, which would merge
-// the composed and the decomposed `café` into one entry where Redis has two keys.
+// The names that an application gives to its users, devices and conversations. They become parts of Redis keys, so two
+// names are equal only if their bytes are. Swift's `String` compares by canonical equivalence, which would merge the
+// composed and the decomposed `café`, which are two keys in Redis.
 
-/// A name of 1–128 bytes of UTF-8 without white space, control characters, `{` or `}`, compared and hashed as bytes.
+/// A name of 1–128 bytes of UTF-8 without white space, control characters, `{` or `}`. Compared and hashed by bytes.
 ///
-/// White space is the Unicode property `White_Space`, a control character the general category `Cc`. Braces are
-/// excluded since Redis Cluster reads them as hash tags.
+/// White space means the Unicode property `White_Space`; control characters are those of the general category `Cc`.
+/// Braces are excluded because Redis Cluster uses them for hash tags.
 public struct Identifier<Kind>: Hashable, Comparable, Sendable {
-    /// The name as text, exactly as it was given.
+    /// The name, unchanged.
     public let text: String
 
-    /// The longest name, in bytes of UTF-8.
+    /// The maximum length of a name in bytes of UTF-8.
     public static var maximumBytes: Int { 128 }
 
-    /// Takes a name as it stands.
+    /// Creates an identifier from a name, which is not changed.
     ///
-    /// - Throws: ``InvalidIdentifier`` if the text breaks one of the rules above.
+    /// - Throws: ``InvalidIdentifier`` if the text violates one of these rules.
     public init(_ text: String) throws(InvalidIdentifier) {
         var text = text
         text.makeContiguousUTF8()
@@ -27,7 +27,7 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
         guard (1...maximumBytes).contains(text.utf8.count) else {
             throw InvalidIdentifier(reason: text.isEmpty ? .empty : .tooLong)
         }
-        // Most names are ASCII, for which nothing need be looked up.
+        // Most names are ASCII and need no Unicode lookups.
         guard !text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x7B && $0 != 0x7D }) else { return }
         for scalar in text.unicodeScalars {
             if scalar == "{" || scalar == "}" { throw InvalidIdentifier(reason: .brace) }
@@ -49,7 +49,7 @@ extension Identifier: CustomStringConvertible {
     public var description: String { text }
 }
 
-/// What is wrong with a name that was offered as an ``Identifier``.
+/// The reason why a text is not a valid ``Identifier``.
 public struct InvalidIdentifier: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Sendable {
         case empty = "is empty"
@@ -86,9 +86,9 @@ public enum UserKind {}
 public enum DeviceKind {}
 public enum ConversationKind {}
 
-/// A person, as the application names them.
+/// A user, as named by the application.
 public typealias UserID = Identifier<UserKind>
-/// One of a user's devices; the name is unique among that user's devices only.
+/// One of a user's devices. The name is unique only among that user's devices.
 public typealias DeviceID = Identifier<DeviceKind>
-/// A chat, a room, a document: where people type and see others typing.
+/// A chat, room or document in which users type and see others typing.
 public typealias ConversationID = Identifier<ConversationKind>

@@ -1,16 +1,16 @@
-// What others see of a user, and the rule that makes it out of the user's devices.
+// What other users see of a user, and the rule that derives it from the user's devices.
 
-/// What a device says of itself.
+/// The state that a device reports.
 public enum DeviceState: String, Hashable, Sendable, Codable, CaseIterable {
     /// In use.
     case active
-    /// In the foreground, but nobody has touched it for a while.
+    /// In the foreground, but without input for a while.
     case idle
-    /// Connected while the app is in the background.
+    /// Connected, with the app in the background.
     case background
 }
 
-/// What others see of a user.
+/// What other users see of a user.
 public enum PresenceStatus: String, Hashable, Sendable, Codable, CaseIterable {
     case online
     case away
@@ -18,14 +18,14 @@ public enum PresenceStatus: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 extension PresenceStatus {
-    /// The status that these devices add up to, whatever their order: any `active` is `online`; otherwise any `idle`
-    /// is `away`; otherwise (only `background`, or none) `offline`.
+    /// Derives the status from the states of all devices, in any order: `online` if any is `active`; otherwise `away`
+    /// if any is `idle`; otherwise (only `background`, or none) `offline`.
     public init(of devices: some Sequence<DeviceState>) {
         self = .offline
         for device in devices { add(device) }
     }
 
-    /// One device more, which may be gone.
+    /// Adds the state of another device; `nil` if the device is gone.
     package mutating func add(_ device: DeviceState?) {
         switch (device, self) {
         case (.active, _): self = .online
@@ -35,16 +35,16 @@ extension PresenceStatus {
     }
 }
 
-/// A user's presence as it stood at one version.
+/// A user's presence at one version.
 public struct Presence: Hashable, Sendable {
     public var user: UserID
     public var status: PresenceStatus
-    /// The latest moment at which one of the user's devices was active or idle; `nil` for a user never seen. While
-    /// ``status`` is not `offline`, read it as now.
+    /// The latest moment at which one of the user's devices was active or idle; `nil` for a user who was never seen.
+    /// While ``status`` is not `offline`, read it as now.
     public var lastSeen: Timestamp?
-    /// When the record last changed; `nil` for a user never seen.
+    /// When the record last changed; `nil` for a user who was never seen.
     public var updatedAt: Timestamp?
-    /// Grows with every change of any of the user's devices, over a loss of Redis's data too.
+    /// Grows with every change of any of the user's devices, also after a loss of Redis's data.
     public var version: Int64
 
     public init(
@@ -57,16 +57,16 @@ public struct Presence: Hashable, Sendable {
         self.version = version
     }
 
-    /// Whether an observer who saw `other` would see a difference: another status or, while offline, another
-    /// last-seen. Versions and times of change alone are nothing to look at.
+    /// Whether observers see a difference to `other`: another status or, while offline, another last seen time. Version
+    /// and time of change are not visible.
     public func looksDifferent(from other: Presence) -> Bool { look != other.look }
 
-    /// What an observer sees of it.
+    /// The part of the presence that observers see.
     public var look: Look { Look(status: status, lastSeen: status == .offline ? lastSeen : nil) }
 
     public struct Look: Hashable, Sendable {
         let status: PresenceStatus
-        /// While offline.
+        /// `nil` unless the user is offline.
         let lastSeen: Timestamp?
     }
 }
@@ -79,7 +79,7 @@ extension Presence: Codable {
         case version
     }
 
-    /// A status that only a later version knows claims nothing: it reads as `offline`, and the rest counts.
+    /// Reads a presence. An unknown status, from a later version, counts as `offline`; the other fields count.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let status = try container.decode(String.self, forKey: .status)
@@ -95,7 +95,7 @@ extension Presence: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(user, forKey: .user)
         try container.encode(status, forKey: .status)
-        // A user never seen has `null` here, so that a reader sees the field and its emptiness.
+        // For a user who was never seen, this writes `null`, so that the field is always there.
         try container.encode(lastSeen, forKey: .lastSeen)
         try container.encode(updatedAt, forKey: .updatedAt)
         try container.encode(version, forKey: .version)

@@ -1,5 +1,5 @@
-// Moments that several processes must agree on are read from one clock: Redis's. A process times its own affairs on
-// its monotonic clock and never compares the two, which two types make a compile-time matter.
+// Moments on which several processes must agree are read from one clock, that of Redis. A process measures its own
+// durations on its monotonic clock. The two have different types, so the compiler rejects comparing them.
 
 #if canImport(Darwin)
     import Darwin
@@ -9,7 +9,7 @@
     import Glibc
 #endif
 
-/// A moment on the clock of Redis, in milliseconds since 1970.
+/// A moment on Redis's clock, in milliseconds since 1970.
 public struct Timestamp: Hashable, Comparable, Sendable {
     public var milliseconds: Int64
 
@@ -17,7 +17,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// Now, by the clock of this host. Tokens are judged by it, and the log is dated by it.
+    /// The current time on the clock of this host. Used to check tokens and for dates in the log.
     package static var hostTime: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -26,12 +26,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// The moment `duration` later (earlier if negative), to the millisecond.
+    /// The moment `duration` later (or earlier, if negative), with a precision of one millisecond.
     public func advanced(by duration: Duration) -> Timestamp {
         Timestamp(milliseconds: milliseconds.saturatingSum(duration.milliseconds))
     }
 
-    /// How long after `earlier` this moment is; negative if it is before it.
+    /// The time from `earlier` to this moment; negative if this moment is before it.
     public func since(_ earlier: Timestamp) -> Duration {
         .milliseconds(milliseconds.saturatingDifference(earlier.milliseconds))
     }
@@ -49,7 +49,7 @@ extension Timestamp: Codable {
 }
 
 extension Duration {
-    /// The whole milliseconds in this duration, rounded towards zero.
+    /// The duration in whole milliseconds, rounded towards zero.
     public var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }

@@ -1,6 +1,6 @@
-// What JSON's bytes are called here.
+// Operations on the bytes of JSON text.
 
-/// Lets a byte be told by its ASCII character in a `switch`.
+/// Matches a byte with its ASCII character in a `switch`.
 func ~= (character: Unicode.Scalar, byte: UInt8) -> Bool { byte == UInt8(ascii: character) }
 
 func ~= (characters: ClosedRange<Unicode.Scalar>, byte: UInt8) -> Bool {
@@ -10,7 +10,7 @@ func ~= (characters: ClosedRange<Unicode.Scalar>, byte: UInt8) -> Bool {
 extension UInt8 {
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
-    /// What this digit counts for in an escape.
+    /// The value of this hexadecimal digit; `nil` if it is none.
     var hexadecimalValue: UInt32? {
         switch self {
         case "0"..."9": UInt32(self - UInt8(ascii: "0"))
@@ -22,17 +22,17 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes stand there.
+    /// Whether these bytes are at the index.
     package func holds(_ bytes: StaticString, at index: Int) -> Bool {
         guard bytes.utf8CodeUnitCount <= count - index else { return false }
         for (offset, byte) in bytes.bytes.enumerated() where self[index + offset] != byte { return false }
         return true
     }
 
-    /// Whether these bytes are all there is.
+    /// Whether this consists of exactly these bytes.
     package func spells(_ bytes: StaticString) -> Bool { count == bytes.utf8CodeUnitCount && holds(bytes, at: 0) }
 
-    /// Where the white space ends that begins there, if any does.
+    /// Returns the index after the white space that starts at `index`, or `index` if there is none.
     func endOfSpace(from index: Int) -> Int {
         var index = index
         while index < count {
@@ -50,7 +50,7 @@ extension StaticString {
 }
 
 extension Sequence<UInt8> {
-    /// Lets the bytes be read in one piece: where they are if they are in one, else in a copy.
+    /// Calls `read` with the bytes in one contiguous piece, copied only if necessary.
     func withBytes<Result>(_ read: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withContiguousStorageIfAvailable { try read(UnsafeRawBufferPointer($0)) }
             ?? Array(self).withUnsafeBytes(read)

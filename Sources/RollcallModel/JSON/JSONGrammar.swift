@@ -1,13 +1,13 @@
-// Whether a text is JSON, found in one pass from its first byte to its last, without recursion and without memory of its
-// own: strangers write these texts. What reads them afterwards meets no more surprises.
+// Checks in one pass whether a text is JSON, without recursion and nearly always without allocations, since the texts
+// come from untrusted senders. Code that reads the text afterwards can rely on its syntax.
 
-/// The grammar of RFC 8259: UTF-8, nothing beside the one value but white space, and nothing that is only nearly JSON.
+/// The grammar of RFC 8259: UTF-8, nothing besides the one value except white space, and no extensions.
 ///
-/// A byte order mark before it is passed over, as the RFC permits. Half of a surrogate pair in an escape is grammatical;
-/// that it is no text is found by whoever wants the text.
+/// A leading byte order mark is skipped, as the RFC permits. Half of a surrogate pair in an escape is allowed by the
+/// grammar; reading that string as text fails.
 struct JSONGrammar {
-    /// How deep arrays and objects may stand in each other. Messages need three; the rest is for fields that only later
-    /// versions know.
+    /// The maximum nesting of arrays and objects. Messages need three levels; the rest is for unknown fields of later
+    /// versions.
     static let deepest = 512
 
     private struct Violation: Error {}
@@ -22,7 +22,7 @@ struct JSONGrammar {
 
     /// Checks a whole text.
     ///
-    /// - Returns: where its value begins; `nil` if it is no JSON.
+    /// - Returns: the index at which its value begins; `nil` if the text is not JSON.
     static func check(_ text: UnsafeRawBufferPointer) -> Int? {
         var grammar = JSONGrammar(text)
         do throws(Violation) {
@@ -42,7 +42,7 @@ struct JSONGrammar {
         return start
     }
 
-    /// Passes a value with all that is in it, one loop round for each value without others in it.
+    /// Passes a value and everything in it, with one iteration for each value that contains no others.
     private mutating func passValue() throws(Violation) {
         repeat {
             passSpace()
@@ -74,7 +74,7 @@ struct JSONGrammar {
         passSpace()
     }
 
-    /// After a value: passes the ends of the containers whose last it was, and what stands before the next value.
+    /// After a value: passes the ends of containers, and what precedes the next value.
     private mutating func passEnds() throws(Violation) {
         while let container = open.last {
             passSpace()
@@ -95,7 +95,7 @@ struct JSONGrammar {
     }
 }
 
-// What has no other values in it.
+// Values that contain no other values.
 extension JSONGrammar {
     private mutating func passString() throws(Violation) {
         guard take("\"") else { throw Violation() }
@@ -126,7 +126,7 @@ extension JSONGrammar {
         }
     }
 
-    /// Passes a character that is more than one byte of UTF-8.
+    /// Passes a character of more than one byte of UTF-8.
     private mutating func passCharacter() throws(Violation) {
         var bytes = text[index...].makeIterator()
         var parser = UTF8.ForwardParser()
@@ -158,10 +158,10 @@ extension JSONGrammar {
         index = text.endOfSpace(from: index)
     }
 
-    /// The byte to be passed next. At the end of the text NUL, which stands nowhere in JSON.
+    /// The next byte. At the end of the text NUL, which is not valid in JSON.
     private var next: UInt8 { index < text.count ? text[index] : 0 }
 
-    /// Passes a sign if it is the next.
+    /// Passes this character if it is the next.
     @discardableResult
     private mutating func take(_ sign: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: sign) else { return false }

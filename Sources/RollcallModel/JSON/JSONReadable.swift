@@ -1,12 +1,12 @@
-// What can be read from JSON. Messages say how beside where they are described; here are the kinds of their fields.
+// Types that can be read from JSON. Messages implement this in their own files; the types of their fields are here.
 
-/// What can be read from JSON. Fields that it does not know are ignored.
+/// A type that can be read from JSON. Unknown fields are ignored.
 package protocol JSONReadable {
     init(json: JSONValue) throws(UnexpectedJSON)
 }
 
 extension JSONReadable {
-    /// Reads a whole text, which is to be an object.
+    /// Reads a text, which must be a JSON object.
     package init(jsonText text: UnsafeRawBufferPointer) throws(UnexpectedJSON) {
         guard let json = JSONValue(object: text) else { throw UnexpectedJSON("the text is no JSON object") }
         try self.init(json: json)

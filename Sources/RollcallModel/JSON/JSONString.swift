@@ -1,14 +1,14 @@
-// Strings. Most stand in the text as they are; the others have escapes.
+// Strings in JSON text. Most contain no escapes and are read without a copy.
 
-/// A string in a text that is known to be JSON.
+/// A string in a text that is known to be valid JSON.
 struct JSONString {
-    /// What stands between the quotes.
+    /// The bytes between the quotes.
     private let written: UnsafeRawBufferPointer
     private let isEscaped: Bool
-    /// Where in the text it ends, right behind the closing quote.
+    /// The index after the closing quote.
     let end: Int
 
-    /// - Parameter start: the place of its opening quote.
+    /// - Parameter start: the index of the opening quote.
     init(in bytes: UnsafeRawBufferPointer, at start: Int) {
         var index = start + 1
         var isEscaped = false
@@ -24,13 +24,14 @@ struct JSONString {
         end = index + 1
     }
 
-    /// The text; `nil` where an escape is half of a surrogate pair, which is no text.
+    /// The text; `nil` if an escape is half of a surrogate pair, which is not text.
     var text: String? { isEscaped ? unescaped : String(decoding: written, as: UTF8.self) }
 
-    /// Whether it is a certain name, however it is written.
+    /// Whether this is the given name, with or without escapes.
     func `is`(_ name: StaticString) -> Bool {
         guard isEscaped else { return written.spells(name) }
-        // An escape is longer than what it stands for, and at most six times as long: what cannot be it is not unescaped.
+        // An escape is longer than its character, and at most six times as long. Other lengths are rejected without
+        // unescaping.
         let length = name.utf8CodeUnitCount
         guard length < written.count, written.count <= length * 6 else { return false }
         return unescaped?.utf8.elementsEqual(name.bytes) == true
@@ -39,7 +40,7 @@ struct JSONString {
 
 // Escapes.
 extension JSONString {
-    /// The text, straight in its own memory. An escape is longer than what it stands for.
+    /// The unescaped text, written directly into its memory. It is never longer than the escaped text.
     private var unescaped: String? {
         var isText = true
         let text = String(unsafeUninitializedCapacity: written.count) { text in
@@ -64,7 +65,8 @@ extension JSONString {
         return isText ? text : nil
     }
 
-    /// - Parameter index: that of the backslash; left behind the escape, or behind both of a pair.
+    /// - Parameter index: the index of the backslash; moved behind the escape, or behind both escapes of a surrogate
+    ///   pair.
     private func character(escapedAt index: inout Int) -> Unicode.Scalar? {
         let sign = written[index + 1]
         index += 2
@@ -88,7 +90,7 @@ extension JSONString {
         return Unicode.Scalar(0x1_0000 + ((unit & 0x3FF) << 10) + (second & 0x3FF))
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     private func unit(at index: inout Int) -> UInt32 {
         defer { index += 4 }
         return written[index..<index + 4].reduce(0) { $0 << 4 | ($1.hexadecimalValue ?? 0) }

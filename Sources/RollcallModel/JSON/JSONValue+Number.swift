@@ -1,5 +1,5 @@
-// Numbers. JSON does not tell whole ones from others: 3000, 3000.0 and 3e3 are the same number. So a whole number is one
-// by its value, which is found exactly.
+// Numbers. JSON does not distinguish integers from other numbers: 3000, 3000.0 and 3e3 are equal. So a number counts as
+// an integer by its value, which is computed exactly.
 
 extension JSONValue {
     var isNumber: Bool { first == UInt8(ascii: "-") || first.isDigit }
@@ -10,7 +10,7 @@ extension JSONValue {
         return integer
     }
 
-    /// The nearest number that there is.
+    /// The nearest `Double`.
     package func number() throws(UnexpectedJSON) -> Double {
         guard isNumber else { throw UnexpectedJSON("it is no number") }
         guard let number = Double(String(decoding: bytes[start..<end], as: UTF8.self)), number.isFinite else {
@@ -19,7 +19,7 @@ extension JSONValue {
         return number
     }
 
-    /// The number, if it is whole and fits.
+    /// The number, if it is an integer and fits into `Int64`.
     var wholeNumber: Int64? {
         let isNegative = first == UInt8(ascii: "-")
         let digits = UnsafeRawBufferPointer(rebasing: bytes[(isNegative ? start + 1 : start)..<end])
@@ -29,10 +29,10 @@ extension JSONValue {
     }
 }
 
-/// A number as it is written, but for its sign: digits, and by which power of ten they are to be multiplied. The last
-/// digit is not zero, so that a number is whole just if the power is not negative.
+/// A number without its sign: digits, and the power of ten with which to multiply them. The last digit is not zero, so
+/// the number is an integer exactly if the power is not negative.
 private struct Decimal {
-    /// `nil` where they do not fit.
+    /// `nil` if the digits do not fit.
     private var digits: UInt64? = 0
     private var power = 0
 
@@ -52,7 +52,7 @@ private struct Decimal {
         power -= fraction ?? 0
     }
 
-    /// Zeros wait for a digit behind them.
+    /// Appends a digit. Trailing zeros only raise the power until another digit follows.
     private mutating func append(_ digit: UInt8) {
         guard digit > 0 else {
             power += 1
@@ -67,7 +67,7 @@ private struct Decimal {
         power = 0
     }
 
-    /// As large as any text could make up for, at most.
+    /// Reads an exponent. It is capped at a value that no text has enough digits to compensate.
     private static func exponent(_ written: UnsafeRawBufferPointer) -> Int {
         var exponent = 0
         for byte in written where byte.isDigit {

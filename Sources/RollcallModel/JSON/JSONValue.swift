@@ -1,21 +1,21 @@
-// A value read where it stands. Nothing is built of a text but what is kept of it: a field is looked for when it is asked
-// for, and what nobody asks for is only passed over. Of fields with the same name the first counts.
+// Reads JSON values in place. Nothing is built from a text except what is kept: a field is searched for when it is
+// requested, and other fields are skipped. If a field occurs more than once, the first one counts.
 
-/// A value in a text that is known to be JSON.
+/// A value in a text that is known to be valid JSON.
 ///
-/// It does not own the text: it is good only as long as those bytes are.
+/// It does not own the text and is valid only as long as those bytes are.
 package struct JSONValue {
     let bytes: UnsafeRawBufferPointer
-    /// Where in the text it begins.
+    /// The index at which the value begins.
     let start: Int
 
     private init(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         (self.bytes, self.start) = (bytes, start)
     }
 
-    /// Checks a text from its first byte to its last.
+    /// Checks a whole text.
     ///
-    /// - Returns: `nil` if it is no JSON, or no object.
+    /// - Returns: `nil` if the text is not JSON, or not an object.
     package init?(object text: UnsafeRawBufferPointer) {
         guard let start = JSONGrammar.check(text), text[start] == UInt8(ascii: "{") else { return nil }
         self.init(text, at: start)
@@ -25,7 +25,7 @@ package struct JSONValue {
 
     var isNull: Bool { first == UInt8(ascii: "n") }
 
-    /// A string's text.
+    /// The text of a string.
     package func text() throws(UnexpectedJSON) -> String {
         guard first == UInt8(ascii: "\"") else { throw UnexpectedJSON("it is no text") }
         guard let text = JSONString(in: bytes, at: start).text else {
@@ -45,19 +45,19 @@ package struct JSONValue {
 
 // Objects.
 extension JSONValue {
-    /// A field that must be there.
+    /// Reads a required field.
     package func field<Value: JSONReadable>(_ name: StaticString) throws(UnexpectedJSON) -> Value {
         guard let value = try value(of: name) else { throw UnexpectedJSON("the field \"\(name)\" is missing") }
         return try value.read(as: name)
     }
 
-    /// A field that may be missing or null.
+    /// Reads a field that may be missing or null.
     package func optionalField<Value: JSONReadable>(_ name: StaticString) throws(UnexpectedJSON) -> Value? {
         guard let value = try value(of: name), !value.isNull else { return nil }
         return try value.read(as: name)
     }
 
-    /// Reads every field of an object, in the order of the text; a name that comes twice comes twice.
+    /// Calls `read` for every field of an object, in the order of the text, also for repeated names.
     package func forEachField(
         _ read: (_ name: String, _ value: JSONValue) throws(UnexpectedJSON) -> Void
     ) throws(UnexpectedJSON) {
@@ -110,9 +110,9 @@ extension JSONValue {
     }
 }
 
-// How far it goes.
+// The extent of a value.
 extension JSONValue {
-    /// Where it ends, right behind its last byte.
+    /// The index after the last byte of the value.
     var end: Int {
         switch first {
         case "\"": JSONString(in: bytes, at: start).end
@@ -121,7 +121,7 @@ extension JSONValue {
         }
     }
 
-    /// In a container: where the next value or name begins, or the end of the container stands.
+    /// In a container: the index of the next value or name, or of the container's end.
     private var next: Int {
         let index = bytes.endOfSpace(from: end)
         return bytes[index] == UInt8(ascii: ",") ? bytes.endOfSpace(from: index + 1) : index
@@ -144,7 +144,7 @@ extension JSONValue {
         return index
     }
 
-    /// Of a number, or of `true`, `false` or `null`.
+    /// The end of a number, or of `true`, `false` or `null`.
     private var endOfWord: Int {
         bytes[start...].firstIndex {
             switch $0 {

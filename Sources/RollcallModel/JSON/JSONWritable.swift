@@ -1,20 +1,20 @@
-// What can be written as JSON. Messages say how beside where they are described; here are the kinds of their fields.
+// Types that can be written as JSON. Messages implement this in their own files; the types of their fields are here.
 
 package protocol JSONWritable {
     func write(to json: inout JSONWriter)
 }
 
 extension JSONWritable {
-    /// How many bytes its text has.
+    /// The length of the JSON text in bytes.
     package var jsonSize: Int {
         var json = JSONWriter(nil)
         write(to: &json)
         return json.count
     }
 
-    /// Writes its text to memory of at least ``jsonSize`` bytes.
+    /// Writes the JSON text to memory of at least ``jsonSize`` bytes.
     ///
-    /// - Returns: how many bytes were written.
+    /// - Returns: the number of bytes written.
     @discardableResult
     package func writeJSON(to memory: UnsafeMutableRawBufferPointer) -> Int {
         var json = JSONWriter(memory)
@@ -22,7 +22,7 @@ extension JSONWritable {
         return json.count
     }
 
-    /// Its text.
+    /// The JSON text.
     package var jsonText: [UInt8] {
         let size = jsonSize
         return [UInt8](unsafeUninitializedCapacity: size) { bytes, count in

@@ -1,20 +1,20 @@
-// A text written straight to where it is wanted. What writes it is run twice, first only to count the bytes: so the memory
-// is right from the beginning, and is never moved or left half empty.
+// Writes JSON directly to its destination. A value is written twice, the first time only to count the bytes, so that
+// memory of the right size is allocated once and never moved.
 
-/// Writes JSON: no white space, and of characters only those escaped that must be. Whoever writes objects gives their
-/// fields in alphabetical order, so that the same message is always the same bytes.
+/// Writes JSON without white space, and escapes only characters that must be escaped. Callers write the fields of an
+/// object in alphabetical order, so that equal messages have equal bytes.
 package struct JSONWriter {
-    /// `nil` while the bytes are counted.
+    /// `nil` while only counting.
     private let memory: UnsafeMutableRawBufferPointer?
     private(set) var count = 0
-    /// Whether nothing stands yet in the innermost array or object.
+    /// Whether the innermost array or object is still empty.
     private var isFirst = true
 
     init(_ memory: UnsafeMutableRawBufferPointer?) {
         self.memory = memory
     }
 
-    /// A field of the object that is being written.
+    /// Writes a field of the current object.
     package mutating func field(_ name: StaticString, _ value: some JSONWritable) {
         separate()
         put(UInt8(ascii: "\""))
@@ -24,7 +24,7 @@ package struct JSONWriter {
         value.write(to: &self)
     }
 
-    /// A field whose name is a stranger's.
+    /// Writes a field whose name is not a constant, and may need escapes.
     package mutating func field(named name: String, _ value: some JSONWritable) {
         separate()
         text(name)
@@ -32,7 +32,7 @@ package struct JSONWriter {
         value.write(to: &self)
     }
 
-    /// A field that is left out where there is nothing to say.
+    /// Writes a field, or nothing if the value is `nil`.
     package mutating func optionalField(_ name: StaticString, _ value: (some JSONWritable)?) {
         if let value { field(name, value) }
     }
@@ -62,7 +62,7 @@ package struct JSONWriter {
     }
 }
 
-// What has no other values in it.
+// Values that contain no other values.
 extension JSONWriter {
     package mutating func word(_ word: StaticString) {
         put(UnsafeRawBufferPointer(word.bytes))
@@ -91,7 +91,7 @@ extension JSONWriter {
         count += digits
     }
 
-    /// The shortest text that is read as the same number again; a whole one as such.
+    /// Writes the shortest text that is read as the same number. Integers have no decimal point.
     package mutating func number(_ number: Double) {
         precondition(number.isFinite, "JSON has no \(number)")
         let text = number.description
@@ -105,7 +105,7 @@ extension JSONWriter {
         put(UInt8(ascii: "\""))
     }
 
-    /// Whatever stands between two characters that need an escape is copied at once.
+    /// Writes text, with the parts between characters that need an escape copied in one piece.
     private mutating func escaped(_ text: UnsafeRawBufferPointer) {
         var plain = 0
         for index in text.indices {

@@ -1,5 +1,5 @@
-// Which arrays and objects are open at a place in a text, in a bit each: a word is enough for all but very strange texts,
-// and only those cost an allocation.
+// The arrays and objects that are open at a position of a text, one bit each. 64 levels fit into a word; only deeper
+// texts cost an allocation.
 
 /// A stack of arrays and objects.
 struct OpenContainers {
@@ -8,9 +8,9 @@ struct OpenContainers {
     }
 
     private(set) var count = 0
-    /// The innermost, of which the last is the lowest bit; an object is a 1.
+    /// The innermost containers, the last one in the lowest bit. 1 means an object.
     private var word: UInt64 = 0
-    /// Those further out, 64 in each.
+    /// The outer containers, 64 in each word.
     private var words: [UInt64] = []
 
     var isEmpty: Bool { count == 0 }

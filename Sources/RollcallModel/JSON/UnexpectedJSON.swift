@@ -1,4 +1,4 @@
-/// A text that is no JSON object, or another one than its reader looks for.
+/// A text is not a JSON object, or not the one that was expected.
 public struct UnexpectedJSON: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, as a sentence that names the field.
     public let description: String

@@ -1,30 +1,30 @@
-// What a client may say: one JSON object a text frame.
+// The messages from clients: one JSON object per text frame.
 
 /// A message from a client to its worker.
 public enum ClientMessage: Hashable, Sendable {
-    /// First, and once: who is calling, from which device, in which state.
+    /// Must be the first message, and is sent once: the user's token, the device and its state.
     case hello(Hello)
     /// A fresh token for the same user and device.
     case token(String)
     case state(DeviceState)
-    /// Presence of these users from now on: a snapshot, then changes.
+    /// Subscribes to the presence of these users: a snapshot, then changes.
     case watch([UserID])
     case unwatch([UserID])
-    /// Presence of these users once.
+    /// Reads the presence of these users once.
     case get([UserID])
-    /// Typing in this conversation from now on; with `presence` its members' presence too.
+    /// Subscribes to typing in this conversation, and with `presence` also to its members and their presence.
     case join(ConversationID, presence: Bool)
-    /// The end of ``join(_:presence:)``, and of one's own typing there.
+    /// Ends ``join(_:presence:)``, and the user's own typing there.
     case leave(ConversationID)
-    /// The person types there (repeated while it is so), or has stopped.
+    /// The user is typing there (repeated while that lasts), or has stopped.
     case typing(ConversationID, Bool)
     case ping
-    /// A clean end: the device is gone at once, without grace.
+    /// Ends the session in an orderly way: the device is gone at once, without a grace period.
     case goodbye
 
     public struct Hello: Hashable, Sendable {
         public var token: String
-        /// May be missing where the token names the device.
+        /// May be omitted if the token names the device.
         public var device: DeviceID?
         public var state: DeviceState
 
@@ -36,9 +36,9 @@ public enum ClientMessage: Hashable, Sendable {
     }
 }
 
-/// A client's message with the name under which it wants its answer.
+/// A client's message, with an optional id for the answer.
 public struct ClientRequest: Hashable, Sendable {
-    /// Given back in the `ack` or `error` that answers; without one there is no `ack`.
+    /// Returned in the `ack` or `error` that answers the message. Without an id there is no `ack`.
     public var id: MessageID?
     public var message: ClientMessage
 
@@ -48,7 +48,7 @@ public struct ClientRequest: Hashable, Sendable {
     }
 }
 
-/// A client's own name for one of its messages: a JSON string or number of at most 64 bytes.
+/// A client's own id for one of its messages: a JSON string of at most 64 bytes, or a number.
 public enum MessageID: Hashable, Sendable {
     case text(String)
     case integer(Int64)
@@ -56,7 +56,7 @@ public enum MessageID: Hashable, Sendable {
 
     public static let maximumBytes = 64
 
-    /// Texts are compared by their bytes, as a client gets them back.
+    /// Texts are compared by bytes, because clients get them back unchanged.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.text(let left), .text(let right)): TextBytes.areSame(left, right)
@@ -89,7 +89,7 @@ extension MessageID: JSONReadable, JSONWritable {
     private static func number(_ json: JSONValue) throws(UnexpectedJSON) -> MessageID {
         if let integer = json.wholeNumber { return .integer(integer) }
         let number = try json.number()
-        // So large, a fraction is lost in reading: what is left would be given back as a whole number.
+        // Reading so large a number loses its fraction. What is left would be returned as an integer, so it is one.
         return Int64(exactly: number).map(Self.integer) ?? .number(number)
     }
 

@@ -1,11 +1,11 @@
-// Reading and writing what clients say. Unknown fields are ignored, so that old workers understand new clients.
+// Reads and writes clients' messages. Unknown fields are ignored, so that old workers understand new clients.
 
 extension ClientRequest {
     fileprivate enum Kind: String, JSONWritable {
         case hello, token, state, watch, unwatch, get, join, leave, typing, ping, goodbye
     }
 
-    /// - Throws: ``MessageError`` for an object that is no message, carrying its `id` if it has a readable one.
+    /// - Throws: ``MessageError`` for an object that is not a valid message, with its `id` if that is readable.
     init(json: JSONValue) throws {
         var id: MessageID?
         do {

@@ -1,6 +1,7 @@
-// Why a connection ended: the WebSocket close code, and the reason said before it.
+// Why a connection ended: the WebSocket close code, and the reason in the `goodbye` before it.
 
-/// A WebSocket close code. Those from 4100 to 4199 mean: fix something first. After any other, reconnect with backoff.
+/// A WebSocket close code. After codes from 4100 to 4199, fix the cause first. After all others, reconnect with
+/// backoff.
 public struct CloseCode: Hashable, Sendable, RawRepresentable {
     public var rawValue: UInt16
 
@@ -10,25 +11,25 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
 
     /// The client said goodbye.
     public static let normal = CloseCode(rawValue: 1000)
-    /// A frame that breaks RFC 6455.
+    /// A frame violates RFC 6455.
     public static let protocolError = CloseCode(rawValue: 1002)
-    /// A binary frame.
+    /// The client sent a binary frame.
     public static let unsupportedData = CloseCode(rawValue: 1003)
-    /// A text frame that is not UTF-8.
+    /// A text frame is not UTF-8.
     public static let invalidText = CloseCode(rawValue: 1007)
-    /// A message over `limits.message_bytes`.
+    /// A message is larger than `limits.message_bytes`.
     public static let tooBig = CloseCode(rawValue: 1009)
 
     public static let draining = CloseCode(rawValue: 4000)
     public static let tooSlow = CloseCode(rawValue: 4001)
-    /// The goodbye before it says in `after` when to come back.
+    /// The worker is too busy. The goodbye before it states in `after` when to reconnect.
     public static let busy = CloseCode(rawValue: 4002)
-    /// No hello within `limits.hello`.
+    /// No hello arrived within `limits.hello`.
     public static let late = CloseCode(rawValue: 4003)
 
     public static let badToken = CloseCode(rawValue: 4100)
     public static let tokenExpired = CloseCode(rawValue: 4101)
-    /// A message out of order, or JSON that is none.
+    /// A message is out of order, or is not a JSON object.
     public static let badMessage = CloseCode(rawValue: 4102)
     public static let tooManyMessages = CloseCode(rawValue: 4103)
     /// A newer session of this device is connected.
@@ -40,8 +41,8 @@ public struct CloseCode: Hashable, Sendable, RawRepresentable {
     public var mayReconnect: Bool { !(4100...4199).contains(rawValue) }
 }
 
-/// Why a worker says goodbye. Later versions may have other reasons; what follows is said by the goodbye's `reconnect`
-/// and by the close code, whatever the reason.
+/// Why a worker says goodbye. Later versions may have more reasons. What a client does depends on the goodbye's
+/// `reconnect` and the close code, and not on the reason.
 public struct GoodbyeReason: Hashable, Sendable, RawRepresentable {
     public var rawValue: String
 

@@ -1,13 +1,14 @@
-// Text of messages and back, for either end of a connection. Fields stand in alphabetical order, so that the same
-// message is always the same bytes.
+// Converts messages to text and back, for both ends of a connection. Fields are in alphabetical order, so that equal
+// messages have equal bytes.
 
-/// Turns messages into JSON and JSON into messages.
+/// Encodes and decodes messages as JSON.
 public struct MessageCodec: Sendable {
     public init() {}
 
     /// Reads a client's message.
     ///
-    /// - Throws: ``MessageError`` for an object that is no message, ``NotJSON`` for text that is no JSON object.
+    /// - Throws: ``MessageError`` for an object that is not a valid message; ``NotJSON`` for text that is not a JSON
+    ///   object.
     public func request(from json: UnsafeRawBufferPointer) throws -> ClientRequest {
         guard let json = JSONValue(object: json) else { throw NotJSON() }
         return try ClientRequest(json: json)
@@ -15,7 +16,7 @@ public struct MessageCodec: Sendable {
 
     /// Reads a worker's message.
     ///
-    /// - Throws: ``UnexpectedJSON`` for what is none, or of a type that this version does not know.
+    /// - Throws: ``UnexpectedJSON`` if the text is not a valid message, or its type is unknown to this version.
     public func message(from json: UnsafeRawBufferPointer) throws(UnexpectedJSON) -> ServerMessage {
         try ServerMessage(jsonText: json)
     }
@@ -24,11 +25,11 @@ public struct MessageCodec: Sendable {
 
     public func json(of message: ServerMessage) -> [UInt8] { message.jsonText }
 
-    /// The text of a frame was no JSON object.
+    /// The text of a frame is not a JSON object.
     public struct NotJSON: Error, Hashable, Sendable {}
 }
 
-// Where the bytes are not at hand.
+// For bytes that are not contiguous in memory.
 extension MessageCodec {
     public func request(from json: some Sequence<UInt8>) throws -> ClientRequest {
         try json.withBytes { try request(from: $0) }

@@ -1,8 +1,8 @@
-// The answer to a message that did not take effect.
+// The answer to a message that had no effect.
 
-/// Why a message did not take effect. The session goes on.
+/// Why a message had no effect. The session continues.
 public struct MessageError: Error, Hashable, Sendable {
-    /// Stable: programs match on it. Later versions may have other codes.
+    /// What went wrong. The values are stable: programs may match on them. Later versions may have more codes.
     public struct Code: Hashable, Sendable, RawRepresentable {
         public var rawValue: String
 
@@ -10,28 +10,28 @@ public struct MessageError: Error, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// A field is missing or wrong.
+        /// A field is missing or invalid.
         public static let badRequest = Code(rawValue: "bad_request")
-        /// The `type` is not one that this worker knows.
+        /// The worker does not know this `type`.
         public static let unknownType = Code(rawValue: "unknown_type")
         /// Typing was signalled in a conversation that the session has not joined.
         public static let notJoined = Code(rawValue: "not_joined")
-        /// The conversation has members, and the user is none of them.
+        /// The conversation has members, and the user is not one of them.
         public static let notAMember = Code(rawValue: "not_a_member")
-        /// The session would hold more than one of the limits in `welcome` allows.
+        /// The message would exceed one of the limits in `welcome`.
         public static let limit = Code(rawValue: "limit")
-        /// The session has named more users in a short time than a worker looks up; the same message may succeed later.
+        /// The session named more users in a short time than a worker looks up. The same message may succeed later.
         public static let slowDown = Code(rawValue: "slow_down")
-        /// Redis is away; the same message may succeed later.
+        /// Redis is away. The same message may succeed later.
         public static let unavailable = Code(rawValue: "unavailable")
     }
 
     public var code: Code
     /// The `id` of the message that failed, if it had one.
     public var id: MessageID?
-    /// A sentence for a person.
+    /// A sentence in English that describes the error.
     public var message: String
-    /// Whether the same message may succeed later. Of a code that the reader does not know, all that it can tell.
+    /// Whether the same message may succeed later. For an unknown code, this is all that a client can use.
     public private(set) var retry: Bool
 
     public init(code: Code, id: MessageID?, message: String) {
@@ -41,9 +41,9 @@ public struct MessageError: Error, Hashable, Sendable {
         retry = code == .unavailable || code == .slowDown
     }
 
-    /// As a worker says it.
+    /// Creates an error as a worker sent it.
     ///
-    /// - Parameter retry: `nil` where it does not say.
+    /// - Parameter retry: `nil` if the worker did not send it. Then it follows from the code.
     package init(code: Code, id: MessageID?, message: String, retry: Bool?) {
         self.init(code: code, id: id, message: message)
         if let retry { self.retry = retry }

@@ -1,7 +1,7 @@
-// A user's presence, as messages and what is published have it.
+// A user's presence in messages and in what workers publish.
 
 extension Presence: JSONReadable {
-    /// A status that only a later version knows claims nothing: it reads as `offline`, and the rest counts.
+    /// Reads a presence. An unknown status, from a later version, counts as `offline`; the other fields count.
     package init(json: JSONValue) throws(UnexpectedJSON) {
         let status: String = try json.field("status")
         self.init(
@@ -14,7 +14,7 @@ extension Presence: JSONReadable {
 extension Presence: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object {
-            // A user never seen has `null` here, so that a reader sees the field and its emptiness.
+            // For a user who was never seen, this writes `null`, so that the field is always there.
             $0.field("last_seen", lastSeen)
             $0.field("status", status)
             $0.field("updated_at", updatedAt)

@@ -1,5 +1,5 @@
-// Reading and writing what workers' messages consist of. A message's own fields are written together with its type, which
-// has its place among them.
+// Reads and writes the content of workers' messages. A message writes its type together with its fields, since all are
+// in alphabetical order.
 
 extension ServerMessage.Welcome: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {

@@ -1,11 +1,11 @@
-// Reading and writing what workers say. What a message has beside its type stands in ServerMessage+Content.swift.
+// Reads and writes workers' messages. Their fields are in ServerMessage+Content.swift.
 
 extension ServerMessage: JSONReadable {
     enum Kind: String, JSONReadable, JSONWritable {
         case welcome, presence, typing, members, removed, pong, ack, error, goodbye
     }
 
-    /// - Throws: also for an unknown type, which a client skips: a newer worker may say more.
+    /// - Throws: also for an unknown type. Clients skip such messages, which come from newer workers.
     package init(json: JSONValue) throws(UnexpectedJSON) {
         let kind: Kind = try json.field("type")
         switch kind {

@@ -1,15 +1,15 @@
-// What a worker says: always the present state of one thing, never a delta, so that a lost, repeated or late message
-// does no harm.
+// The messages from workers. Each contains the current state of one thing, never a delta, so lost, repeated or late
+// messages do no harm.
 
 /// A message from a worker to a client.
 public enum ServerMessage: Hashable, Sendable {
-    /// The answer to `hello`: the session stands.
+    /// The answer to `hello`: the session is established.
     case welcome(Welcome)
-    /// The whole present state of each user named. With an id it answers a `get`.
+    /// The current presence of each named user. With an id it answers a `get`.
     case presence([Presence], id: MessageID? = nil)
-    /// The whole set of those who type in a conversation, but the receiver.
+    /// All users who are typing in a conversation, except the receiver.
     case typing(Typing)
-    /// Who belongs to a conversation that the receiver joined with `presence`.
+    /// The members of a conversation that the receiver joined with `presence`.
     case members(Members)
     /// The receiver is no longer a member of this conversation.
     case removed(ConversationID)
@@ -25,9 +25,9 @@ public enum ServerMessage: Hashable, Sendable {
         public var device: DeviceID
         public var session: String
         public var worker: String
-        /// Redis time as the worker knows it.
+        /// The worker's estimate of Redis time.
         public var time: Timestamp
-        /// How often the worker pings, in milliseconds.
+        /// The interval of the worker's pings, in milliseconds.
         public var ping: Int64
         public var typing: TypingTimes
         public var limits: Limits
@@ -47,7 +47,7 @@ public enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    /// How long typing lasts and how often it need be renewed, in milliseconds.
+    /// How long typing lasts and how often it should be renewed, in milliseconds.
     public struct TypingTimes: Hashable, Sendable {
         public var expiry: Int64
         public var throttle: Int64
@@ -58,14 +58,14 @@ public enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    /// What one session may ask for.
+    /// The limits of one session.
     public struct Limits: Hashable, Sendable {
         public var watchedUsers: Int
         public var joinedConversations: Int
         public var messageBytes: Int
-        /// Messages a second, in the long run.
+        /// Messages per second, in the long run.
         public var messageRate: Int
-        /// Messages at once.
+        /// Messages in one burst.
         public var messageBurst: Int
 
         public init(
@@ -81,9 +81,9 @@ public enum ServerMessage: Hashable, Sendable {
 
     public struct Typing: Hashable, Sendable {
         public var conversation: ConversationID
-        /// At most `typing.names` of them, in the order in which the worker learnt of them.
+        /// The typing users, at most `typing.names`, in the order in which the worker learned of them.
         public var users: [Typist]
-        /// How many there are, named or not.
+        /// The number of typing users, named or not.
         public var count: Int
 
         public init(conversation: ConversationID, users: [Typist], count: Int) {
@@ -95,9 +95,9 @@ public enum ServerMessage: Hashable, Sendable {
 
     public struct Members: Hashable, Sendable {
         public var conversation: ConversationID
-        /// By their identifiers, at most ``Limits/watchedUsers`` of them: those whose presence the receiver is told.
+        /// The members, sorted by identifier, at most ``Limits/watchedUsers``. The receiver gets the presence of these.
         public var users: [Member]
-        /// How many there are, named or not; 0 where no members are set.
+        /// The number of members, named or not; 0 if the conversation has no member list.
         public var count: Int
 
         public init(conversation: ConversationID, users: [Member], count: Int) {
@@ -127,11 +127,11 @@ public enum ServerMessage: Hashable, Sendable {
 
     public struct Goodbye: Hashable, Sendable {
         public var reason: GoodbyeReason
-        /// Whether coming back can help.
+        /// Whether reconnecting can help.
         public var reconnect: Bool
-        /// Milliseconds to wait before coming back.
+        /// Milliseconds to wait before reconnecting; `nil` if the client decides.
         public var after: Int64?
-        /// Where to come back, if it is known.
+        /// The URL to which to reconnect; `nil` if the client decides.
         public var to: String?
 
         public init(reason: GoodbyeReason, reconnect: Bool, after: Int64? = nil, to: String? = nil) {
@@ -143,10 +143,10 @@ public enum ServerMessage: Hashable, Sendable {
     }
 }
 
-/// Somebody who types.
+/// A user who is typing.
 public struct Typist: Hashable, Sendable, Codable {
     public var user: UserID
-    /// The name that the conversation's members have for them, if it is known.
+    /// The user's name in the conversation's member list, if known.
     public var name: String?
 
     public init(user: UserID, name: String? = nil) {
@@ -154,7 +154,7 @@ public struct Typist: Hashable, Sendable, Codable {
         self.name = name
     }
 
-    /// Names are compared by their bytes: another form of the same letters is another name.
+    /// Names are compared by bytes: another Unicode form of the same letters is another name.
     public static func == (left: Self, right: Self) -> Bool {
         left.user == right.user && TextBytes.areSame(left.name, right.name)
     }

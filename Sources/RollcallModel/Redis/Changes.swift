@@ -1,14 +1,14 @@
-// What is published in Redis: one JSON object a message, on the channel named as the key whose change it tells.
+// What workers publish in Redis: one JSON object per message, on the channel with the name of the key that changed.
 
-/// On `typing:{CONVERSATION}`: whether this user types there now.
+/// Published on `typing:{CONVERSATION}`: whether this user is typing there.
 public struct TypingChange: Hashable, Sendable {
     public var user: UserID
     public var typing: Bool
-    /// Milliseconds from ``at`` until the typing ends unless it is renewed; absent where it has ended.
+    /// Milliseconds from ``at`` until the typing ends without renewal; absent if it has ended.
     public var expiresIn: Int64?
     public var at: Timestamp
-    /// The display name that the conversation's members have for the user, if they have one and the user types; so
-    /// that whoever shows it need not keep the members' names.
+    /// The user's display name in the conversation's member list, if the user has one and is typing. Receivers
+    /// therefore need not keep the members' names.
     public var name: String?
 
     public init(user: UserID, typing: Bool, expiresIn: Int64?, at: Timestamp, name: String? = nil) {
@@ -29,7 +29,7 @@ extension TypingChange: JSONReadable {
     }
 }
 
-/// On `presence:{USER}`: what became of the user.
+/// Published on `presence:{USER}`: the user's new presence.
 public struct PresenceChange: Hashable, Sendable {
     public var presence: Presence
 
@@ -39,16 +39,16 @@ public struct PresenceChange: Hashable, Sendable {
 }
 
 extension PresenceChange: JSONReadable {
-    /// - Throws: also for a status that only a later version knows. Whoever meets it reads the record, whose devices add
-    ///   up to a status that this version knows.
+    /// - Throws: also for an unknown status, from a later version. The receiver then reads the record, and derives a
+    ///   status from its devices.
     package init(json: JSONValue) throws(UnexpectedJSON) {
         presence = try Presence(json: json)
         presence.status = try json.field("status")
     }
 }
 
-/// On `members:{CONVERSATION}`: one member came, changed name or went, or the whole list was replaced. The count is of all
-/// who are members since; workers of an earlier version do not say it.
+/// Published on `members:{CONVERSATION}`: a member was added, renamed or removed, or the whole list was replaced. The
+/// count is the number of members after the change; workers of earlier versions do not send it.
 public enum MemberChange: Hashable, Sendable {
     case member(UserID, name: String, count: Int?)
     case removed(UserID, count: Int?)

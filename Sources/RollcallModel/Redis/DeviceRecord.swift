@@ -1,21 +1,23 @@
-// A device as it stands in `presence:{USER}`: six words, to which later versions may add more.
+// A device in `presence:{USER}`: six words, to which later versions may add more.
 
 /// The value of the field `device:DEVICE`: `STATE INCARNATION SESSION SEQ SINCE LOST`.
 public struct DeviceRecord: Hashable, Sendable {
-    /// `nil` for a device that is gone: its record stays for a while so that late writes of its session lose. A state
-    /// that only a later version knows reads as `background`: the device is there, and says nothing of its person.
+    /// `nil` for a device that is gone. Its record stays for a while, so that late writes of its session are rejected.
+    /// An unknown state, from a later version, counts as `background`: the device is connected but adds nothing to the
+    /// presence.
     public var state: DeviceState?
-    /// The incarnation that wrote the record, and answers for it.
+    /// The incarnation that wrote the record and holds the device.
     public var incarnation: Incarnation
-    /// When the session began, by Redis time: the first half of its SESSION word.
+    /// When the session began, in Redis time: the first half of its SESSION word.
     public var began: Timestamp
-    /// The worker's name for the session: the second half of its SESSION word.
+    /// The worker's identifier of the session: the second half of its SESSION word.
     public var session: SessionID
-    /// How many decisions the session had taken when it wrote this.
+    /// The number of decisions that the session had made when it wrote this.
     public var sequence: Int64
     /// Since when the device has been in this state.
     public var since: Timestamp
-    /// When the device's connection was lost, if it is in grace; when somebody was last there, if it is gone.
+    /// When the connection was lost, if the device is in its grace period; until when the user was present, if it is
+    /// gone.
     public var lost: Timestamp?
 
     public init(
@@ -31,9 +33,9 @@ public struct DeviceRecord: Hashable, Sendable {
         self.lost = lost
     }
 
-    /// Reads a record; words after the sixth are a later version's and ignored.
+    /// Reads a record. Words after the sixth are from later versions and ignored.
     ///
-    /// - Returns: `nil` if the text is no record: a missing word or a number that is none.
+    /// - Returns: `nil` if the text is not a record, because a word is missing or a number is invalid.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         guard let record = text.withUTF8({ DeviceWords(UnsafeRawBufferPointer($0)).flatMap(DeviceRecord.init) }) else {

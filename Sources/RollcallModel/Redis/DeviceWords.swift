@@ -1,6 +1,6 @@
-// A device's record where it stands: of most devices that are read only the state counts, so nothing else is made of them.
+// Reads a device's record in place. For most devices only the state matters, so nothing else is converted.
 
-/// The words of a device's record, good as long as its bytes are; words after the sixth are a later version's.
+/// The words of a device's record, valid as long as its bytes are. Words after the sixth are from later versions.
 package struct DeviceWords {
     /// `nil` for a device that is gone.
     package let state: DeviceState?
@@ -12,7 +12,7 @@ package struct DeviceWords {
     let since: Int64
     let lost: Int64
 
-    /// - Returns: `nil` if it is no record: a missing word or a number that is none.
+    /// - Returns: `nil` if this is not a record, because a word is missing or a number is invalid.
     package init?(_ record: UnsafeRawBufferPointer) {
         var rest = record[...]
         guard let state = rest.takeWord(), !state.isEmpty, let incarnation = rest.takeWord(),
@@ -35,7 +35,7 @@ package struct DeviceWords {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Takes what stands before the next space, or all that is left; `nil` where nothing is.
+    /// Removes and returns the bytes before the next space, or the rest; `nil` if nothing is left.
     fileprivate mutating func takeWord() -> UnsafeRawBufferPointer? {
         guard !isEmpty else { return nil }
         if let word = take(before: " ") { return word }
@@ -43,7 +43,7 @@ extension Slice<UnsafeRawBufferPointer> {
         return UnsafeRawBufferPointer(rebasing: self)
     }
 
-    /// Takes what stands before the next such sign, and the sign.
+    /// Removes and returns the bytes before the next such character, and removes that character.
     fileprivate mutating func take(before sign: Unicode.Scalar) -> UnsafeRawBufferPointer? {
         guard let end = firstIndex(of: UInt8(ascii: sign)) else { return nil }
         defer { self = self[(end + 1)...] }
@@ -52,7 +52,7 @@ extension Slice<UnsafeRawBufferPointer> {
 }
 
 extension Int64 {
-    /// Reads a whole number in its decimal form, as Redis and scripts write it.
+    /// Reads a decimal integer as Redis and the scripts write it.
     package init?(decimal bytes: UnsafeRawBufferPointer) {
         let isNegative = bytes.first == UInt8(ascii: "-")
         let digits = isNegative ? bytes.dropFirst() : bytes[...]

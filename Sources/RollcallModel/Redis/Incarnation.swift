@@ -1,9 +1,9 @@
-// Who holds a session, and which session it is: the two names that stand in every device's record.
+// Which incarnation holds a session, and which session it is: two names in every device's record.
 
 /// One unbroken life of a worker's lease, such as `w1.3f9a2c`: the worker's id, a dot and a random part.
 ///
-/// Redis knows a worker only by this name. A worker that lost its lease goes on under a new one, and a lost
-/// incarnation is never revived.
+/// Redis knows a worker only by this name. A worker that loses its lease continues under a new one; a lost incarnation
+/// is never revived.
 public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let name: String
 
@@ -11,7 +11,7 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
         self.name = name
     }
 
-    /// A new life of the worker `id`, told from its others by 48 random bits.
+    /// Creates a new incarnation of the worker `id`, distinguished from its others by 48 random bits.
     public init(worker id: String, using random: inout some RandomNumberGenerator) {
         name = id + "." + randomName(bits: 48, using: &random)
     }
@@ -32,7 +32,7 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 }
 
-/// The part of a session's name that its worker draws when the session begins; it is what `welcome` shows.
+/// The random part of a session's name, generated when the session begins. `welcome` contains it.
 public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let random: String
 
@@ -40,7 +40,8 @@ public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible
         self.random = random
     }
 
-    /// Draws 60 bits: as many digits as a text holds in itself, since a worker keeps a great many of these.
+    /// Generates 60 random bits: their 15 digits are stored in the `String` itself, without an allocation, since a
+    /// worker keeps very many of these.
     public init(using random: inout some RandomNumberGenerator) {
         self.random = randomName(bits: 60, using: &random)
     }
@@ -56,7 +57,7 @@ public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 }
 
-/// `bits` random bits in hexadecimal digits, leading zeros included.
+/// Returns `bits` random bits as hexadecimal digits, with leading zeros.
 private func randomName(bits: Int, using random: inout some RandomNumberGenerator) -> String {
     let digits = bits / 4
     let text = String(UInt64.random(in: 0...(UInt64.max >> (64 - bits)), using: &random), radix: 16)

@@ -1,6 +1,6 @@
-// What a reader of records knows of the workers that they name, and what it makes of those it does not know.
+// Which workers a reader of records knows to be alive, and how it judges the others that the records name.
 
-/// The workers that a reader need not look up, and the reader's own standing, without which it judges nobody missing.
+/// The workers that need no lookup, and the reader's own incarnation, without which it judges no worker as dead.
 public struct KnownWorkers: Hashable, Sendable {
     /// The reader's own incarnation; `nil` while it has no lease.
     public var own: Incarnation?
@@ -11,8 +11,8 @@ public struct KnownWorkers: Hashable, Sendable {
         self.living = living
     }
 
-    /// Whom to look up after these records were read, in this order. The reader comes last: where its lease stands, Redis
-    /// had not lost the others' when they were looked up.
+    /// Returns the incarnations to look up after these records were read, in this order. The reader's own is last: if
+    /// its lease is found, Redis had not lost the others' when they were looked up.
     public func strangers(in records: [PresenceRecord]) -> [Incarnation] {
         let named = records.reduce(into: Set<Incarnation>()) {
             if !$1.devices.isEmpty { $0.formUnion($1.incarnations) }
@@ -22,8 +22,8 @@ public struct KnownWorkers: Hashable, Sendable {
         return strangers.filter { $0 != own } + [own]
     }
 
-    /// What the look-ups tell of those who are not known. To a Redis that does not know the reader either, which it lost
-    /// with all else, nobody is dead for not being there.
+    /// Returns the results that can be used. If Redis does not know the reader's own incarnation, it has lost its data,
+    /// so a missing incarnation says nothing.
     public func judged(_ standings: [Incarnation: WorkerStanding]) -> [Incarnation: WorkerStanding] {
         let knowsReader = own.flatMap { standings[$0]?.leaseEnd } != nil
         return standings.filter { !living.contains($0.key) && (knowsReader || $0.value.leaseEnd != nil) }

@@ -1,10 +1,10 @@
-// Members of sets in Redis that consist of several words. No name contains a space.
+// Set members in Redis that consist of several words. Names contain no spaces.
 
 extension SessionName {
     /// The member of `worker:{INCARNATION}:sessions`: `USER DEVICE SESSION`.
     package var memberText: String { "\(user) \(device) \(session)" }
 
-    /// - Returns: `nil` if the member names no session.
+    /// - Returns: `nil` if the member does not name a session.
     package init?(member: String) {
         let words = member.parts(at: " ")
         guard words.count == 3, !words[2].isEmpty, let user = try? UserID(words[0]),
@@ -15,11 +15,11 @@ extension SessionName {
 }
 
 extension RoomSnapshot {
-    /// One member of `typing:{CONVERSATION}`, `USER DEVICE`, with its score and the user's display name.
+    /// A member of `typing:{CONVERSATION}`, `USER DEVICE`, with its score and the user's display name.
     package typealias TypingMember = (member: String, expiry: Timestamp, name: String?)
 
-    /// Returns each user once, ordered by id, with the expiry of the device that ends last. Ignores members that are not
-    /// Rollcall's.
+    /// Returns each user once, sorted by id, with the latest expiry of the user's devices. Ignores members that
+    /// Rollcall did not write.
     package static func typists(_ members: some Sequence<TypingMember>) -> [Entry] {
         var typists: [UserID: Entry] = [:]
         for (member, expiry, name) in members {

@@ -1,15 +1,16 @@
-// A record as Redis holds it: the fields of a hash, some of which may be another version's.
+// A record as Redis stores it: the fields of a hash, some of which may be from another version.
 
 extension PresenceRecord {
-    /// A record without fields: that of a hash which does not exist. It reads as offline, older than any write from
-    /// `time` on.
+    /// Creates the record of a hash that does not exist. It reads as offline, and is older than any write from `time`
+    /// on.
     package init(user: UserID, readAfter time: Timestamp) {
         self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
     }
 
     /// Reads one field of the hash `presence:{USER}`. Ignores fields of other versions.
     ///
-    /// - Parameter living: incarnations whose devices are counted and not listed: of almost everybody, all.
+    /// - Parameter living: incarnations whose devices are counted but not listed. For nearly all users these are all
+    ///   devices.
     package mutating func read(
         _ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, counting living: Set<BytesKey>
     ) {

@@ -1,14 +1,14 @@
-// A user's record as read from Redis, and how it is read past dead workers.
+// A user's record as read from Redis, and the presence that it shows if workers are dead.
 
-/// The hash `presence:{USER}`, as one read found it.
+/// The hash `presence:{USER}`, as one read returned it.
 public struct PresenceRecord: Hashable, Sendable {
     public var user: UserID
     public var devices: [DeviceID: DeviceRecord]
-    /// What further devices add up to, which are not listed: those of workers that the reader knows to be living.
+    /// The status from devices that are not listed, because the reader knows that their workers are alive.
     public var living = PresenceStatus.offline
     public var lastSeen: Timestamp?
     public var updatedAt: Timestamp?
-    /// For a record that does not exist, the time of the read less one millisecond, so that any write is newer.
+    /// For a record that does not exist, the time of the read minus one millisecond, so that any write is newer.
     public var version: Int64
 
     public init(
@@ -21,8 +21,8 @@ public struct PresenceRecord: Hashable, Sendable {
         self.version = version
     }
 
-    /// What observers may be shown: the devices of incarnations that are dead by `standings` do not count, and count
-    /// as seen when a sweep will say that they were.
+    /// Returns the presence to show to observers. Devices of incarnations that are dead by `standings` do not count.
+    /// They only raise the last seen time, to the value that their sweep will write.
     public func presence(past standings: [Incarnation: WorkerStanding]) -> Presence {
         var status = living
         var lastSeen = lastSeen
@@ -36,7 +36,7 @@ public struct PresenceRecord: Hashable, Sendable {
         return Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version)
     }
 
-    /// The same, without listing the devices of these incarnations, which nobody takes for dead.
+    /// Returns the same record without listing the devices of these incarnations, which are known to be alive.
     public func counting(_ living: Set<Incarnation>) -> PresenceRecord {
         var record = self
         for (name, device) in devices where living.contains(device.incarnation) {
@@ -46,15 +46,15 @@ public struct PresenceRecord: Hashable, Sendable {
         return record
     }
 
-    /// The incarnations named by devices that are not gone, each once.
+    /// The incarnations of devices that are not gone.
     public var incarnations: Set<Incarnation> {
         Set(devices.values.filter { $0.state != nil }.map(\.incarnation))
     }
 }
 
 extension DeviceRecord {
-    /// When somebody was last seen on the device of a worker that died: when its connection was lost, or else at the
-    /// worker's last heartbeat; `nil` if the device tells of nobody.
+    /// When the user was last seen on a device of a dead worker: when its connection was lost, or else at the worker's
+    /// last heartbeat. `nil` if the device was neither active nor idle.
     fileprivate func lastSeen(ofDead standing: WorkerStanding) -> Timestamp? {
         switch state {
         case .active, .idle: lost ?? standing.beat.map { min($0, standing.time) }

@@ -1,20 +1,20 @@
-// What stands in Redis about one worker, or one user, as an operator wants to see it: beside what is decided of it, what
-// it is decided from.
+// What Redis contains about one worker or one user, for operators: not only the result, but also the data from which it
+// was derived.
 
-/// What one incarnation says of itself, and what is known of its lease.
+/// What one incarnation reports about itself, and its lease.
 public struct WorkerReport: Hashable, Sendable {
     public var incarnation: Incarnation
-    /// `nil` if the incarnation has no lease: it was swept and forgotten.
+    /// `nil` if the incarnation has no lease, because it was swept and removed.
     public var leaseEnd: Timestamp?
     public var host: String?
     public var pid: Int64?
-    /// Where devices reach it.
+    /// The URL at which devices reach the worker.
     public var edge: String?
     public var startedAt: Timestamp?
     public var sessions: Int64?
-    /// The time of its last heartbeat.
+    /// The time of the last heartbeat.
     public var beat: Timestamp?
-    /// The version of its software.
+    /// The version of the worker's software.
     public var version: String?
     public var isDraining = false
     public var figures = WorkerFigures()
@@ -29,7 +29,7 @@ public struct WorkerReport: Hashable, Sendable {
     }
 }
 
-/// Workers as one read found them.
+/// Workers, as one read returned them.
 public struct WorkersReport: Hashable, Sendable {
     public var time: Timestamp
     public var workers: [WorkerReport]
@@ -47,11 +47,11 @@ public struct WorkersReport: Hashable, Sendable {
 /// A user's record, and the workers that it names.
 public struct UserReport: Hashable, Sendable {
     public var record: PresenceRecord
-    /// The status that the record spells out; `nil` if there is no record.
+    /// The status that the record contains; `nil` if there is no record.
     public var storedStatus: String?
-    /// Of whom the record names, and of the reader.
+    /// The workers that the record names, and the reader.
     public var workers: WorkersReport
-    /// When the user's tokens were revoked last, if that counts still.
+    /// When the user's tokens were last revoked, if that still applies.
     public var revoked: Timestamp?
 
     public init(record: PresenceRecord, storedStatus: String?, workers: WorkersReport, revoked: Timestamp?) {
@@ -61,10 +61,10 @@ public struct UserReport: Hashable, Sendable {
         self.revoked = revoked
     }
 
-    /// When all of it was read.
+    /// When all of this was read.
     public var time: Timestamp { workers.time }
 
-    /// The devices, by name, that are not gone.
+    /// The devices that are not gone, sorted by name.
     public var present: [(device: DeviceID, record: DeviceRecord)] {
         record.devices.filter { $0.value.state != nil }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

@@ -1,7 +1,7 @@
-// What the worker's decisions ask of the store, and what they hear back: plain values, so that the decisions need no
-// Redis to be tested and the store needs no decisions.
+// The parameters and results of the worker's store: plain values, so that decisions can be tested without Redis and the
+// store contains no decisions.
 
-/// What a published change is about. In Redis its channel carries the name of the key that changed.
+/// The subject of a published change. In Redis the channel has the name of the key that changed.
 public enum Topic: Hashable, Sendable {
     case typing(ConversationID)
     case members(ConversationID)
@@ -29,20 +29,21 @@ public struct DeviceWrite: Hashable, Sendable {
     /// `nil` removes the device.
     public var state: DeviceState?
     public var incarnation: Incarnation
-    /// When the session began, by Redis time; `nil` on its first write, which then sets it from ``age`` and ``opened``.
+    /// When the session began, in Redis time. `nil` for its first write, which derives it from ``age`` and ``opened``.
     public var began: Timestamp?
-    /// How long ago the session's connection was opened; counts only where ``began`` is `nil`.
+    /// How long ago the session's connection was opened. Used only if ``began`` is `nil`.
     public var age: Duration
-    /// When it was opened, as its worker reckons Redis time, which is not behind. The earlier of both counts: a write
-    /// that was long on its way is no younger for it.
+    /// When the connection was opened, by the worker's estimate of Redis time, which is not behind. The script uses the
+    /// earlier of this and ``age``'s result, so that a delayed write does not change the session's age.
     public var opened: Timestamp
     public var sequence: Int64
-    /// When the connection was lost, if the device is in grace; of a removal, when somebody was last there.
+    /// When the connection was lost, if the device is in its grace period; for a removal, until when the user was
+    /// present.
     public var lost: Timestamp?
-    /// The write deadline: later than this, by Redis time, the write does nothing.
+    /// The write deadline. After this moment, in Redis time, the write has no effect.
     public var until: Timestamp
-    /// When the session's token was issued: if the user's tokens were revoked since, the write does nothing, unless it
-    /// is a removal. `nil` for a session that no revocation reaches.
+    /// When the session's token was issued. If the user's tokens were revoked since then, the write has no effect,
+    /// unless it is a removal. `nil` for a session to which no revocation applies.
     public var issued: Timestamp?
 
     public init(
@@ -62,28 +63,28 @@ public struct DeviceWrite: Hashable, Sendable {
     }
 }
 
-/// What became of a ``DeviceWrite``.
+/// The result of a ``DeviceWrite``.
 public struct DeviceWritten: Hashable, Sendable {
     public enum Outcome: String, Hashable, Sendable {
-        /// The record changed and the change was published.
+        /// The record changed, and the change was published.
         case written
-        /// The same decision had been written before.
+        /// The same decision was written before.
         case done
-        /// A later decision of the same session stands.
+        /// A later decision of the same session is in the record.
         case late
-        /// Another session of the device stands.
+        /// Another session of the device is in the record.
         case replaced
         /// The write came after its deadline.
         case expired
-        /// The user's tokens were revoked after the session's was issued.
+        /// The user's tokens were revoked after the session's token was issued.
         case revoked
     }
 
     public var outcome: Outcome
     public var time: Timestamp
-    /// When the session began, as the record says now.
+    /// When the session began, by the record after the write.
     public var began: Timestamp?
-    /// The session that this one took the device over from, if that one was living.
+    /// The session that this one replaced, if that was still alive.
     public var previous: PreviousSession?
 
     public struct PreviousSession: Hashable, Sendable {
@@ -105,12 +106,12 @@ public struct DeviceWritten: Hashable, Sendable {
     }
 }
 
-/// That a device types, or no longer does.
+/// A device starts, continues or stops typing.
 public struct TypingSignal: Hashable, Sendable {
     public var user: UserID
     public var device: DeviceID
     public var conversation: ConversationID
-    /// When the typing ends, by Redis time. A stop carries the expiry of the signal that it ends.
+    /// When the typing ends, in Redis time. A stop has the expiry of the signal that it ends.
     public var expiry: Timestamp
 
     public init(user: UserID, device: DeviceID, conversation: ConversationID, expiry: Timestamp) {
@@ -121,29 +122,29 @@ public struct TypingSignal: Hashable, Sendable {
     }
 }
 
-/// What became of a ``TypingSignal`` that says a device types.
+/// The result of a ``TypingSignal`` that starts or continues typing.
 public enum TypingOutcome: String, Hashable, Sendable {
     case typing
     case notAMember = "not_a_member"
-    /// It came after its own expiry.
+    /// The signal came after its own expiry.
     case late
 }
 
-/// What became of a stop.
+/// The result of a stop.
 public enum TypingStopOutcome: String, Hashable, Sendable {
-    /// Published: the user types no more, or on another device only.
+    /// Published: the user no longer types, or only on another device.
     case stopped
-    /// The device began anew since; the stop changes nothing.
+    /// The device has signalled typing again since; the stop changed nothing.
     case late
 }
 
-/// A read of some users' records, in the order asked.
+/// The records of some users, in the requested order.
 public struct PresenceSnapshot: Hashable, Sendable {
     public var records: [PresenceRecord]
-    /// What Redis knew, after the records were read, of the incarnations that they name and that the reader did not
-    /// know to be living, as far as they can be judged: see ``KnownWorkers/judged(_:)``.
+    /// What Redis knew, after the records were read, about the incarnations that they name and that the reader did not
+    /// know to be alive, as far as it can be used: see ``KnownWorkers/judged(_:)``.
     public var standings: [Incarnation: WorkerStanding]
-    /// Users of whom there is no record here, since Redis refused to read theirs alone.
+    /// Users without a record here, because Redis refused to read theirs although it read others.
     public var unread: [UserID]
 
     public init(
@@ -154,19 +155,19 @@ public struct PresenceSnapshot: Hashable, Sendable {
         self.unread = unread
     }
 
-    /// What observers may be shown of each record.
+    /// The presence to show to observers for each record.
     public var presences: [Presence] { records.map { $0.presence(past: standings) } }
 }
 
-/// What an audit found of one session.
+/// The result of an audit for one session.
 public struct DeviceStanding: Hashable, Sendable {
     /// The device's record; `nil` if there is none.
     public var record: DeviceRecord?
-    /// Whether the incarnation's list names the session.
+    /// Whether the incarnation's list contains the session.
     public var isListed: Bool
     /// When the user's tokens were last revoked, if they were.
     public var revoked: Timestamp?
-    /// With which of several servers the record lies, or should; `nil` where one has all.
+    /// The index of the server that stores the record or would store it; `nil` if there is only one.
     public var place: Int?
 
     public init(record: DeviceRecord?, isListed: Bool, revoked: Timestamp? = nil, place: Int? = nil) {
@@ -177,13 +178,13 @@ public struct DeviceStanding: Hashable, Sendable {
     }
 }
 
-/// A read of a conversation.
+/// The state of a conversation.
 public struct RoomSnapshot: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public var user: UserID
-        /// When the last of the user's devices stops typing, by Redis time.
+        /// When the last of the user's devices stops typing, in Redis time.
         public var expiry: Timestamp
-        /// The name that the conversation's members have for the user.
+        /// The user's name in the conversation's member list.
         public var name: String?
 
         public init(user: UserID, expiry: Timestamp, name: String?) {
@@ -194,13 +195,13 @@ public struct RoomSnapshot: Hashable, Sendable {
     }
 
     public var time: Timestamp
-    /// Whether the user asked about may join and type.
+    /// Whether the user in the request may join and type.
     public var isMember: Bool
-    /// Who types, by user id; empty where it was not asked for.
+    /// The typing users, sorted by id; empty if they were not requested.
     public var typists: [Entry]
-    /// The members, as many as were asked for at most; `nil` where none were or the conversation has none set.
+    /// The members, at most as many as requested; `nil` if none were requested or the conversation has no member list.
     public var members: [UserID: String]?
-    /// How many members there are.
+    /// The number of members.
     public var memberCount: Int
 
     public init(
@@ -214,18 +215,18 @@ public struct RoomSnapshot: Hashable, Sendable {
     }
 }
 
-/// A part of a conversation's members, as one step of a scan finds it.
+/// Part of a conversation's members, as returned by one step of a scan.
 ///
-/// Whoever is a member from the first step to the last is in one of the pages, and may be in several. Pages differ in
-/// size, and one may be empty though others follow.
+/// A user who is a member during the whole scan is on at least one page, and may be on several. Pages differ in size,
+/// and a page may be empty even if others follow.
 public struct MembersPage: Hashable, Sendable {
     public var members: [UserID: String]
-    /// From where the next page is read; `nil` for the last.
+    /// The cursor for the next page; `nil` on the last.
     public var next: UInt64?
-    /// How many members there are.
+    /// The number of members.
     public var count: Int
 
-    /// Where the first page is read from.
+    /// The cursor for the first page.
     public static let start: UInt64 = 0
 
     public init(members: [UserID: String], next: UInt64?, count: Int) {
@@ -235,15 +236,15 @@ public struct MembersPage: Hashable, Sendable {
     }
 }
 
-/// What Redis knows of one incarnation.
+/// What Redis knows about one incarnation.
 public struct WorkerStanding: Hashable, Sendable {
     public var time: Timestamp
     /// `nil` if the incarnation is not known.
     public var leaseEnd: Timestamp?
-    /// The time of its last heartbeat.
+    /// The time of the last heartbeat.
     public var beat: Timestamp?
 
-    /// Whether its lease had passed when this was read. One that is not known was swept and forgotten.
+    /// Whether the lease had expired when this was read. An unknown incarnation was swept and removed.
     public var isDead: Bool { leaseEnd.map { $0 < time } ?? true }
 
     public init(time: Timestamp, leaseEnd: Timestamp?, beat: Timestamp?) {
@@ -253,29 +254,29 @@ public struct WorkerStanding: Hashable, Sendable {
     }
 }
 
-/// What became of one device of a dead incarnation.
+/// The result of sweeping one device of a dead incarnation.
 public enum SweepOutcome: String, Hashable, Sendable {
-    /// It is gone, and that was published.
+    /// The device was removed, and that was published.
     case swept
-    /// Nothing there is that incarnation's and session's, or it was gone already.
+    /// The record does not belong to that incarnation and session, or the device was gone already.
     case kept
-    /// It came after its deadline.
+    /// The sweep came after its deadline.
     case expired
 }
 
-/// Every lease there is, as a heartbeat read them.
+/// All leases, as a heartbeat read them.
 public struct LeaseSnapshot: Hashable, Sendable {
-    /// Whether the worker's own lease stands; `false` means that it was lost and never comes back.
+    /// Whether the worker's own lease is held. If not, it was lost and never returns.
     public var held: Bool
     public var time: Timestamp
     public var leases: [Incarnation: Timestamp]
 
-    /// The incarnations whose lease had passed when this was read, by name.
+    /// The incarnations whose lease had expired when this was read, sorted by name.
     public var passed: [Incarnation] {
         leases.filter { $0.value < time }.map(\.key).sorted()
     }
 
-    /// Those whose lease stood.
+    /// The incarnations whose lease had not expired.
     public var living: Set<Incarnation> { Set(leases.filter { $0.value >= time }.keys) }
 
     public init(held: Bool, time: Timestamp, leases: [Incarnation: Timestamp]) {

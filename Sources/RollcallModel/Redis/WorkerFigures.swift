@@ -1,21 +1,21 @@
-// How much a worker does, as it says with each heartbeat: so whoever asks one worker learns it of all.
+// A worker's figures, which it writes with each heartbeat, so that any worker can report the figures of all.
 
-/// What a worker says of its work in `{workers}:INCARNATION`. A worker of an older version does not say it.
+/// The figures in `{workers}:INCARNATION`. Workers of older versions do not write them.
 public struct WorkerFigures: Hashable, Sendable {
-    /// Typing signals that clients sent, stops among them, since the worker started.
+    /// The number of typing signals from clients since the worker started, including stops.
     public var signals: Int64?
-    /// Typing signals and stops that Redis took and published.
+    /// The number of typing signals and stops that Redis accepted and published.
     public var published: Int64?
-    /// Messages handed to sessions, of every type.
+    /// The number of messages sent to sessions, of every type.
     public var delivered: Int64?
-    /// How long the heartbeat before took, in microseconds.
+    /// The duration of the previous heartbeat, in microseconds.
     public var roundTripMicroseconds: Int64?
-    /// Processor time that the process has used.
+    /// The processor time used by the process, in milliseconds.
     public var cpuMilliseconds: Int64?
 
     public init() {}
 
-    /// Each with the name of its field.
+    /// The figures with the names of their fields.
     package static let fields: [(name: String, value: any WritableKeyPath<WorkerFigures, Int64?> & Sendable)] = [
         ("signals", \.signals), ("published", \.published), ("delivered", \.delivered),
         ("round_trip_us", \.roundTripMicroseconds), ("cpu_ms", \.cpuMilliseconds),

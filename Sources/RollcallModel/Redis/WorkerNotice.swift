@@ -1,16 +1,15 @@
-// What one worker tells another, on `worker:{INCARNATION}`.
+// Messages from one worker to another, published on `worker:{INCARNATION}`.
 
-/// A message to one worker. Kinds that a reader does not know are other versions', and ignored.
+/// A message to one worker. Unknown kinds, from other versions, are ignored.
 public enum WorkerNotice: Hashable, Sendable {
-    /// A newer session of this device, at another worker or this one, took the device over from `session`, which is
-    /// `MS-RANDOM` as in the record.
+    /// A newer session of this device, on any worker, replaced `session`, which is `MS-RANDOM` as in the record.
     case replaced(user: UserID, device: DeviceID, session: String)
-    /// An operator wants this session ended, and its device gone.
+    /// An operator wants this session to end and its device to be gone.
     case sentAway(user: UserID, device: DeviceID, session: String)
 }
 
 extension WorkerNotice {
-    /// Reads a payload; `nil` if it is of no known kind.
+    /// Reads a payload; `nil` if its kind is unknown.
     public init?(payload: some Sequence<UInt8>) {
         guard let notice = try? WorkerNotice(jsonText: payload) else { return nil }
         self = notice
@@ -19,7 +18,7 @@ extension WorkerNotice {
     /// The message as JSON.
     public var payload: String { String(decoding: jsonText, as: UTF8.self) }
 
-    /// The session that it is about. Its worker knows it by the second half of `MS-RANDOM`.
+    /// The session that the message is about. Its worker knows it by the second half of `MS-RANDOM`.
     public var session: SessionName? {
         switch self {
         case .replaced(let user, let device, let session), .sentAway(let user, let device, let session):

@@ -1,17 +1,17 @@
-// Names and text from Redis, compared and taken apart as UTF-8 bytes. Swift's own operations on `String` work on
-// `Character`s and treat canonically equal text as the same: to them a blank and the combining mark behind it are one
-// `Character`, so that a record whose second word begins with such a mark has one word less.
+// Compares and splits names and text from Redis as UTF-8 bytes. Swift's operations on `String` work on `Character`s and
+// treat canonically equivalent text as equal. To them a space followed by a combining mark is one `Character`, so a
+// record whose second word begins with such a mark would have one word less.
 
-/// Comparison of text by its bytes, as Redis compares it.
+/// Compares text by bytes, as Redis does.
 ///
-/// The functions are concrete, for types that are used across modules: a generic type's code is not specialised there.
+/// The functions are concrete because they are used across modules, where the code of generic types is not specialised.
 package enum TextBytes {
     package static func areSame(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count
             && withBytes(of: left) { left in withBytes(of: right) { left.elementsEqual($0) } }
     }
 
-    /// The same for text that may be missing.
+    /// The same for optional text.
     package static func areSame(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         return areSame(left, right)
@@ -41,19 +41,19 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
 
     package func ends(with end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
 
-    /// The parts between all bytes of this ASCII character, empty parts among them.
+    /// The parts between all occurrences of this ASCII character, including empty parts.
     package func parts(at separator: Unicode.Scalar) -> [String] {
         utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
     }
 
-    /// The parts before and after the first byte of this ASCII character; `nil` if there is none.
+    /// The parts before and after the first occurrence of this ASCII character; `nil` if there is none.
     package func cut(at separator: Unicode.Scalar) -> (before: String, after: String)? {
         utf8.firstIndex(of: UInt8(ascii: separator)).map(cut)
     }
 
-    /// The parts before and after the last byte of this ASCII character; `nil` if there is none.
+    /// The parts before and after the last occurrence of this ASCII character; `nil` if there is none.
     package func cut(atLast separator: Unicode.Scalar) -> (before: String, after: String)? {
         utf8.lastIndex(of: UInt8(ascii: separator)).map(cut)
     }
@@ -65,6 +65,6 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
         )
     }
 
-    /// Where these bytes stand first.
+    /// The range at which these bytes occur first.
     package func firstBytes(of text: String) -> Range<Index>? { utf8.firstRange(of: text.utf8) }
 }
