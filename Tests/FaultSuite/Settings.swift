@@ -39,6 +39,6 @@ public struct Settings: Hashable, Sendable {
 
     public var description: String {
         let times = "lease \(lease.short), heartbeat \(heartbeat.short)"
-        return (self == .usual ? "The default settings: " : "Short lives: ") + times
+        return (self == .usual ? "Default settings: " : "Short times: ") + times
     }
 }
