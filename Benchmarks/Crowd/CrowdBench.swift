@@ -10,9 +10,9 @@ struct CrowdBench {
     private static let crowds = [1_000, 4_000, 16_000]
 
     static func main() {
-        let columns = crowds.map { "\($0) people" }.joined(separator: " | ")
+        let columns = crowds.map { "\($0) users" }.joined(separator: " | ")
         print(
-            "| microseconds a person | \(columns) | growth |\n|---|\(String(repeating: "---:|", count: crowds.count + 1))"
+            "| µs for each user | \(columns) | growth |\n|---|\(String(repeating: "---:|", count: crowds.count + 1))"
         )
         show("all join at once") { $0.joinAll() }
         show("all leave, one by one") { $0.leaveAll() }

@@ -61,7 +61,7 @@ struct GrowthRow: Encodable {
     }
 
     static let head = """
-        | the more | what | so much (of so many) |
+        | growing number of | measured | value (at this number) |
         |---|---|---|
         """
 }
