@@ -1,12 +1,12 @@
-// How the connection stands, as a sentence that says what to do where something is to be done.
+// The state of the connection as a sentence, with advice where the user can do something.
 
 package import RollcallClient
 
-/// Tells of a connection.
+/// Describes the state of a connection.
 package struct ConnectionText: Hashable, Sendable {
-    /// Where the worker was looked for.
+    /// The URL at which the worker is expected.
     package let url: String
-    /// Whether a user's name was given where a token is asked for (`--as`).
+    /// Whether the user gave a name instead of a token (`--as`).
     package let saysName: Bool
 
     package init(url: String, saysName: Bool) {
@@ -14,7 +14,7 @@ package struct ConnectionText: Hashable, Sendable {
         self.saysName = saysName
     }
 
-    /// The sentence; `nil` where there is nothing to say yet.
+    /// The sentence; `nil` if there is nothing to say yet.
     package func sentence(for state: ConnectionState) -> String? {
         switch state {
         case .idle, .connecting, .closed: nil

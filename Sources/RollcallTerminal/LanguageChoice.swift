@@ -1,8 +1,8 @@
-// The language that the texts of others are told in. The commands themselves speak English.
+// The language of texts about users. The commands themselves use English.
 
 package import RollcallClient
 
-/// A language that there is not, and those that there are.
+/// An unknown language. The description lists those that are available.
 package struct UnknownLanguage: Error, Hashable, CustomStringConvertible {
     package let name: String
 
@@ -13,11 +13,11 @@ package struct UnknownLanguage: Error, Hashable, CustomStringConvertible {
 }
 
 extension Language {
-    /// The language that somebody asked for: `de`, `de-AT` or `de_AT.UTF-8`.
+    /// Returns the language with this name: `de`, `de-AT` or `de_AT.UTF-8`.
     package init(named name: String) throws(UnknownLanguage) {
         let best = Language.best(for: [name])
         let asked = name.prefix { $0 != "-" && $0 != "_" && $0 != "." }.lowercased()
-        // English is also the answer where there is none.
+        // English is also the result if there is no match.
         guard best.id != Language.english.id || asked == Language.english.id else { throw UnknownLanguage(name: name) }
         self = best
     }

@@ -1,4 +1,5 @@
-// The field of `rollcall type`, with what the others do above it. A terminal of few rows goes without what is needed least.
+// The screen of `rollcall type`: the input field, with other users' typing above it. Low terminals drop the least
+// important rows.
 
 package import RollcallClient
 
@@ -6,7 +7,7 @@ package import RollcallClient
 package struct ComposeScreen: Sendable {
     package let wording: Wording
     package let connection: ConnectionText
-    /// What the keys do, where there is a keyboard.
+    /// The line below the field: what the keys do, or that a script types.
     package let hint: String
 
     package static let keys = "Enter sends · Esc clears · Ctrl-C leaves"
@@ -19,14 +20,14 @@ package struct ComposeScreen: Sendable {
     }
 
     package func screen(of composition: Composition, on size: Size) -> Screen {
-        // In the order of the screen, each with the number of rows from which on it is shown.
+        // The lines in screen order, each with the number of rows from which it is shown.
         var all = [
             (line: header(composition), from: 3), (line: sent(composition), from: 4),
             (line: typing(composition), from: 2),
             (line: field(composition, size), from: 1), (line: Line(), from: 6),
             (line: Line(Span(hint, .faint)), from: 5),
         ]
-        // What is wrong, whole: it says what to do.
+        // Problems are shown in full, because they say what to do.
         for (number, line) in problem(composition, size).enumerated() { all.append((line, from: 7 + number)) }
         let shown = all.filter { $0.from <= max(1, size.rows) }
         return Screen(

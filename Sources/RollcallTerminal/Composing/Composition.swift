@@ -1,18 +1,18 @@
-// `rollcall type` as a value: what stands in the field, what the others do, and what follows from a key.
+// The state of `rollcall type` as a value: the field, what other users do, and what a key causes.
 
 package import RollcallClient
 
-/// Someone composing in a conversation.
+/// A user who is composing a message in a conversation.
 package struct Composition: Sendable {
-    /// What is to be done outside.
+    /// What the caller must do.
     package enum Effect: Hashable, Sendable {
         case nothing
-        /// The field has another text.
+        /// The text of the field changed.
         case edited(String)
-        /// The text goes out, and the field is empty.
+        /// The text was sent, and the field is empty.
         case sent
         case leaves
-        /// The terminal may show anything: draw all of it.
+        /// The terminal's content is unknown: draw everything again.
         case redraws
     }
 
@@ -20,9 +20,9 @@ package struct Composition: Sendable {
     package private(set) var field = LineEditor()
     package private(set) var typing: Typing
     package private(set) var connection = ConnectionState.idle
-    /// The text that was sent last.
+    /// The last text that was sent.
     package private(set) var sent: String?
-    /// What this device does other than to type, such as to be in the background.
+    /// A state of this device other than typing, such as the background.
     package private(set) var aside: String?
 
     package init(in conversation: ConversationID) {
@@ -35,7 +35,7 @@ package struct Composition: Sendable {
         case .leave: return .leaves
         case .redraw: return .redraws
         case .enter:
-            // White space alone is not typing, nor is it anything to send.
+            // White space alone is not typing, and is not sent.
             guard !field.text.allSatisfy(\.isWhitespace) else { return .nothing }
             sent = field.text
             field.pressed(.enter)
@@ -55,7 +55,7 @@ package struct Composition: Sendable {
         }
     }
 
-    /// A script did something that is no key.
+    /// Handles something that a script did other than press a key.
     package mutating func did(_ deed: Act.Deed) {
         switch deed {
         case .background: aside = "in the background"

@@ -1,8 +1,8 @@
-// What a person can do at the keyboard, whatever bytes their terminal sends for it.
+// What a user can do at the keyboard, independent of the bytes that the terminal sends for it.
 
-/// A key, or what was pasted.
+/// A key, or pasted text.
 package enum Key: Hashable, Sendable {
-    /// A character, or a part of one: a combining mark comes after its letter.
+    /// A character, or part of one: a combining mark follows its letter.
     case text(String)
     case paste(String)
     case enter

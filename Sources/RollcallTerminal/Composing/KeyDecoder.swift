@@ -1,28 +1,28 @@
-// From a terminal's bytes to keys. A key may come in pieces, and Escape is also how other keys begin: only a pause tells
-// them apart, and the decoder is told of it.
+// Converts a terminal's bytes to keys. A key may arrive in pieces, and other keys begin with the byte of Escape: only a
+// pause distinguishes them, so the caller reports pauses.
 
-/// Takes bytes, gives keys.
+/// Decodes bytes to keys.
 package struct KeyDecoder: Sendable {
-    /// What may be the beginning of a key.
+    /// Bytes that may be the beginning of a key.
     private var rest: [UInt8] = []
-    /// What has been pasted so far; `nil` unless in the middle of it.
+    /// What has been pasted so far; `nil` except during a paste.
     private var pasted: [UInt8]?
 
-    /// More than anybody can mean to paste; what comes beyond it is dropped.
+    /// The maximum length of a paste, in bytes. The rest is dropped.
     package static let longestPaste = 64 * 1024
     private static let longestSequence = 32
     private static let endOfPaste = Array("\u{1B}[201~".utf8)
 
     package init() {}
 
-    /// Whether ``paused()`` should be called if nothing more comes soon.
+    /// Whether to call ``paused()`` if no more bytes arrive soon.
     package var waits: Bool { !rest.isEmpty && pasted == nil }
 
     package mutating func received(_ bytes: some Sequence<UInt8>) -> [Key] {
         bytes.flatMap { byte in pasted == nil ? typed(byte) : inPaste(byte) }
     }
 
-    /// Nothing more came for a moment: an Escape was the key.
+    /// Handles a pause. A single Escape byte was then the key.
     package mutating func paused() -> [Key] {
         defer { rest = [] }
         return rest == [0x1B] ? [.clear] : []
@@ -43,7 +43,8 @@ package struct KeyDecoder: Sendable {
         return Self.controls[byte].map { [$0] } ?? []
     }
 
-    /// A character of several bytes. What is no UTF-8 is dropped, and the byte that showed it looked at anew.
+    /// Handles a byte of a multi-byte character. Invalid UTF-8 is dropped, and the byte that showed it is processed
+    /// again.
     private mutating func inCharacter(_ byte: UInt8) -> [Key] {
         guard let first = rest.first ?? Optional(byte), let length = Self.length(of: first) else { return [] }
         if !rest.isEmpty, byte & 0xC0 != 0x80 {
@@ -75,7 +76,7 @@ package struct KeyDecoder: Sendable {
             return ended(Self.withAlt[byte])
         }
         if byte < 0x20 || byte > 0x7E || rest.count > Self.longestSequence { return ended(nil) }
-        // Of Linux's own console: `ESC [ [ A` is F1.
+        // Sequences of the Linux console: `ESC [ [ A` is F1.
         if rest.count == 3, byte == UInt8(ascii: "[") { return [] }
         guard byte >= 0x40 else { return [] }
         let name = String(decoding: rest.dropFirst(2), as: UTF8.self)
@@ -111,7 +112,7 @@ package struct KeyDecoder: Sendable {
         UInt8(ascii: "b"): .wordLeft, UInt8(ascii: "f"): .wordRight, 0x7F: .deleteWord, 0x08: .deleteWord,
     ]
 
-    /// What follows `ESC [` or `ESC O`, as xterm, the Linux console and those that follow them say it.
+    /// What follows `ESC [` or `ESC O` in xterm, the Linux console and compatible terminals.
     private static let sequences: [String: Key] = [
         "C": .right, "D": .left, "F": .end, "H": .home, "1~": .home, "3~": .delete, "4~": .end, "7~": .home,
         "8~": .end, "1;5C": .wordRight, "1;5D": .wordLeft, "1;3C": .wordRight, "1;3D": .wordLeft,

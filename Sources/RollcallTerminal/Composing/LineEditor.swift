@@ -1,12 +1,12 @@
-// The text of a field and the place in it. Characters are what people take for one: a letter with its accents, a flag, a
-// family of emoji goes with one press of Backspace.
+// The text of a field and the cursor. One press of Backspace removes what people see as one character: a letter with
+// its accents, a flag, a family of emoji.
 
 /// A field of one line.
 package struct LineEditor: Hashable, Sendable {
     package private(set) var before = ""
     package private(set) var after = ""
 
-    /// How many characters it takes; what comes beyond them is dropped.
+    /// The maximum number of characters. The rest is dropped.
     package static let capacity = 2_000
 
     package init(_ text: String = "") {
@@ -16,7 +16,7 @@ package struct LineEditor: Hashable, Sendable {
     package var text: String { before + after }
     package var isEmpty: Bool { before.isEmpty && after.isEmpty }
 
-    /// - Returns: whether the text is another than before.
+    /// - Returns: whether the text changed.
     @discardableResult
     package mutating func pressed(_ key: Key) -> Bool {
         let old = text
@@ -38,9 +38,9 @@ package struct LineEditor: Hashable, Sendable {
         return text != old
     }
 
-    /// The part of the text around the cursor that fits a width; what is cut off is told by `…`.
+    /// Returns the part of the text around the cursor that fits a width in cells. `…` stands for what is cut off.
     package func window(of width: Int) -> (before: String, after: String) {
-        // One cell is the cursor's at the end of the text.
+        // At the end of the text, the cursor needs a cell.
         let room = max(1, width) - 1
         if Cells.width(of: before) + Cells.width(of: after) <= room { return (before, after) }
         let ahead = min(Cells.width(of: after), room / 3)
@@ -51,7 +51,7 @@ package struct LineEditor: Hashable, Sendable {
         return (left, Cells.shortened(after, to: room - Cells.width(of: left)))
     }
 
-    /// What is pasted may have lines and control characters; a field has neither.
+    /// Inserts text. Line breaks become spaces and control characters are removed: a field can show neither.
     private mutating func insert(_ text: String) {
         let line = text.replacing("\r\n", with: "\n").unicodeScalars.map { scalar in
             scalar.properties.isWhitespace ? Unicode.Scalar(" ") : scalar
@@ -60,7 +60,7 @@ package struct LineEditor: Hashable, Sendable {
         let room = Self.capacity - self.text.count
         var inserted = before
         inserted.unicodeScalars.append(contentsOf: kept)
-        // A mark that joins the last character takes no room.
+        // A mark that combines with the last character needs no room.
         before = String(inserted.prefix(before.count + max(0, room)))
     }
 

@@ -1,6 +1,6 @@
-// A script as single acts in time, for whoever plays it.
+// A script as single acts in time, ready to be played.
 
-/// Something that a script does.
+/// One act of a script.
 package struct Act: Hashable, Sendable {
     package enum Deed: Hashable, Sendable {
         case press(Key)
@@ -9,11 +9,11 @@ package struct Act: Hashable, Sendable {
         case idle
         case leave
         case enter
-        /// Time passes, nothing more.
+        /// Only time passes.
         case nothing
     }
 
-    /// How long after the act before it.
+    /// How long after the previous act this one happens.
     package let pause: Duration
     package let deed: Deed
 
@@ -24,10 +24,10 @@ package struct Act: Hashable, Sendable {
 }
 
 extension Script {
-    /// Between two letters: the pace of somebody who types quickly, without haste.
+    /// The time between two letters: quick typing, but without haste.
     package static let usualPace = Duration.milliseconds(120)
 
-    /// One round.
+    /// The acts of one round.
     package var acts: [Act] {
         var pace = Self.usualPace
         return steps.flatMap { step -> [Act] in

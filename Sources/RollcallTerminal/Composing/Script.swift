@@ -1,29 +1,29 @@
-// A script is what a person does at the keyboard, written down: one thing a line. Demos and tests play it.
-// `docs/terminal.md` has the words.
+// A script contains what a user does at the keyboard, one action per line. Demos and tests play it. `docs/terminal.md`
+// describes the words.
 
-/// What a script says, line by line.
+/// The content of a script.
 package struct Script: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
-        /// Letter by letter.
+        /// Types letter by letter.
         case type(String)
-        /// At once.
+        /// Inserts everything at once.
         case paste(String)
-        /// So many characters, one by one; `nil`: the whole field, at once.
+        /// Erases this many characters, one by one; `nil` for the whole field, at once.
         case erase(Int?)
         case send
         case wait(Duration)
-        /// Between two letters from now on.
+        /// Sets the time between two letters from here on.
         case pace(Duration)
         case background
         case foreground
         case idle
-        /// Out of the conversation's view, and back.
+        /// Leaves the view of the conversation; `enter` returns to it.
         case leave
         case enter
     }
 
     package let steps: [Step]
-    /// How often all of it is done; `nil`: until it is interrupted.
+    /// How often the script is played; `nil` for until it is interrupted.
     package let rounds: Int?
 
     package init(steps: [Step], rounds: Int? = 1) {
@@ -31,11 +31,11 @@ package struct Script: Hashable, Sendable {
         self.rounds = rounds
     }
 
-    /// Somebody who types without an end, at a field that is never empty and never full.
+    /// Types without end, in a field that is never empty and never full.
     package static let endless = Script(steps: [.type("still composing"), .erase(14)], rounds: nil)
 
-    /// - Parameter duration: reads `250ms`, `1s`, `2m`.
-    /// - Throws: ``ScriptProblems`` with every problem of the script at once.
+    /// - Parameter duration: parses a duration such as `250ms`, `1s` or `2m`.
+    /// - Throws: ``ScriptProblems``, which lists every problem of the script.
     package init(_ text: String, duration: @escaping (String) -> Duration?) throws(ScriptProblems) {
         var reader = ScriptReader(duration: duration)
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -45,10 +45,10 @@ package struct Script: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a script, all of it.
+/// All problems of a script.
 package struct ScriptProblems: Error, Hashable {
     package struct Problem: Hashable, Sendable {
-        /// Counted from 1.
+        /// The line number, from 1.
         package let line: Int
         /// What is wrong, and what to write instead.
         package let sentence: String
@@ -56,7 +56,7 @@ package struct ScriptProblems: Error, Hashable {
 
     package let problems: [Problem]
 
-    /// A line for each problem, in the form that editors jump by.
+    /// One line for each problem, in the `file:line: text` format that editors recognise.
     package func description(of file: String) -> String {
         problems.map { Shown.text("\(file):\($0.line): \($0.sentence)") }.joined(separator: "\n")
     }

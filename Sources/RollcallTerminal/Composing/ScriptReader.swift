@@ -1,6 +1,6 @@
-// Reads a script line by line. It does not stop at the first mistake: whoever writes a demo wants to hear of all.
+// Reads a script line by line. It continues after a mistake, so that the author sees all mistakes at once.
 
-/// Reads lines, and finds what is wrong with them.
+/// Reads lines, and collects their problems.
 struct ScriptReader {
     let duration: (String) -> Duration?
     private var steps: [Script.Step] = []

@@ -1,12 +1,12 @@
-// The words of a script, and what people write in their place.
+// The words of a script, and similar words that people may write instead.
 
-/// What a line of a script begins with.
+/// The first word of a line.
 enum ScriptWord: String, CaseIterable, CustomStringConvertible {
     case type, paste, erase, send, wait, pace, background, foreground, idle, leave, enter, `repeat`
 
     var description: String { rawValue }
 
-    /// The step of a word that stands alone.
+    /// The step of a word that has no argument.
     var step: Script.Step? {
         switch self {
         case .send: .send
@@ -19,7 +19,7 @@ enum ScriptWord: String, CaseIterable, CustomStringConvertible {
         }
     }
 
-    /// The word that somebody had in mind: another for the same, or one mistyped.
+    /// Returns the word that was probably meant: for a synonym, or a word with one typing mistake.
     static func meant(by word: String) -> ScriptWord? {
         let word = word.lowercased()
         if let exact = ScriptWord(rawValue: word) ?? others[word] { return exact }
@@ -32,7 +32,7 @@ enum ScriptWord: String, CaseIterable, CustomStringConvertible {
         "speed": .pace, "write": .type,
     ]
 
-    /// How many letters to add, to take away, to change or to swap with the next, as far as it is at most one; else 2.
+    /// The number of letters to add, remove, change or swap with the next: 0, 1, or 2 for anything more.
     private static func distance(_ left: String, _ right: String) -> Int {
         if left == right { return 0 }
         let common = zip(left, right).prefix { $0 == $1 }.count

@@ -1,28 +1,28 @@
-// How much room text takes. Terminals differ: some draw a family of emoji joined in two cells, others its members side by
-// side. Here it counts as wide as the widest of them would draw it, so that what is said to fit does fit.
+// The width of text. Terminals differ: some draw a family of emoji in two cells, others its members side by side. Here
+// text counts as wide as the widest terminal would draw it, so that text that should fit always does.
 
-/// Widths in the cells of a terminal.
+/// Widths in terminal cells.
 package enum Cells {
-    /// The cells that a text takes at most.
+    /// The maximum number of cells that a text needs.
     package static func width(of text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// The cells that a character takes at most.
+    /// The maximum number of cells that a character needs.
     package static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
         let sum = scalars.reduce(0) { $0 + width(of: $1) }
-        // The selector asks for the colourful, wide form of what is narrow by itself.
+        // This selector requests the wide emoji form of a narrow character.
         return scalars.contains("\u{FE0F}") ? max(sum, 2) : sum
     }
 
-    /// The text, cut to a width between characters: `…` is its last cell then.
+    /// Returns the text, shortened to a width between characters. The last cell is then `…`.
     package static func shortened(_ text: String, to width: Int) -> String {
         if self.width(of: text) <= width { return text }
         return width < 1 ? "" : prefix(of: text, fitting: width - 1) + "…"
     }
 
-    /// The text in lines that fit a width, broken between words; a longer word is cut.
+    /// Returns the text as lines that fit a width, broken between words. A longer word is shortened.
     package static func wrapped(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
         for word in text.split(separator: " ") {
@@ -35,12 +35,12 @@ package enum Cells {
         return lines
     }
 
-    /// As many of the first characters as have room.
+    /// Returns as many of the first characters as fit.
     package static func prefix(of text: String, fitting width: Int) -> String {
         String(fitting(text, width))
     }
 
-    /// As many of the last characters as have room.
+    /// Returns as many of the last characters as fit.
     package static func suffix(of text: String, fitting width: Int) -> String {
         String(fitting(text.reversed(), width).reversed())
     }
@@ -59,7 +59,7 @@ package enum Cells {
         case .nonspacingMark, .enclosingMark, .format, .control, .lineSeparator, .paragraphSeparator: return 0
         default: break
         }
-        // The later letters of a Hangul syllable stand in the cells of the first.
+        // The later letters of a Hangul syllable are drawn in the cells of the first.
         if (0x1160...0x11FF).contains(scalar.value) { return 0 }
         return isWide(scalar) ? 2 : 1
     }
@@ -69,13 +69,13 @@ package enum Cells {
             || wide.contains { $0.contains(scalar.value) }
     }
 
-    /// A flag is two of them.
+    /// A flag consists of two of these.
     private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
         (0x1F1E6...0x1F1FF).contains(scalar.value)
     }
 
-    /// What Unicode's `EastAsianWidth.txt` has as wide or full width and is no emoji; a range goes on over numbers that
-    /// are not assigned.
+    /// The ranges of wide and full-width characters in Unicode's `EastAsianWidth.txt`, without emoji. Ranges include
+    /// unassigned code points.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x3247, 0x3250...0x4DBF, 0x4E00...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,

@@ -1,7 +1,8 @@
-// From a screen to the bytes that draw it. Only sequences that every terminal of the last decades knows are used.
+// Converts a screen to the bytes that draw it, using only sequences that nearly every terminal supports.
 //
-// The terminal does not wrap lines while we draw, so a text that turns out wider than was thought loses its end and moves
-// nothing else; and it remembers itself where the cursor belongs, since only it knows how wide it drew what stands before.
+// The terminal does not wrap lines during drawing. If a text is wider than computed, its end is cut off and nothing
+// else moves. The terminal itself saves the cursor position, since only it knows how wide it drew the text before the
+// cursor.
 
 /// Draws screens.
 package struct Painter: Hashable, Sendable {
@@ -11,20 +12,20 @@ package struct Painter: Hashable, Sendable {
         self.usesColours = usesColours
     }
 
-    /// Takes the terminal over: the other screen, so that the person's own lines come back; no wrapping; and what is
-    /// pasted marked as such.
+    /// Prepares the terminal: switches to the alternate screen, so that the previous content comes back later, disables
+    /// wrapping, and enables bracketed paste.
     package static let begin = "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?2004h"
-    /// Gives it back, empty where there is no other screen.
+    /// Restores the terminal. A terminal without an alternate screen is cleared.
     package static let end = "\u{1B}[H\u{1B}[2J\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 
-    /// Draws a screen over what is there, as far as the terminal has rows for it.
+    /// Returns the bytes that draw a screen over the previous one, as far as there are rows.
     package func drawing(of screen: Screen, on size: Size) -> String {
         var bytes = "\u{1B}[?25l\u{1B}[H"
         let lines = screen.lines.prefix(max(1, size.rows))
         for (number, line) in lines.enumerated() {
             if number > 0 { bytes += "\r\n" }
             let cursor = screen.cursor.flatMap { $0.line == number ? $0.span : nil }
-            // Cleared before and not after: at the edge, that would take the last cell.
+            // The line is cleared before it is drawn. Clearing it afterwards would erase the last cell of a full line.
             bytes += "\u{1B}[2K" + drawing(of: line, cursor: cursor)
         }
         if lines.count < size.rows { bytes += "\r\n\u{1B}[J" }
@@ -32,7 +33,7 @@ package struct Painter: Hashable, Sendable {
         return shows ? bytes + "\u{1B}8\u{1B}[?25h" : bytes
     }
 
-    /// A line as it is printed, rather than drawn over another: columns are reached by blanks.
+    /// Returns a line for printing instead of drawing: columns are reached with spaces.
     package func printing(of line: Line) -> String {
         var width = 0
         return line.spans.reduce(into: "") { bytes, span in

@@ -1,7 +1,7 @@
-// What a terminal shows, as a value: lines of pieces. A piece may say in which column it begins, so that a table stays
-// straight whatever a terminal thinks of the width of a name before it.
+// The content of a terminal as a value: lines of spans. A span may state its column, so that tables stay aligned even
+// if the terminal draws a name wider or narrower than computed.
 
-/// How a piece of text looks. What it means is never told by colour alone.
+/// How a span looks. Its meaning never depends on colour alone.
 package enum Style: Hashable, Sendable, CaseIterable {
     case plain
     case strong
@@ -12,11 +12,11 @@ package enum Style: Hashable, Sendable, CaseIterable {
     case warning
 }
 
-/// A piece of a line.
+/// Part of a line.
 package struct Span: Hashable, Sendable {
     package var text: String
     package var style: Style
-    /// Where it begins, counted from 0; `nil`: after the one before it.
+    /// The column at which the span begins, from 0; `nil` for directly after the previous one.
     package var column: Int?
 
     package init(_ text: String, _ style: Style = .plain, at column: Int? = nil) {
@@ -38,7 +38,7 @@ package struct Line: Hashable, Sendable {
         self.spans = spans
     }
 
-    /// The line as it reads.
+    /// The line as plain text.
     package var text: String {
         spans.reduce(into: "") { text, span in
             if let column = span.column {
@@ -60,9 +60,9 @@ package struct Size: Hashable, Sendable {
     }
 }
 
-/// All that is to be seen.
+/// The whole content of a terminal.
 package struct Screen: Hashable, Sendable {
-    /// A place before a piece of a line.
+    /// A position before a span of a line.
     package struct Cursor: Hashable, Sendable {
         package var line: Int
         package var span: Int
@@ -74,7 +74,7 @@ package struct Screen: Hashable, Sendable {
     }
 
     package var lines: [Line]
-    /// Where the cursor stands; `nil`: it is hidden.
+    /// The position of the cursor; `nil` if it is hidden.
     package var cursor: Cursor?
 
     package init(lines: [Line] = [], cursor: Cursor? = nil) {
@@ -82,6 +82,6 @@ package struct Screen: Hashable, Sendable {
         self.cursor = cursor
     }
 
-    /// The screen as it reads.
+    /// The screen as plain text.
     package var text: String { lines.map(\.text).joined(separator: "\n") }
 }

@@ -1,15 +1,15 @@
-// A name is a stranger's text, and a terminal obeys what it is sent: an escape sequence in a name could clear the screen,
-// set the window's title, or type a command. So nothing reaches a terminal but through here.
+// Names are untrusted text, and a terminal executes what it is sent: an escape sequence in a name could clear the
+// screen, change the window title or type a command. So all text passes through here before it reaches a terminal.
 
-/// Makes text of others harmless to a terminal.
+/// Makes untrusted text harmless to a terminal.
 package enum Shown {
-    /// The text with a picture in place of each control character: `␛` for escape, `␊` for a line feed, and the character
-    /// for what cannot be shown for those that turn the order of letters round.
+    /// Returns the text with control characters replaced by pictures: `␛` for escape, `␊` for a line feed. Characters
+    /// that change the direction of text become the replacement character U+FFFD.
     package static func text(_ text: String) -> String {
         replacing(controls, in: text)
     }
 
-    /// As ``text(_:)`` for a sentence of ours, whose names went through ``name(_:)`` and may stand in isolates.
+    /// Like ``text(_:)``, for our own sentences. Their names passed through ``name(_:)`` and may be in isolates.
     package static func sentence(_ text: String) -> String {
         replacing({ controls($0) && !isolates($0) }, in: text)
     }
@@ -21,11 +21,11 @@ package enum Shown {
         return String(shown)
     }
 
-    /// U+2068 and U+2069, which keep the order of a name's letters to the name.
+    /// U+2068 and U+2069, which isolate the direction of a name from the text around it.
     private static func isolates(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{2068}" || scalar == "\u{2069}" }
 
-    /// A name as ``text(_:)``, on one line and without what turns the order of its neighbours round; `nil` if nothing
-    /// of it shows.
+    /// Returns a name like ``text(_:)``, on one line and without characters that change the direction of text; `nil` if
+    /// nothing of it is visible.
     package static func name(_ name: String) -> String? {
         let kept = name.unicodeScalars.filter { !$0.properties.isBidiControl }
         let words = kept.split { $0.properties.isWhitespace && !controls($0) }.map { String($0) }
@@ -33,7 +33,8 @@ package enum Shown {
         return shown.unicodeScalars.contains { !$0.properties.isDefaultIgnorableCodePoint } ? shown : nil
     }
 
-    /// A JSON document without raw control characters. JSON demands that of ASCII's only; a terminal obeys others too.
+    /// Returns a JSON document without raw control characters. JSON requires that only for those of ASCII, but
+    /// terminals also execute others.
     package static func json(_ document: String) -> String {
         guard document.unicodeScalars.contains(where: controls) else { return document }
         return document.unicodeScalars.reduce(into: "") { text, scalar in
@@ -53,8 +54,8 @@ package enum Shown {
         }
     }
 
-    /// Unicode has pictures for the ASCII ones; the others (a terminal takes U+009B for an escape sequence's beginning)
-    /// have the character for what cannot be shown.
+    /// Unicode has pictures for the ASCII control characters. The others become U+FFFD, for example U+009B, which
+    /// starts an escape sequence in terminals.
     private static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0..<0x20: Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}"

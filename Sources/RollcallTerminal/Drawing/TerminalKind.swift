@@ -1,14 +1,14 @@
-// What a terminal can do, by its environment.
+// What a terminal supports, by its environment.
 
 /// How to write to standard output.
 package struct TerminalKind: Hashable, Sendable {
-    /// Whether lines can be drawn over.
+    /// Whether lines can be overwritten.
     package let canDraw: Bool
     package let usesColours: Bool
 
     /// - Parameters:
-    ///   - isTerminal: whether a terminal is there at all, rather than a file or a pipe.
-    ///   - environment: of which `TERM` and [`NO_COLOR`](https://no-color.org) count.
+    ///   - isTerminal: whether the output is a terminal and not a file or a pipe.
+    ///   - environment: `TERM` and [`NO_COLOR`](https://no-color.org) are used.
     package init(isTerminal: Bool, environment: [String: String]) {
         let name = environment["TERM"] ?? ""
         canDraw = isTerminal && name != "dumb" && !name.isEmpty

@@ -1,9 +1,8 @@
-// A list of things that were looked at, a mark before each: straight columns where there is room, and what is to be done
-// below what was found.
+// A list of checks, each with a mark: in aligned columns if there is room, with advice below each finding.
 
-/// A list of what is well and what is not.
+/// A list of check results.
 package struct CheckList: Hashable, Sendable {
-    /// How something is. The word is what tells; colours only help.
+    /// The result of a check. The word carries the meaning; colours only help.
     package enum Mark: String, CaseIterable, Sendable {
         case ok
         case skipped
@@ -37,11 +36,11 @@ package struct CheckList: Hashable, Sendable {
         self.items = items
     }
 
-    /// Below this, a column for the text would be too narrow to read.
+    /// If less room is left for the text, it gets lines of its own below the title.
     private static let leastText = 32
     private static let gap = 2
 
-    /// The lines, each within so many columns, and a last one that counts.
+    /// Returns the lines, each at most this many columns wide, and a last one with the counts.
     package func lines(columns: Int) -> [Line] {
         let marks = Mark.allCases.map(\.rawValue.count).max() ?? 0
         let titles = items.map { Cells.width(of: $0.title) }.max() ?? 0

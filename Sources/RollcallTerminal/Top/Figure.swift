@@ -1,4 +1,4 @@
-// Numbers as `rollcall top` writes them: short, and a dash for what is not known.
+// Formats numbers for `rollcall top`: short, with a dash for unknown values.
 
 import RollcallModel
 
@@ -7,7 +7,7 @@ enum Figure {
 
     static func count(_ number: Int64?) -> String { number.map(String.init) ?? unknown }
 
-    /// Tenths where there is little.
+    /// Small rates have one decimal place.
     static func rate(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return unknown }
         if rate > 0, rate < 9.95 { return tenths(rate) }

@@ -1,22 +1,22 @@
-// What a worker's admin port tells of all workers at one moment, as far as it is shown.
+// What a worker's admin port reports about all workers at one moment, as far as it is shown.
 
 package import RollcallModel
 
 /// One answer of a worker.
 package struct LiveFigures: Hashable, Sendable {
-    /// By Redis.
+    /// By Redis's clock.
     package var time: Timestamp
-    /// By the clock of the worker's host, as the events are; absent of an older version.
+    /// By the clock of the worker's host, like the events; absent in older versions.
     package var hostTime: Timestamp?
-    /// Who answered.
+    /// The worker that answered.
     package var worker: String
     package var isReady: Bool
     package var redis: Redis
-    /// The living first; none while Redis is away.
+    /// Workers that are alive come first. Empty while Redis is away.
     package var workers: [Worker]
-    /// Those in which the most people type, the busiest first.
+    /// The conversations in which the most users are typing, busiest first.
     package var conversations: [Conversation]
-    /// The newest first.
+    /// Newest first.
     package var events: [Event]
 
     package init(
@@ -29,7 +29,7 @@ package struct LiveFigures: Hashable, Sendable {
 }
 
 extension LiveFigures {
-    /// The Redis of the worker that answered, and how long its commands took of late, in microseconds.
+    /// The Redis of the worker that answered, and the recent latency of its commands, in microseconds.
     package struct Redis: Hashable, Sendable {
         package var isUp: Bool
         package var median: Int64?
@@ -40,7 +40,7 @@ extension LiveFigures {
         }
     }
 
-    /// One incarnation. What an older version does not tell is absent.
+    /// One incarnation. Figures that an older version does not report are absent.
     package struct Worker: Hashable, Sendable {
         package var name: String
         package var isAlive = true
@@ -53,7 +53,8 @@ extension LiveFigures {
         package var sessions: Int64?
         package var totals = Totals()
 
-        /// Whether it left in good order, as far as anybody can tell: it had said that it would, and its lease is over.
+        /// Whether the worker stopped in an orderly way, as far as is known: it was draining, and its lease has
+        /// expired.
         package var hasLeft: Bool { isDraining && !isAlive }
 
         package init(_ name: String) {
@@ -61,7 +62,7 @@ extension LiveFigures {
         }
     }
 
-    /// What a worker has done since it started.
+    /// Totals since the worker started.
     package struct Totals: Hashable, Sendable {
         package var signals: Int64?
         package var published: Int64?

@@ -1,14 +1,14 @@
-// Rates, made of totals: what they grew by, over what the worker's own heartbeat did in the same time. So it does not
-// matter when anybody asks, nor how often: between two heartbeats the totals stand still, and so does the rate.
+// Rates computed from totals: their growth, divided by the time between the worker's own heartbeats. Between two
+// heartbeats the totals and the rates do not change, so the moment and the frequency of requests do not matter.
 
 import RollcallModel
 
-/// How much of something there is a second; what is not known is absent.
+/// Rates per second. Unknown rates are absent.
 package struct LiveRates: Hashable, Codable, Sendable {
     package var signals: Double?
     package var published: Double?
     package var delivered: Double?
-    /// Processors in use: 0.5 is half of one.
+    /// Processors in use: 0.5 means half of one.
     package var cpu: Double?
 
     package init(
@@ -17,7 +17,7 @@ package struct LiveRates: Hashable, Codable, Sendable {
         (self.signals, self.published, self.delivered, self.cpu) = (signals, published, delivered, cpu)
     }
 
-    /// The rates of a worker between two answers; `nil` if its heart has not beaten in between.
+    /// Computes the rates of a worker between two answers; `nil` if there was no heartbeat in between.
     package init?(from earlier: LiveFigures.Worker, to later: LiveFigures.Worker) {
         guard let first = earlier.beat, let last = later.beat, last > first else { return nil }
         let seconds = Double(last.since(first).milliseconds) / 1000
@@ -31,7 +31,7 @@ package struct LiveRates: Hashable, Codable, Sendable {
             cpu: rate(\.cpu).map { $0 / 1000 })
     }
 
-    /// All of them together, as far as they are known.
+    /// Adds all rates, as far as they are known.
     package init(sum all: some Sequence<LiveRates>) {
         self = all.reduce(into: LiveRates()) { sum, one in
             for rate in [\LiveRates.signals, \.published, \.delivered, \.cpu] {

@@ -1,17 +1,17 @@
-// A minute in a few cells: a bar for each part of it, the highest as high as the line.
+// The last minute in a few cells: one bar for each part of it, scaled to the highest.
 
 package import RollcallModel
 
-/// What something was over the last minute.
+/// The values of the last minute.
 package struct Sparkline: Hashable, Sendable {
-    /// How far it goes back.
+    /// The time that the line covers.
     package static let span = Duration.seconds(60)
     private static let bars = Array("▁▂▃▄▅▆▇█")
 
     private struct Point: Hashable {
         var time: Timestamp
         var value: Double
-        /// Whether nothing was known for a while before it.
+        /// Whether values before it are missing.
         var isAfterGap: Bool
     }
 
@@ -20,7 +20,8 @@ package struct Sparkline: Hashable, Sendable {
 
     package init() {}
 
-    /// Notes a value; the same moment again is none. Before a clock that was set back nothing is known.
+    /// Adds a value. A second one for the same moment is ignored. If the clock was set back, earlier values are
+    /// dropped.
     package mutating func add(_ value: Double, at time: Timestamp) {
         if let last = points.last, time <= last.time {
             guard time < last.time else { return }
@@ -32,12 +33,12 @@ package struct Sparkline: Hashable, Sendable {
         points.removeFirst(points.firstIndex { $0.time > oldest } ?? 0)
     }
 
-    /// Nothing is known just now.
+    /// Notes that the current value is unknown.
     package mutating func miss() {
         isInGap = true
     }
 
-    /// The bars, so many, the newest last; blank where nothing is known. Of several values in a bar the highest counts.
+    /// Returns this many bars, newest last, and spaces where nothing is known. Each bar shows its highest value.
     package func text(cells: Int) -> String {
         guard cells > 0, let end = points.last?.time else { return "" }
         var values = [Double?](repeating: nil, count: cells)
@@ -45,7 +46,7 @@ package struct Sparkline: Hashable, Sendable {
         for point in points {
             let age = Double(end.since(point.time).milliseconds) / Double(Self.span.milliseconds)
             let cell = cells - 1 - min(cells - 1, Int(age * Double(cells)))
-            // Where there are more bars than values, one stands until the next.
+            // If there are more bars than values, a value extends to the next one.
             if let before, !point.isAfterGap, before.cell < cell {
                 for between in before.cell + 1..<cell { values[between] = before.value }
             }

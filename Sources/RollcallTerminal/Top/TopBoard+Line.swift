@@ -1,4 +1,4 @@
-// The same in one line, where there is no terminal to draw on.
+// The board as one line, for output that is not a terminal.
 
 extension TopBoard {
     package var line: String {
@@ -18,7 +18,7 @@ extension TopBoard {
         ].joined(separator: "  ")
     }
 
-    /// How many do not live, and of which kind: `2 dead, 1 left`; empty if none.
+    /// How many workers are not alive, by kind: `2 dead, 1 left`. Empty if there are none.
     var gone: String {
         let gone = (figures?.workers ?? []).filter { !$0.isAlive }
         let left = gone.count(where: \.hasLeft)

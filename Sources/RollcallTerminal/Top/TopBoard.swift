@@ -1,18 +1,19 @@
-// What `rollcall top` knows: the last answer, what was made of it and those before, and whether answers still come.
+// The state of `rollcall top`: the last answer, the rates computed from it and earlier ones, and whether answers
+// arrive.
 
 package import RollcallModel
 
-/// All that is to be shown of the workers.
+/// Everything that is shown about the workers.
 package struct TopBoard: Hashable, Sendable {
     /// Why there is no answer.
     package struct Trouble: Hashable, Sendable {
         package var sentence: String
-        /// By the clock of this host, when it began and when it was last seen.
+        /// When the trouble began, and when it was last seen, by the clock of this host.
         package var since: Timestamp
         package var until: Timestamp
     }
 
-    /// What is drawn as a line of bars.
+    /// The values that are drawn as bars.
     package struct History: Hashable, Sendable {
         package var sessions = Sparkline()
         package var signals = Sparkline()
@@ -20,30 +21,30 @@ package struct TopBoard: Hashable, Sendable {
         package var delivered = Sparkline()
     }
 
-    /// Where the answers come from.
+    /// The address that is asked.
     package let address: String
     package private(set) var figures: LiveFigures?
-    /// By worker.
+    /// The rates by worker.
     package private(set) var rates: [String: LiveRates] = [:]
     package private(set) var history = History()
     package private(set) var trouble: Trouble?
 
-    /// What each worker last said that was news, from which the next rate is counted.
+    /// Each worker's state after its last heartbeat, from which the next rate is computed.
     private var counted: [String: LiveFigures.Worker] = [:]
 
     package init(address: String) {
         self.address = address
     }
 
-    /// All workers' rates together.
+    /// The sum of all workers' rates.
     package var total: LiveRates { LiveRates(sum: rates.values) }
 
-    /// Sessions on the living.
+    /// The number of sessions on workers that are alive.
     package var sessions: Int64 {
         (figures?.workers ?? []).filter(\.isAlive).reduce(0) { $0 + ($1.sessions ?? 0) }
     }
 
-    /// What is not known while Redis is away stays as it was.
+    /// Handles an answer. What is unknown while Redis is away keeps its last value.
     package mutating func answered(_ answer: LiveFigures) {
         trouble = nil
         guard answer.redis.isUp || figures == nil else { return answeredWithoutRedis(answer) }
@@ -52,7 +53,7 @@ package struct TopBoard: Hashable, Sendable {
         if answer.redis.isUp { remember(at: answer.time) }
     }
 
-    /// No answer came, at `now` by this host's clock.
+    /// Handles a failed request, at `now` by this host's clock.
     package mutating func failed(_ sentence: String, at now: Timestamp) {
         trouble = Trouble(sentence: sentence, since: trouble?.since ?? now, until: now)
         history.miss()
@@ -67,9 +68,9 @@ package struct TopBoard: Hashable, Sendable {
 
     private mutating func count(_ workers: [LiveFigures.Worker]) {
         var (newRates, newCounted): ([String: LiveRates], [String: LiveFigures.Worker]) = ([:], [:])
-        // The dead do nothing; those who are gone are forgotten.
+        // Dead workers do nothing. Workers that are no longer listed are dropped.
         for worker in workers where worker.isAlive {
-            // Where Redis's clock was set back, rates begin anew.
+            // If Redis's clock was set back, rates start again.
             let before = counted[worker.name].flatMap { $0.hasBeaten(after: worker) ? nil : $0 }
             let news = before.flatMap { LiveRates(from: $0, to: worker) }
             newRates[worker.name] = news ?? before.flatMap { _ in rates[worker.name] }

@@ -1,9 +1,9 @@
-// The live view of `rollcall top`: how it is reached, sums with the last minute of each, the workers, the conversations
-// in which most people type, and what was logged. What does not fit is left out from the end, but the workers stay.
+// The live view of `rollcall top`: the state of the connection, sums with the last minute of each, the workers, the
+// busiest conversations, and recent events. What does not fit is left out from the end, but workers are always shown.
 
 import RollcallModel
 
-/// Lays out what is known of the workers.
+/// Lays out the state of the workers.
 package struct TopScreen: Sendable {
     package init() {}
 
@@ -71,7 +71,7 @@ package struct TopScreen: Sendable {
             return [line("While Redis is away, the workers are not known.", .faint, size)]
         }
         let table = WorkerTable(figures.workers, rates: board.rates, at: figures.time, columns: size.columns)
-        // The dead first: they are what somebody looks for, and a low terminal cuts off the end.
+        // Dead workers come first: they matter most, and a low terminal cuts off the end.
         let sorted = figures.workers.filter { !$0.isAlive && !$0.hasLeft } + figures.workers.filter(\.isAlive)
         return [table.heading] + (sorted + figures.workers.filter(\.hasLeft)).map(table.line)
     }
@@ -114,10 +114,11 @@ package struct TopScreen: Sendable {
 }
 
 extension TopScreen {
-    /// As many lines as there are rows. The parts at the end share what the workers leave, the first of them at most half.
+    /// Returns as many lines as there are rows. The parts after the workers share what is left: the first gets half of
+    /// it, or more if the next needs less.
     private static func fitting(_ head: [Line], _ workers: [Line], _ parts: [[Line]], rows: Int) -> [Line] {
         let room = rows - head.count - 1
-        // A part that is cut to its title says nothing.
+        // A part of which only the title fits is omitted.
         guard room >= 2 else { return Array((head + [Line()] + workers).prefix(max(1, rows))) }
         var lines = head + [Line()] + cut(workers, to: room, "workers")
         for (number, part) in parts.enumerated() where !part.isEmpty {

@@ -1,10 +1,10 @@
-// Workers in columns. A narrow terminal goes without those that are needed least; the name and the mark always stay.
+// Workers in columns. Narrow terminals drop the least important columns; the name and the mark always stay.
 
 import RollcallModel
 
-/// The columns that workers need, made to fit.
+/// The columns for a list of workers, adapted to the width.
 struct WorkerTable {
-    /// In the order in which they stand.
+    /// In display order.
     private enum Column: String, CaseIterable {
         case sessions
         case signals = "signals/s"
@@ -16,7 +16,7 @@ struct WorkerTable {
         case version
         case host
 
-        /// The first to go first.
+        /// The columns that may be dropped, least important first.
         static let leastFirst: [Column] = [.host, .version, .uptime, .published, .lease, .cpu, .delivered, .signals]
 
         var isNumber: Bool { self != .version && self != .host && self != .lease }

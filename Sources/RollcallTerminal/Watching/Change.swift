@@ -1,8 +1,8 @@
-// What a client's streams bring, in one type, so that one value takes it all.
+// The values of a client's streams as one type, so that one function can handle all.
 
 package import RollcallClient
 
-/// Something came from the client.
+/// A value from one of the client's streams.
 package enum Change: Hashable, Sendable {
     case connection(ConnectionState)
     case typing(Typing)

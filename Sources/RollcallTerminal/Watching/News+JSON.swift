@@ -1,5 +1,5 @@
-// News for a program: an object with one key, which says what it tells of. `docs/terminal.md` is the contract; keys may be
-// added, none goes or changes its meaning.
+// News for programs: an object with one key, which names the subject. `docs/terminal.md` defines the format. Keys may
+// be added; none is removed or changes its meaning.
 
 import RollcallClient
 
@@ -58,7 +58,7 @@ private struct TypingRecord: Encodable {
 
 private struct MembersRecord: Encodable {
     let conversation: ConversationID
-    /// As in typing: an identifier, and the name if there is one.
+    /// As in typing: the identifier, and the name if there is one.
     let users: [Typist]
     let count: Int
     let online: Int

@@ -1,9 +1,9 @@
-// News as a line to read.
+// News as a line for people.
 
 package import RollcallClient
 
 extension News {
-    /// The line; `nil` for what is told on standard error.
+    /// The line; `nil` for news that is printed to standard error.
     ///
     /// - Parameter now: the worker's time.
     package func line(in wording: Wording, at now: Timestamp?) -> String? {
@@ -31,7 +31,7 @@ extension News {
 }
 
 extension Person {
-    /// How somebody is, as a line.
+    /// A line that describes the user's presence.
     package func line(in wording: Wording, at now: Timestamp?) -> String {
         let state = [wording.state(of: self), wording.lastSeen(of: self, at: now)].filter { !$0.isEmpty }
         return "\(fullTitle)  \(state.joined(separator: " · "))"

@@ -1,13 +1,13 @@
-// What there is to tell when lines are printed one after the other: each thing once, and again only when it looks
-// different. A member's presence comes with the conversation's list, and with the user's own where both are watched.
+// Decides what to print when news are printed line by line: each thing once, and again only when it looks different. If
+// a user is watched directly and as a member of a conversation, the presence is printed once.
 
 package import RollcallClient
 
-/// Something worth a line.
+/// Something that is printed as one line.
 package enum News: Hashable, Sendable {
     case connection(ConnectionState)
     case typing(Typing)
-    /// Somebody came or went, or the number of those online is another.
+    /// A member was added, removed or renamed, or the number of online members changed.
     case members(Members)
     case presence(Person)
 }
@@ -20,7 +20,7 @@ package struct NewsDesk: Sendable {
     private var looks: [UserID: Presence.Look] = [:]
     private var names: [UserID: String] = [:]
 
-    /// What is told of a list of members, beside their presence.
+    /// What is printed about a member list, without the members' presence.
     private struct Roll: Hashable {
         let people: [Member]
         let count: GroupCount
@@ -45,7 +45,7 @@ package struct NewsDesk: Sendable {
         }
     }
 
-    /// That it tries, and for how long it waits, is no news.
+    /// Returns the news in a new connection state. Connection attempts and the length of pauses are not news.
     private mutating func news(of state: ConnectionState) -> [News] {
         switch state {
         case .idle, .connecting, .closed: return []

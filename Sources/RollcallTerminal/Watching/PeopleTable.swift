@@ -1,9 +1,9 @@
-// People in columns: dot, name, identifier, state, when last seen. A narrow terminal goes without the columns that are
-// needed least: the identifier first, then the time, then the state, which the dot tells too.
+// Users in columns: dot, name, identifier, state, last seen. Narrow terminals drop columns: first the identifier, then
+// the time, then the state, which the dot also shows.
 
 import RollcallClient
 
-/// The columns that people need, made to fit.
+/// The columns for a list of users, adapted to the width.
 struct PeopleTable {
     private enum Column: CaseIterable {
         case identifier
@@ -17,15 +17,15 @@ struct PeopleTable {
 
     private let wording: Wording
     private let now: Timestamp?
-    /// How wide the name may be.
+    /// The maximum width of the name.
     private let name: Int
-    /// Where the others begin; absent where there is no room.
+    /// Where the other columns begin. Dropped columns are absent.
     private var starts: [Column: (at: Int, width: Int)] = [:]
 
     init(_ wording: Wording, at now: Timestamp?, people: [Person], columns: Int) {
         self.wording = wording
         self.now = now
-        // The margin, the dot and the space after it.
+        // Before the name come the margin, the dot and a space.
         let start = Self.margin + 2
         func widest(_ text: (Person) -> String) -> Int { people.map { Cells.width(of: text($0)) }.max() ?? 0 }
         name = max(1, min(widest(\.title), Self.longestName, columns - start))

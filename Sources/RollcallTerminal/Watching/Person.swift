@@ -1,12 +1,12 @@
-// Somebody, as a terminal tells of them: by the name that the conversation's members have, and by the identifier, since
-// anybody may bear any name.
+// A user as shown in a terminal: with the name from the conversation's member list, and also with the identifier, since
+// anyone can choose any name.
 
 package import RollcallClient
 
-/// A person to show.
+/// A user to show.
 package struct Person: Hashable, Sendable {
     package var user: UserID
-    /// Harmless; `nil` if there is none, or it says no more than the identifier.
+    /// The name, safe to show; `nil` if there is none, or if it equals the identifier.
     package private(set) var name: String?
     /// `nil` while unknown.
     package var presence: Presence?
@@ -20,17 +20,17 @@ package struct Person: Hashable, Sendable {
 
     package var identifier: String { Shown.name(user.text) ?? "?" }
 
-    /// The name, else the identifier.
+    /// The name, or else the identifier.
     package var title: String { name ?? identifier }
 
-    /// Both, where there are both.
+    /// The name and the identifier, or only the identifier.
     package var fullTitle: String { name.map { "\($0) (\(identifier))" } ?? identifier }
 
     package var dot: PresenceDot { PresenceDot(presence) }
 }
 
 extension PresenceDot {
-    /// The dot in a terminal, which tells its meaning without its colour too.
+    /// The dot for a terminal. Its shape shows its meaning even without colour.
     package var symbol: String {
         switch self {
         case .green: "●"

@@ -1,4 +1,4 @@
-// The live view of `rollcall watch`: a part for each conversation, then the people asked for by name.
+// The live view of `rollcall watch`: one part for each conversation, then the users who are watched directly.
 
 package import RollcallClient
 
@@ -12,7 +12,7 @@ package struct WatchScreen: Sendable {
         self.connection = connection
     }
 
-    /// - Parameter now: the worker's time.
+    /// - Parameter now: the time on the worker's clock.
     package func screen(of watched: Watched, at now: Timestamp?, on size: Size) -> Screen {
         let table = PeopleTable(
             wording, at: now, people: watched.people + watched.conversations.flatMap(watched.people(of:)),
@@ -26,7 +26,7 @@ package struct WatchScreen: Sendable {
         return Screen(lines: Self.fitting(lines, on: size))
     }
 
-    /// What is wrong is told whole: it says what to do.
+    /// The connection's state. Problems are shown in full, because they say what to do.
     private func header(_ watched: Watched, _ size: Size) -> [Line] {
         let state = connection.sentence(for: watched.connection) ?? "connecting"
         guard !watched.connection.isConnected else {
@@ -48,7 +48,7 @@ package struct WatchScreen: Sendable {
         return [title, line(of: typing, size)] + watched.people(of: conversation).map(table.line) + [Line()]
     }
 
-    /// A line that is there while nobody types, too, so that those beneath it do not jump.
+    /// The typing line. It exists even if no user is typing, so that the lines below do not move.
     private func line(of typing: Typing, _ size: Size) -> Line {
         if let refusal = typing.refusal {
             return Line(Span(Cells.shortened("  " + wording.refusal(refusal), to: size.columns), .warning))
@@ -56,8 +56,8 @@ package struct WatchScreen: Sendable {
         return Line(Span(Cells.shortened("  " + wording.typing(typing), to: size.columns)))
     }
 
-    /// As many lines as there are rows: at first without those that only keep parts apart, and if need be with a last
-    /// one that says how many more there are.
+    /// Returns as many lines as there are rows. If there are too many lines, the empty ones are dropped first; then the
+    /// last line says how many more there are.
     private static func fitting(_ lines: [Line], on size: Size) -> [Line] {
         guard lines.count > size.rows else { return lines }
         let lines = lines.filter { $0 != Line() }

@@ -1,11 +1,11 @@
-// What is known of everything that is watched.
+// The current state of everything that is watched.
 
 package import RollcallClient
 
-/// The conversations and users that are watched, as they stand.
+/// The watched conversations and users, and their state.
 package struct Watched: Sendable {
     package let conversations: [ConversationID]
-    /// Those asked for by name.
+    /// The users who are watched directly.
     package let users: [UserID]
     package private(set) var connection = ConnectionState.idle
     package private(set) var typing: [ConversationID: Typing] = [:]
@@ -26,12 +26,12 @@ package struct Watched: Sendable {
         }
     }
 
-    /// Those who belong to a conversation.
+    /// The members of a conversation.
     package func people(of conversation: ConversationID) -> [Person] {
         (members[conversation]?.people ?? []).map { Person(user: $0.user, name: $0.name, presence: $0.presence) }
     }
 
-    /// Those asked for by name, who bear the name that a watched conversation has for them.
+    /// The users who are watched directly, with their names from the watched conversations.
     package var people: [Person] {
         let names = Dictionary(
             members.values.flatMap(\.people).map { ($0.user, $0.name) }, uniquingKeysWith: { $0 ?? $1 })
@@ -40,7 +40,7 @@ package struct Watched: Sendable {
 }
 
 extension Array where Element: Hashable {
-    /// Each element once, where it came first.
+    /// The elements without repetitions, in the order of their first occurrence.
     fileprivate var withoutRepeats: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

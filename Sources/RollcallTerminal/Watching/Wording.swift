@@ -1,8 +1,8 @@
-// What a terminal says of people: the client's texts, with the identifiers and seconds that somebody at a terminal wants.
+// The texts about users in a terminal: the client's texts, with identifiers and seconds added.
 
 package import RollcallClient
 
-/// What is told of people, in one language.
+/// Texts about users, in one language.
 package struct Wording: Sendable {
     package let language: Language
 
@@ -15,8 +15,8 @@ package struct Wording: Sendable {
         person.dot.label(in: language)
     }
 
-    /// When somebody offline was last here. The first minute is told in seconds: whoever watches a terminal wants to
-    /// see that something has just happened, where an app would still say that somebody is active.
+    /// When an offline user was last seen. During the first minute this is in seconds, because an observer at a
+    /// terminal wants to see recent changes, where an app's text would still be "Active now".
     package func lastSeen(of person: Person, at now: Timestamp?) -> String {
         guard let now, let presence = person.presence, presence.status == .offline, let lastSeen = presence.lastSeen
         else { return "" }
@@ -25,7 +25,7 @@ package struct Wording: Sendable {
         return LastSeenText(language: language, style: .exact).text(for: presence, at: now)
     }
 
-    /// Who types; empty if nobody does. Whoever has no name goes by the identifier.
+    /// The users who are typing; empty if there are none. A user without a name is shown by identifier.
     package func typing(_ typing: Typing) -> String {
         TypingText(language: language).text(for: typing) { user in
             let name = typing.typists.first { $0.user == user }?.name
@@ -33,7 +33,7 @@ package struct Wording: Sendable {
         }
     }
 
-    /// Why a worker shows nothing of something.
+    /// Why a worker shows nothing of a conversation.
     package func refusal(_ error: RollcallError) -> String {
         Shown.text("not shown: \(error.message)")
     }
