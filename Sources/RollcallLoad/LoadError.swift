@@ -4,7 +4,7 @@
     import Glibc
 #endif
 
-/// The load itself could not go on: what was measured until then says nothing.
+/// The load itself could not continue, so its measurements are invalid.
 package struct LoadError: Error, CustomStringConvertible {
     package let description: String
 

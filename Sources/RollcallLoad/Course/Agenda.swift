@@ -1,5 +1,5 @@
-// What is to happen when. Nothing on it waits for an answer: what is due is due however slow a worker is, or a slow worker
-// would be asked less, and its slowness counted once where many had noticed it.
+// What is to happen when. Nothing scheduled waits for an answer: otherwise a slow worker would get fewer requests, and
+// a delay that many users noticed would be counted once (coordinated omission).
 
 internal import HeapModule
 
@@ -13,7 +13,7 @@ package struct Cue: Equatable, Sendable {
 
     package var step: Step
     package var device: Int
-    /// Which of the device's lives it was meant for, since one that has ended heeds it no more; `nil`: whichever.
+    /// The device's life (connection) for which this was scheduled, after whose end it is ignored; `nil` for any.
     package var life: UInt32?
 
     package init(_ step: Step, _ device: Int, life: UInt32? = nil) {
@@ -21,7 +21,7 @@ package struct Cue: Equatable, Sendable {
     }
 }
 
-/// Cues in the order of time; those of one moment in the order in which they were noted.
+/// Cues by time; those of the same moment in the order in which they were added.
 package struct Agenda {
     private struct Entry: Comparable {
         let due: Moment
@@ -47,7 +47,7 @@ package struct Agenda {
         entries.insert(Entry(due: due, number: noted, cue: cue))
     }
 
-    /// Takes the next cue that is due by then.
+    /// Removes and returns the next cue that is due by then.
     package mutating func take(by now: Moment) -> (due: Moment, cue: Cue)? {
         guard let first = entries.min, first.due <= now else { return nil }
         entries.removeMin()

@@ -1,4 +1,4 @@
-// Chance that can be had again: a course is the same for the same seed.
+// Reproducible random numbers: the same seed gives the same course.
 
 #if canImport(Darwin)
     import Darwin
@@ -6,7 +6,7 @@
     import Glibc
 #endif
 
-/// SplitMix64.
+/// The generator SplitMix64.
 package struct Chance: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -22,8 +22,8 @@ package struct Chance: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// The time until the next of things that happen by themselves, so often on average: what happens to many people
-    /// in this way is a Poisson process.
+    /// Returns the time until the next event of a Poisson process with this mean interval. Independent events of many
+    /// people form such a process.
     package mutating func wait(mean: Duration) -> Duration {
         mean * -log(1 - Double.random(in: 0..<1, using: &self))
     }

@@ -1,8 +1,8 @@
-// When and where a device comes back: by our client's own rules.
+// When and where a device reconnects, by the rules of `RollcallClient`.
 
 internal import RollcallClient
 
-/// A device's way back.
+/// A device's reconnects.
 package struct Comeback: Sendable {
     private static let client = ClientOptions()
 
@@ -10,19 +10,19 @@ package struct Comeback: Sendable {
     private var backoff = Backoff(first: client.firstPause, longest: client.longestPause)
 
     /// - Parameters:
-    ///   - count: how many addresses the load was given; those that workers name come after them.
-    ///   - address: which of them is the first.
+    ///   - count: the number of addresses that the load was given. Those that workers name come after them.
+    ///   - address: the index of the first one to try.
     package init(to count: Int, from address: Int) {
         itinerary = Itinerary(Array(0..<count), from: address)
     }
 
-    /// Where the next attempt goes: an index into the addresses of the load.
+    /// The address of the next attempt, as an index into the addresses of the load.
     package var address: Int { itinerary.address }
 
-    /// How long the next attempt may take.
+    /// The time limit of the next attempt.
     package var patience: Duration { itinerary.timeLimit(atMost: Self.client.connectTimeout) }
 
-    /// No worker answered.
+    /// Handles an attempt that no worker answered.
     ///
     /// - Returns: how long to wait before the next attempt.
     package mutating func notReached(using random: inout some RandomNumberGenerator) -> Duration {
@@ -33,12 +33,12 @@ package struct Comeback: Sendable {
         itinerary.welcomed()
     }
 
-    /// The connection ended after it was welcome.
+    /// Handles the end of a connection that was welcomed.
     ///
     /// - Parameters:
-    ///   - held: how long it had stood.
-    ///   - asked: how long the worker said to wait.
-    ///   - invitation: the address that the worker named.
+    ///   - held: how long the connection lasted.
+    ///   - asked: how long the worker asked the device to wait, if it did.
+    ///   - invitation: the index of the address to which the worker redirected the device, if it did.
     package mutating func ended(
         held: Duration, asked: Duration?, to invitation: Int?, using random: inout some RandomNumberGenerator
     ) -> Duration {

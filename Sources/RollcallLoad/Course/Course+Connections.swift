@@ -1,4 +1,4 @@
-// How connections begin and end. A device whose connection ends without its doing comes back by itself, as our client
+// How connections begin and end. A device whose connection ends without its intent reconnects, as `RollcallClient`
 // does.
 
 internal import RollcallModel
@@ -21,7 +21,7 @@ extension Course {
         stage.note(.giveUp, device, at: stage.now + stage.seats[device].comeback.patience)
     }
 
-    /// No welcome has come for too long.
+    /// Ends an attempt without a welcome when its time limit has passed.
     mutating func giveUp(_ device: Int) {
         guard stage.seats[device].state == .connecting else { return }
         stage.acts.append(.drop(device))
@@ -35,7 +35,7 @@ extension Course {
         lost(device, nil)
     }
 
-    /// A device's connection has ended, or never came to be.
+    /// Handles the end of a device's connection, or of an attempt.
     package mutating func closed(_ device: Int, _ ending: Crowd.Ending, at now: Moment) {
         stage.now = now
         let seat = stage.seats[device]
@@ -62,7 +62,7 @@ extension Course {
         comeBack(device, after: pause)
     }
 
-    /// - Parameter code: `nil` for an end without a word.
+    /// - Parameter code: `nil` for an end without a close frame.
     private mutating func lost(_ device: Int, _ code: UInt16?) {
         let seat = stage.seats[device]
         if let word = seat.goodbye?.reason ?? code.map({ "\($0)" }) { stage.tally.goodbyes[word, default: 0] += 1 }
@@ -87,7 +87,7 @@ extension Course {
         stage.note(.connect, device, at: stage.now + pause)
     }
 
-    /// Whatever the device had to do in this life is done.
+    /// Ends this life of the device, so that what was scheduled for it is ignored.
     private mutating func leave(_ device: Int) {
         let state = stage.seats[device].state
         if state.isThere { stage.tally.present -= 1 }
@@ -122,7 +122,7 @@ extension Stage {
 }
 
 extension LoadError {
-    /// - Returns: `nil` if it may be weather: a worker that has too much to do ends connections without a word.
+    /// - Returns: `nil` if the cause may be temporary: an overloaded worker ends connections without a close frame.
     init?(nobodyAt address: String, _ ending: Crowd.Ending) {
         let reason: String
         switch ending {

@@ -1,5 +1,5 @@
-// A load as values: told what happens and when, it says what is to be done. It waits for nothing and asks no clock, so a
-// test plays hours in a moment.
+// A load as a value: it receives what happens and when, and returns what to do. It neither waits nor reads a clock, so
+// a test plays hours in a moment.
 
 internal import RollcallClient
 internal import RollcallModel
@@ -9,27 +9,28 @@ package struct Course {
     var stage: Stage
     var scenario: any Scenario
     private var reader = PictureReader()
-    /// Each user's token; `nil` where workers take names.
+    /// Each device's token; `nil` if the workers accept names.
     private let tokens: [String]?
-    /// Where devices connect: those that were given, then those that workers named.
+    /// The addresses of workers: those that were given, then those that workers named.
     package private(set) var addresses: [String]
     let given: Int
-    /// How many devices are there and have been told what they asked for.
+    /// The number of devices that are connected and have received everything that they requested at first.
     package internal(set) var settled = 0
-    /// Why it makes no sense to go on.
+    /// Why the load cannot continue.
     package internal(set) var failure: LoadError?
     private var knowsThrottle = false
-    /// How many devices have been called in the gathering.
+    /// How many devices have been called while gathering.
     private var called = 0
 
-    /// As many at a time gather as a worker lets in without a queue that overflows: that is not what is measured.
+    /// How many devices gather at a time: as many as a worker accepts without overflowing a queue, since gathering is
+    /// not measured.
     private static let mostCalled = 200
-    /// Workers name each other; more than so many are not believed.
+    /// Workers name each other's addresses. Beyond this number, further addresses are ignored.
     private static let mostAddresses = 256
 
     /// - Parameters:
     ///   - addresses: the workers' URLs, at least one.
-    ///   - tokens: each device's; `nil` where workers take names.
+    ///   - tokens: each device's token; `nil` if the workers accept names.
     package init(_ plan: Plan, addresses: [String], tokens: [String]? = nil, at now: Moment) {
         precondition(!addresses.isEmpty, "a course wants somewhere to go")
         stage = Stage(plan, addresses: addresses.count, at: now)
@@ -41,7 +42,7 @@ package struct Course {
     package var isGathered: Bool { !scenario.gathers || settled == stage.plan.count }
     package var nextDue: Moment? { stage.agenda.next }
 
-    /// Those come who are to be there from the beginning.
+    /// Starts to connect the devices that must be there from the beginning.
     package mutating func gather(at now: Moment) {
         stage.now = now
         if scenario.gathers { call() }
@@ -54,7 +55,7 @@ package struct Course {
         }
     }
 
-    /// From now on everything counts, and nothing that was before.
+    /// Starts the measurement. Earlier figures are dropped.
     package mutating func begin(at now: Moment) {
         stage.now = now
         let present = stage.tally.present
@@ -63,18 +64,18 @@ package struct Course {
         scenario.began(&stage)
     }
 
-    /// Nothing more is due; what is under way may still be heard of.
+    /// Ends the load: nothing more is scheduled, but messages in flight are still counted.
     package mutating func end() {
         stage.agenda = Agenda()
     }
 
-    /// Does what is due by now.
+    /// Does everything that is due by now.
     package mutating func advance(to now: Moment) {
         stage.now = now
         while let (due, cue) = stage.agenda.take(by: now) { perform(cue, due) }
     }
 
-    /// Hands over what is to be done, in order, for a list whose room is used again.
+    /// Passes the acts to perform, in order, to a list whose memory is reused.
     package mutating func exchange(_ acts: inout [Act]) {
         acts.removeAll(keepingCapacity: true)
         swap(&acts, &stage.acts)
@@ -90,7 +91,7 @@ package struct Course {
         }
     }
 
-    /// The hello of a device, acknowledged when its presence is published.
+    /// The device's hello. It is acknowledged once the device's presence is published.
     func hello(of device: Int) -> [UInt8] {
         let token = tokens?[device] ?? stage.plan.user(device)
         let hello = ClientMessage.Hello(token: token, device: "load")
@@ -98,11 +99,11 @@ package struct Course {
     }
 }
 
-// What workers say.
+// Messages from workers.
 extension Course {
-    /// A message has come to a device.
+    /// Handles a message to a device.
     package mutating func heard(_ device: Int, _ text: UnsafeRawBufferPointer, at now: Moment) {
-        // What was due before is not to be heard of before it was.
+        // Acts that were due earlier are performed first, so that their effects are not seen before them.
         if let due = stage.agenda.next, due <= now { advance(to: now) }
         stage.now = now
         stage.tally.received += 1

@@ -1,2 +1,3 @@
-/// A moment of this machine's steady clock: all processes of it agree, so that what one has sent another can time.
+/// A moment on this machine's monotonic clock. All its processes share this clock, so one can time what another has
+/// sent.
 package typealias Moment = ContinuousClock.Instant

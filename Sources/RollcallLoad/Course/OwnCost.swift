@@ -1,4 +1,4 @@
-// What this process costs itself.
+// The processor time of this process.
 
 #if canImport(Darwin)
     import Darwin
@@ -6,7 +6,7 @@
     import Glibc
 #endif
 
-/// Processor time of this process, user and kernel, since the value was made.
+/// The processor time of this process since the value was created, user and kernel, in seconds.
 struct OwnCost {
     private let start = Self.now
     private var last: Double?

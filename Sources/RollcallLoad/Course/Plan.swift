@@ -1,60 +1,63 @@
-// What one process of a load is to do, as a value. All processes of a load have the same but for which part they are.
+// What one process of a load is to do, as a value. The plans of a load's processes differ only in their part.
 
 /// What the devices do.
 package enum ScenarioKind: String, CaseIterable, Sendable, Codable {
-    /// They are there, watch some people, belong to some conversations, and do nothing.
+    /// They are connected, watch some users, join some conversations, and do nothing.
     case idle
-    /// They connect, and that is it.
+    /// They connect, and do nothing else.
     case storm
-    /// They come, type, send, look away and leave, each in their own time.
+    /// They connect, type, send, become idle and leave, at random times.
     case chat
-    /// They are all in one conversation, in which some type.
+    /// They are all in one conversation, in which some users type.
     case room
-    /// They lose their connections, and come back.
+    /// They lose their connections, and reconnect.
     case reconnect
-    /// Pairs who type to each other, beside any of the above: what those notice who were there before.
+    /// Pairs who type to each other during another scenario. They show what that load does to users who were there
+    /// before.
     case witness
 }
 
 /// A process's part in a load.
 package struct Plan: Sendable {
     package var scenario: ScenarioKind
-    /// Of all processes together.
+    /// The number of devices in all processes.
     package var devices: Int
-    /// Which of them are this process's, counted over all.
+    /// This process's devices, numbered over all processes.
     package var numbers: Range<Int>
-    /// How long it is measured.
+    /// How long to measure.
     package var duration: Duration
-    /// Connections a second of this process; `nil`: all at once.
+    /// New connections per second of this process; `nil` for all at once.
     package var rate: Double?
-    /// How many people type in the one room.
+    /// The number of users who type in the scenario `room`.
     package var typists = 8
-    /// How often somebody of this process begins to type in the chat, a second.
+    /// How often a user of this process starts to type in the scenario `chat`, per second.
     package var bursts = 0.0
-    /// Whether connections are cut in the reconnect scenario, or something else sees to it.
+    /// Whether the scenario `reconnect` cuts connections itself. If not, something else must end them.
     package var cuts = true
-    /// What the names of users and conversations begin with.
+    /// The prefix of the names of users and conversations.
     package var name = "load"
-    /// Of chance: the same number, the same course.
+    /// The seed for random numbers: the same seed gives the same course.
     package var seed: UInt64 = 1
 
-    /// - Parameter part: which of so many processes that share the devices.
+    /// - Parameters:
+    ///   - part: the index of this process among those that share the devices.
+    ///   - parts: the number of these processes.
     package init(_ scenario: ScenarioKind, devices: Int, part: Int = 0, of parts: Int = 1, duration: Duration) {
         (self.scenario, self.devices, self.duration) = (scenario, devices, duration)
         numbers = devices * part / parts..<devices * (part + 1) / parts
     }
 
-    /// How many devices this process has.
+    /// The number of this process's devices.
     package var count: Int { numbers.count }
 
-    /// The name of the user of a device of this process.
+    /// The name of the user of one of this process's devices.
     package func user(_ device: Int) -> String { user(ofAll: numbers.lowerBound + device) }
 
     package func user(ofAll number: Int) -> String { "\(name)-\(number)" }
 
     package func conversation(_ words: String) -> String { "\(name)-\(words)" }
 
-    /// Whose name this is, counted over all; `nil` if it is none of this load.
+    /// Returns a user's number over all processes; `nil` if the user does not belong to this load.
     package func number(ofUser user: String) -> Int? {
         guard user.hasPrefix("\(name)-") else { return nil }
         return Int(user.dropFirst(name.count + 1))

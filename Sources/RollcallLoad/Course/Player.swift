@@ -1,4 +1,4 @@
-// A course in earnest: real sockets and the real clock, on one thread.
+// Runs a course with real sockets and the real clock, on one thread.
 
 /// Plays a course on the thread of its caller.
 package final class Player {
@@ -8,10 +8,10 @@ package final class Player {
     private var addresses: [Crowd.Address] = []
     private let plan: Plan
 
-    /// How many devices come from one loopback address: each has some 28,000 ports towards a worker.
+    /// How many devices use one loopback address. Each address has about 28,000 ports to one worker.
     private static let devicesOfSource = 16_384
 
-    /// - Parameter tokens: each device's; `nil` where workers take names.
+    /// - Parameter tokens: each device's token; `nil` if the workers accept names.
     package init(_ plan: Plan, addresses: [String], tokens: [String]? = nil) throws(LoadError) {
         self.plan = plan
         crowd = try Crowd()
@@ -27,9 +27,9 @@ package final class Player {
     package func begin(at moment: Moment) { course.begin(at: moment) }
     package func end() { course.end() }
 
-    /// Does what is due, waits until something happens or is due, at most so long, and takes it in.
+    /// Does what is due, waits until something happens or becomes due, at most for `patience`, and handles it.
     ///
-    /// - Throws: if it makes no sense to go on.
+    /// - Throws: if the load cannot continue.
     package func turn(for patience: Duration) throws(LoadError) {
         course.advance(to: .now)
         try act()
@@ -56,7 +56,7 @@ package final class Player {
         }
     }
 
-    /// Devices come for the first time in the order of their numbers.
+    /// Connects a device. Devices connect for the first time in the order of their numbers.
     private func connect(_ device: Int, to number: Int) throws(LoadError) {
         while addresses.count <= number { addresses.append(try Crowd.Address(url: course.addresses[addresses.count])) }
         let address = addresses[number]

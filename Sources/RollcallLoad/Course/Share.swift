@@ -1,40 +1,40 @@
-// One process's part in a load, from its beginning to its report. All begin at the same moment, which whoever started them
-// names once everybody is gathered.
+// One process's part in a load, from its start to its report. All parts begin to measure at the same moment, which the
+// parent process chooses once all devices are connected.
 
-/// What a part is told.
+/// An order to a part.
 package enum Order: Sendable, Equatable {
     case begin(Moment)
-    /// It is enough: report what there is.
+    /// Stop measuring, and report what there is.
     case stop
-    /// Nothing of it is wanted any more: until then devices stay, since their going would be work for the workers.
+    /// End the process. Until then its devices stay connected, since their disconnects would be work for the workers.
     case leave
 }
 
-/// What a part tells, again and again.
+/// What a part reports repeatedly.
 package struct PartReport: Codable, Sendable {
     package enum Phase: String, Codable, Sendable {
-        /// Devices come.
+        /// Devices are connecting.
         case gathering
-        /// All are there.
+        /// All devices are connected.
         case ready
         case measuring
-        /// It is over, and the tally is whole.
+        /// The measurement is over, and the tally is complete.
         case done
     }
 
     package var phase: Phase
-    /// Devices that are there and have been told what they asked for.
+    /// The number of devices that are connected and have received everything that they requested at first.
     package var settled: Int
     package var tally: Tally
-    /// Of what is measured: how long, and what it cost, in seconds.
+    /// The duration of the measurement so far, and its processor time, in seconds.
     package var seconds: Double
     package var processor: Double
-    /// Of what was seen of typing until now, in milliseconds.
+    /// The median and the 99th percentile of typing latency so far, in milliseconds.
     package var median: Double?
     package var slow: Double?
 }
 
-/// Plays a part.
+/// Plays one part of a load.
 package struct Share: ~Copyable {
     private let player: Player
     private let plan: Plan
@@ -44,7 +44,8 @@ package struct Share: ~Copyable {
     private var cost = OwnCost()
     private var told = Moment.now
 
-    /// What is told while it goes on, how long devices may take to come, and how long to be told of what was done last.
+    /// The interval of reports, the longest time without another device connected, and the time for late messages at
+    /// the end.
     private static let interval = Duration.milliseconds(500)
     private static let patience = Duration.seconds(20)
     private static let aftermath = Duration.seconds(1)
@@ -54,11 +55,11 @@ package struct Share: ~Copyable {
         player = try Player(plan, addresses: addresses, tokens: tokens)
     }
 
-    /// Plays to the end.
+    /// Plays the part to its end.
     ///
     /// - Parameters:
-    ///   - orders: what was told since it was asked last.
-    ///   - tell: takes a report twice a second and at each new phase; only the last one has the times.
+    ///   - orders: returns the next order, if there is a new one.
+    ///   - tell: takes a report twice a second and at each new phase. Only the last one contains the times.
     package consuming func play(orders: () -> Order?, tell: (PartReport) -> Void) throws(LoadError) {
         try gather(orders, tell)
         while phase != .done {
@@ -97,7 +98,7 @@ package struct Share: ~Copyable {
         }
     }
 
-    /// No more is done from now on.
+    /// Stops the load and the measurement.
     private mutating func finish() {
         guard ended == nil else { return }
         ended = .now

@@ -1,28 +1,28 @@
-// What a scenario plays on: it says what devices do and when, and learns what happened. What that means for a connection
-// is the course's affair.
+// What a scenario acts on: it says what devices do and when, and learns what happened. The course derives from that
+// what to do with connections.
 
-/// What the driver of a course is to do.
+/// What the driver of a course must do.
 package enum Act: Equatable, Sendable {
-    /// - Parameter address: counted over the addresses that the course knows.
+    /// - Parameter address: an index into the course's addresses.
     case connect(Int, address: Int)
     case say(Int, [UInt8])
-    /// End the connection without a word.
+    /// End the connection without a close frame.
     case drop(Int)
 }
 
-/// The devices of a process, what they are to do, and what came of it.
+/// The devices of a process, what they are to do, and what happened to them.
 package struct Stage {
     let plan: Plan
-    /// The moment of what is happening.
+    /// The moment of the current event.
     var now: Moment
     var agenda = Agenda()
     var chance: Chance
     var tally = Tally()
     var acts: [Act] = []
     var seats: [Seat]
-    /// How often typing need be renewed, as workers say.
+    /// How often typing must be renewed, as stated by the workers.
     var throttle = Duration.seconds(1)
-    /// Whether what happens counts.
+    /// Whether events are counted.
     var isMeasured = false
 
     init(_ plan: Plan, addresses: Int, at now: Moment) {
@@ -31,52 +31,52 @@ package struct Stage {
         seats = plan.numbers.map { Seat(at: now, comeback: Comeback(to: addresses, from: $0 % addresses)) }
     }
 
-    /// A device's number, counted over all processes.
+    /// Returns a device's number over all processes.
     func number(of device: Int) -> Int { plan.numbers.lowerBound + device }
 
-    /// Whether a device is there and has been told what it asked for.
+    /// Whether a device is connected and has received everything that it requested at first.
     func isSettled(_ device: Int) -> Bool { seats[device].state == .settled }
 
-    /// What a device is to do in this life of its.
+    /// Schedules what a device is to do during its current connection.
     mutating func note(_ step: Cue.Step, _ device: Int, at due: Moment) {
         agenda.note(Cue(step, device, life: seats[device].life), at: due)
     }
 
-    /// What is due whatever becomes of any device.
+    /// Schedules what happens independent of a device's connection.
     mutating func schedule(_ step: Cue.Step, _ number: Int, at due: Moment) {
         agenda.note(Cue(step, number), at: due)
     }
 
-    /// A device says something that was due.
+    /// Sends a frame that was due, and records the delay.
     mutating func say(_ frame: [UInt8], from device: Int, due: Moment) {
         acts.append(.say(device, frame))
         tally.sent += 1
         tally.late.record(due.duration(to: now))
     }
 
-    /// A device is to come.
+    /// Schedules a device's first connection, or the next after it left.
     mutating func come(_ device: Int, at due: Moment) {
         (seats[device].state, seats[device].due, seats[device].lost) = (.waiting, due, nil)
         note(.connect, device, at: due)
     }
 
-    /// A device that is about to say goodbye: the end of its connection is meant, and it comes again.
+    /// Notes that a device is about to say goodbye: its connection then ends by intent, and the device returns later.
     mutating func expectEnd(of device: Int, returning due: Moment) { seats[device].returning = due }
 }
 
 /// A device's connection.
 struct Seat {
     enum State: UInt8 {
-        /// Not here, and not expected.
+        /// Not connected, and not expected to connect.
         case absent
-        /// Its next attempt is on the agenda.
+        /// Its next attempt is scheduled.
         case waiting
         case connecting
         /// Was welcomed.
         case welcome
-        /// Has been told all that it asked for at first.
+        /// Has received everything that it requested at first.
         case settled
-        /// Not to come back.
+        /// Must not reconnect.
         case expelled
 
         var isThere: Bool { self == .welcome || self == .settled }
@@ -86,28 +86,28 @@ struct Seat {
     var state = State.absent
     /// Grows with each end of a connection; see ``Cue/life``.
     var life: UInt32 = 0
-    /// When it was to come, whatever became of its attempts.
+    /// When the device was to connect, independent of failed attempts.
     var due: Moment
     /// When it was welcomed.
     var since: Moment
-    /// When its connection was lost, while it is not back.
+    /// When its connection was lost; `nil` once it is back.
     var lost: Moment?
-    /// How many acknowledgements it has still to get.
+    /// The number of acknowledgements that are still expected.
     var outstanding = 0
-    /// When it comes again, once it has said goodbye.
+    /// When the device returns, after it said goodbye.
     var returning: Moment?
-    /// What the worker said before the end.
+    /// What the worker announced before it closed.
     var goodbye: Goodbye?
     var comeback: Comeback
 
     struct Goodbye {
         var reason: String
-        /// How long to wait, and which address to go to.
+        /// How long to wait, and the index of the address to use.
         var asked: Duration?
         var invitation: Int?
     }
 
-    /// Whether it is about to come, rather than to come back.
+    /// Whether this is a first connection and not a reconnect.
     var wasNeverLost: Bool { lost == nil }
 
     init(at now: Moment, comeback: Comeback) {

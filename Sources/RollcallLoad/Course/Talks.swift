@@ -1,14 +1,14 @@
-// The conversations of a scenario in which typing is measured.
+// The conversations of a scenario that measures typing.
 
 internal import RollcallModel
 
-/// Conversations, each with its ledger.
+/// Conversations with their ledgers.
 struct Talks {
     let names: [String]
     private(set) var ledgers: [TypingLedger]
     private let numbers: [String: Int]
 
-    /// - Parameter talks: a name, and those who may type there.
+    /// - Parameter talks: the names, with the users who may type there.
     init(_ talks: [(name: String, typists: [Int])]) {
         names = talks.map(\.name)
         ledgers = talks.map { TypingLedger($0.typists) }
@@ -20,7 +20,7 @@ struct Talks {
         _modify { yield &ledgers[talk] }
     }
 
-    /// What a message shows; `nil` if it is of no conversation of these.
+    /// Returns what a message shows; `nil` if its conversation is not one of these.
     func picture(of typing: ServerMessage.Typing, _ plan: Plan) -> TypingPicture? {
         guard let talk = numbers[typing.conversation.text] else { return nil }
         let bits = typing.users.compactMap { user in

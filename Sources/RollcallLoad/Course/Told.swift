@@ -1,5 +1,5 @@
-// What a worker says, read no further than is needed: fields stand in alphabetical order, so the first of them tells the
-// kind of a message. Whole messages are read where something depends on them.
+// Reads no more of a worker's message than necessary. Fields are in alphabetical order, so the first one shows the type
+// of a message. A message is decoded completely only if its content matters.
 
 internal import RollcallModel
 
@@ -9,11 +9,11 @@ internal import RollcallModel
     import Glibc
 #endif
 
-/// A worker's message, by what it means to a simulated device.
+/// A worker's message, by its meaning for a simulated device.
 enum Told {
     case acknowledged(Int)
     case welcome
-    /// Who types in a conversation, or something else about one.
+    /// A message about a conversation, usually who is typing there.
     case conversation
     case error
     case goodbye
@@ -37,12 +37,12 @@ enum Told {
         }
     }
 
-    /// The whole message.
+    /// Decodes the whole message.
     static func whole(_ text: UnsafeRawBufferPointer) -> ServerMessage? {
         try? MessageCodec().message(from: text)
     }
 
-    /// The number of `…7,"type":"ack"}`; an answer of another type has its own meaning.
+    /// Returns the number in `…7,"type":"ack"}`; `nil` for answers of other types.
     private static func number(in text: Slice<UnsafeRawBufferPointer>) -> Int? {
         var (number, rest) = (0, text)
         while let digit = rest.first, 48...57 ~= digit {
@@ -53,8 +53,8 @@ enum Told {
     }
 }
 
-/// The last picture of typing, and the bytes that showed it. All observers of a conversation but the typists are sent the
-/// same bytes, and mostly one after the other: those are read once.
+/// The last picture of typing, and the bytes that it was read from. All observers of a conversation except the typing
+/// users get the same bytes, usually in succession; those are decoded once.
 struct PictureReader {
     private var text: [UInt8] = []
     private(set) var picture: TypingPicture?

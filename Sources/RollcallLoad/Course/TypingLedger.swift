@@ -1,14 +1,14 @@
-// Who types in a conversation as was due, and who of those who look on has been shown it. A worker sends states, so a
-// change is seen where two pictures differ; what was over before somebody was shown it counts as not seen, and nobody is
-// asked to wait for it.
+// Who should be typing in a conversation, and which observers have been shown it. A worker sends states, so a change is
+// seen as the difference between two pictures. A change that was undone before an observer was shown it counts as not
+// seen, and is not waited for.
 
-/// What a worker's message says of a conversation.
+/// What a worker's message says about a conversation.
 package struct TypingPicture: Hashable, Sendable {
-    /// Which conversation of the scenario's.
+    /// The index of the conversation in the scenario.
     var talk: Int
-    /// Who types, a bit for each of those who may.
+    /// Who is typing, with one bit for each user who may.
     var typing: UInt64
-    /// Whether all of them are named: from a list that is cut short nobody can tell who has come or gone.
+    /// Whether all typing users are named. A shortened list does not show who started or stopped.
     var isComplete: Bool
 
     package init(talk: Int, typing: UInt64, isComplete: Bool) {
@@ -16,15 +16,15 @@ package struct TypingPicture: Hashable, Sendable {
     }
 }
 
-/// The typing in one conversation. Users are known by their numbers.
+/// The typing in one conversation. Users are identified by their numbers.
 package struct TypingLedger {
-    /// At most so many people are told apart.
+    /// The maximum number of users whose typing is tracked.
     package static let capacity = UInt64.bitWidth
 
     private struct Observer {
-        /// What they were shown last; `nil` if that was cut short.
+        /// What the observer was last shown; `nil` if that was incomplete.
         var shown: UInt64?
-        /// Whether they have been shown the beginning.
+        /// Whether the observer has been shown the initial state.
         var counts = false
     }
 
@@ -35,7 +35,7 @@ package struct TypingLedger {
     private var observers: [Int: Observer] = [:]
     private var counted = 0
 
-    /// - Parameter typists: those who may type.
+    /// - Parameter typists: the users who may type.
     package init(_ typists: some Collection<Int>) {
         let known = typists.prefix(Self.capacity)
         bits = Dictionary(uniqueKeysWithValues: zip(known, 0...))
@@ -43,17 +43,17 @@ package struct TypingLedger {
         stopped = started
     }
 
-    /// The bit of a user; `nil` for one who is not told apart.
+    /// Returns the bit of a user; `nil` if the user's typing is not tracked.
     package func bit(of user: Int) -> Int? { bits[user] }
 
-    /// Somebody has joined, and was shown how things stand.
+    /// Handles that an observer joined, and was shown the current state.
     package mutating func joined(_ observer: Int) {
         guard observers[observer]?.counts != true else { return }
         observers[observer, default: Observer(shown: 0)].counts = true
         counted += 1
     }
 
-    /// Somebody is not there any more: what they were still to be shown is expected no longer.
+    /// Handles that an observer is gone. What they have not seen is no longer expected.
     package mutating func left(_ observer: Int, _ tally: inout Tally) {
         guard let gone = observers.removeValue(forKey: observer), gone.counts else { return }
         counted -= 1
@@ -62,13 +62,13 @@ package struct TypingLedger {
         tally.expected -= ((shown ^ typing) & ~own).nonzeroBitCount
     }
 
-    /// Somebody's connection has ended, and with it their typing.
+    /// Handles the end of a user's connection, which also ends their typing.
     package mutating func gone(_ user: Int, at moment: Moment, _ tally: inout Tally) {
         left(user, &tally)
         changed(user, to: false, due: moment, &tally)
     }
 
-    /// Somebody was due to start typing, or to stop.
+    /// Handles that a user was due to start or stop typing.
     package mutating func changed(_ user: Int, to isTyping: Bool, due: Moment, _ tally: inout Tally) {
         guard let bit = bits[user] else { return }
         let mask: UInt64 = 1 << UInt64(bit)
@@ -79,7 +79,7 @@ package struct TypingLedger {
         tally.expected += counted - (observers[user]?.counts == true ? 1 : 0)
     }
 
-    /// Somebody was shown a picture.
+    /// Handles a picture that an observer was shown.
     package mutating func heard(_ observer: Int, _ picture: TypingPicture, at moment: Moment, _ tally: inout Tally) {
         let before = observers[observer] ?? Observer()
         observers[observer] = Observer(shown: picture.isComplete ? picture.typing : nil, counts: before.counts)

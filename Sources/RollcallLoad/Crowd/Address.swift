@@ -1,4 +1,4 @@
-// Where a worker listens, looked up once: devices connect by the thousand, and none of them asks for a name.
+// The address of a worker. Its host name is looked up once, since devices connect by the thousand.
 
 #if canImport(Darwin)
     import Darwin
@@ -7,15 +7,15 @@
 #endif
 
 extension Crowd {
-    /// Where a worker listens, at this machine or another.
+    /// The address of a worker, on this machine or another.
     package struct Address: Hashable, Sendable {
         let host: String
-        /// In the order of the network.
+        /// The IPv4 address in network byte order.
         let number: UInt32
         let port: UInt16
         let path: String
 
-        /// - Parameter host: an IPv4 address in dots.
+        /// - Parameter host: an IPv4 address in dotted notation.
         package init(host: String = "127.0.0.1", port: Int) throws(LoadError) {
             var address = in_addr()
             guard inet_pton(AF_INET, host, &address) == 1, let port = UInt16(exactly: port) else {
@@ -24,7 +24,7 @@ extension Crowd {
             (self.host, number, self.port, path) = (host, address.s_addr, port, "/v1/connect")
         }
 
-        /// - Parameter url: such as `ws://127.0.0.1:8080/v1/connect`; a name is looked up.
+        /// - Parameter url: for example `ws://127.0.0.1:8080/v1/connect`. A host name is looked up.
         package init(url: String) throws(LoadError) {
             guard let parts = url.wholeMatch(of: #/(wss?)://([^/:\[\]]+)(?::([0-9]+))?(/[!-~]*)?/#) else {
                 throw LoadError("\(url) is no address of a worker, such as ws://127.0.0.1:8080/v1/connect")
@@ -38,7 +38,7 @@ extension Crowd {
             (self.port, path) = (port, String(parts.4 ?? "/v1/connect"))
         }
 
-        /// Whether it is this machine's loopback interface, which has many addresses to come from.
+        /// Whether this is on the loopback interface, where connections can come from many addresses.
         var isLoopback: Bool { UInt32(bigEndian: number) >> 24 == 127 }
 
         private static func lookUp(_ host: String) throws(LoadError) -> UInt32 {

@@ -1,4 +1,4 @@
-// What comes for a device: the answer to its handshake, then frames, whole or in pieces.
+// What arrives for a device: the answer to its handshake, then frames, complete or in pieces.
 
 #if canImport(Darwin)
     import Darwin
@@ -27,9 +27,9 @@ extension Crowd {
         if taken < count { devices[number].partial = Array(bytes[taken...]) }
     }
 
-    /// Takes whole frames.
+    /// Handles complete frames.
     ///
-    /// - Returns: how many bytes they were.
+    /// - Returns: the number of bytes handled.
     private mutating func take(
         _ bytes: UnsafeRawBufferPointer, for number: Int, _ tell: (inout Crowd, Int, Event) -> Void
     ) -> Int {
@@ -61,7 +61,7 @@ extension Crowd {
         switch opcode {
         case 1: tell(&self, number, .text(payload))
         case 8:
-            // A close without a code is what RFC 6455 calls 1005.
+            // RFC 6455 defines 1005 for a close frame without a code.
             let code = payload.count < 2 ? 1005 : UInt16(payload[0]) << 8 | UInt16(payload[1])
             end(number, .code(code), tell)
         case 9: send(DeviceFrame.pong(payload), from: number)
@@ -75,12 +75,12 @@ extension Crowd {
     }
 }
 
-/// Where a worker's frame lies. Workers mask nothing and send every message in one frame.
+/// The position of a worker's frame. Workers do not mask frames, and send each message in one frame.
 private struct ServerFrameHead {
     let opcode: UInt8
     let payload: Range<Int>
 
-    /// - Returns: `nil` while the frame is not whole.
+    /// - Returns: `nil` while the frame is incomplete.
     @inline(__always)
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         guard bytes.count >= start + 2 else { return nil }
@@ -97,7 +97,7 @@ private struct ServerFrameHead {
     }
 }
 
-/// A WebSocket's handshake, as bare as it can be: the key is always the same, and the answer is not checked.
+/// A minimal WebSocket handshake: the key is constant, and the answer's key is not checked.
 enum Handshake {
     static func request(to address: Crowd.Address) -> [UInt8] {
         Array(
@@ -115,13 +115,13 @@ enum Handshake {
 
     static func opens(_ answer: UnsafeRawBufferPointer) -> Bool { answer.starts(with: "HTTP/1.1 101 ".utf8) }
 
-    /// What was answered instead; 0 if it is no HTTP.
+    /// Returns the HTTP status of a refusal; 0 if the answer is not HTTP.
     static func status(of answer: UnsafeRawBufferPointer) -> Int {
         guard answer.starts(with: "HTTP/1.".utf8), answer.count >= 12 else { return 0 }
         return Int(String(decoding: answer[9..<12], as: UTF8.self)) ?? 0
     }
 
-    /// Where the headers end.
+    /// Returns the index after the headers.
     static func end(of answer: UnsafeRawBufferPointer) -> Int? {
         guard answer.count >= 4 else { return nil }
         for start in 0...answer.count - 4 where answer[start..<start + 4].elementsEqual("\r\n\r\n".utf8) {

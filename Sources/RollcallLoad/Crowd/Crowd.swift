@@ -1,5 +1,5 @@
-// Very many devices on one thread: bare sockets, one wait for all of them, one buffer, and no object a device. It must
-// cost less than what it measures, so it reads no more of a message than whoever drives it asks for.
+// Very many devices on one thread: plain sockets, one wait for all of them, one buffer, and no object per device. The
+// crowd must cost less than the worker that it measures, so it reads no more of a message than its driver needs.
 
 internal import CPoller
 
@@ -11,24 +11,24 @@ internal import CPoller
 
 /// Simulated devices of one thread.
 package struct Crowd: ~Copyable {
-    /// What happens to a device.
+    /// An event of a device.
     package enum Event {
-        /// Its WebSocket stands.
+        /// The WebSocket is open.
         case opened
-        /// A whole message has come; its bytes hold until the handler returns.
+        /// A complete message arrived. Its bytes are valid until the handler returns.
         case text(UnsafeRawBufferPointer)
         case closed(Ending)
     }
 
-    /// How a connection ended, or why it never came to be.
+    /// How a connection ended, or why it could not be opened.
     package enum Ending: Hashable, Sendable {
-        /// The worker said so.
+        /// The worker sent a close frame with this code.
         case code(UInt16)
-        /// Without a word; the number is the system's, 0 for an end in good order.
+        /// The connection ended without a close frame. The value is the `errno`, or 0 for an orderly end of the stream.
         case lost(Int32)
-        /// No WebSocket stands: the system's number.
+        /// No WebSocket was opened, because of this `errno`; 0 if the server closed the connection.
         case unreachable(Int32)
-        /// No WebSocket stands: the status of HTTP that was answered, 0 for what is no HTTP.
+        /// No WebSocket was opened: the server answered with this HTTP status, or 0 if it did not answer with HTTP.
         case refused(Int)
     }
 
@@ -40,12 +40,12 @@ package struct Crowd: ~Copyable {
         var socket: Int32
         var address: Address
         var stage = Stage.connecting
-        /// The beginning of a frame whose rest is to come.
+        /// The beginning of a frame that is not complete yet.
         var partial: [UInt8] = []
-        /// What the kernel has not taken yet.
+        /// Bytes that the kernel has not accepted yet.
         var unsent: [UInt8] = []
-        /// What is said once the WebSocket stands. A worker that stood still would hear what was said before when the
-        /// device has long given up and connected elsewhere, and would take that connection for the newer one.
+        /// What to send once the WebSocket is open. If it were sent earlier, a stalled worker would read it long after
+        /// the device gave up and connected elsewhere, and would treat that connection as the newer one.
         var later: [UInt8] = []
     }
 
@@ -65,16 +65,16 @@ package struct Crowd: ~Copyable {
         close(poller)
     }
 
-    /// How many devices there ever were; they are numbered from zero.
+    /// The number of devices that were ever connected. They are numbered from 0.
     package var count: Int { devices.count }
 
     package func isOpen(_ number: Int) -> Bool { devices[number].stage == .open }
 
-    /// Begins a device's connection.
+    /// Starts a device's first connection.
     ///
-    /// - Parameter source: which of this machine's loopback addresses it comes from, 0 being 127.0.0.1. Each has ports
-    ///   of its own, so that one process is not limited to those of one.
-    /// - Returns: its number.
+    /// - Parameter source: the loopback address of this machine to connect from; 0 means 127.0.0.1. Each has its own
+    ///   ports, so one process is not limited to the ports of one address.
+    /// - Returns: the device's number.
     package mutating func connect(to address: Address, source: UInt8 = 0) throws(LoadError) -> Int {
         let number = devices.count
         devices.append(Device(socket: try Self.socket(to: address, source: source), address: address))
@@ -82,15 +82,15 @@ package struct Crowd: ~Copyable {
         return number
     }
 
-    /// Connects a device anew whose connection has ended. Not while the crowd tells what happened: what it has yet to
-    /// tell of the old connection would count for the new one.
+    /// Connects a device again whose connection has ended. Must not be called by the handler of ``turn(for:_:)``,
+    /// because remaining events of the old connection would count for the new one.
     package mutating func reconnect(_ number: Int, to address: Address, source: UInt8 = 0) throws(LoadError) {
         precondition(devices[number].stage == .closed, "a device has one connection")
         devices[number] = Device(socket: try Self.socket(to: address, source: source), address: address)
         poller_watch(poller, devices[number].socket, Int32(number), false, true)
     }
 
-    /// Says something, whole or in what order the kernel takes it.
+    /// Sends bytes. What the kernel does not accept at once is sent later, in order.
     package mutating func send(_ bytes: [UInt8], from number: Int) {
         switch devices[number].stage {
         case .connecting, .upgrading: return devices[number].later += bytes
@@ -104,7 +104,7 @@ package struct Crowd: ~Copyable {
         poller_watch(poller, devices[number].socket, Int32(number), true, true)
     }
 
-    /// Ends a device's connection without a word, as a crash does.
+    /// Ends a device's connection without a close frame, as a crash does.
     package mutating func drop(_ number: Int) {
         guard devices[number].stage != .closed else { return }
         devices[number].stage = .closed
@@ -112,9 +112,9 @@ package struct Crowd: ~Copyable {
         (devices[number].partial, devices[number].unsent, devices[number].later) = ([], [], [])
     }
 
-    /// Waits until something happens, at most so long, and tells of all that has.
+    /// Waits until something happens, at most for `patience`, and calls the handler for each event.
     ///
-    /// The handler may make the crowd speak.
+    /// The handler may send.
     package mutating func turn(for patience: Duration, _ tell: (inout Crowd, Int, Event) -> Void) {
         let microseconds = max(0, Int64(patience / .microseconds(1)))
         let count = poller_wait(poller, &ready, Int32(ready.count), microseconds)
@@ -126,7 +126,7 @@ package struct Crowd: ~Copyable {
         }
     }
 
-    /// The kernel has room for more, be it that the connection stands now.
+    /// Handles that the kernel accepts more bytes, or that the connection is established.
     private mutating func proceed(_ number: Int, _ tell: (inout Crowd, Int, Event) -> Void) {
         if devices[number].stage == .connecting {
             let error = Self.error(of: devices[number].socket, to: devices[number].address)
@@ -165,7 +165,8 @@ extension Crowd {
 
     private static func bind(_ socket: Int32, to source: UInt8) throws(LoadError) {
         #if os(Linux)
-            // The port is chosen when the other end is known; otherwise all sources would share one set of ports.
+            // The port is chosen when the destination is known (IP_BIND_ADDRESS_NO_PORT). Otherwise all sources would
+            // share one set of ports.
             var one: Int32 = 1
             setsockopt(socket, Int32(IPPROTO_IP), 24, &one, 4)
         #endif
@@ -187,8 +188,8 @@ extension Crowd {
         }
     }
 
-    /// Why a connection did not come to be, if it did not. Where nobody listens on a port of this machine's that is
-    /// given out to whoever connects, one of many sockets may come to be connected with itself.
+    /// Returns why a connection was not established, or 0. If nothing listens on a port from the range of ephemeral
+    /// ports, one of many sockets may connect to itself; that counts as refused.
     private static func error(of socket: Int32, to address: Address) -> Int32 {
         var (error, size) = (Int32(0), socklen_t(4))
         getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
@@ -202,7 +203,8 @@ extension Crowd {
         return isItself ? ECONNREFUSED : 0
     }
 
-    /// - Returns: how much the kernel took; less than nothing if none, for now or for good.
+    /// - Returns: the number of bytes that the kernel accepted; negative if it accepted none, for now or because of an
+    ///   error.
     private static func send(_ bytes: [UInt8], to socket: Int32) -> Int {
         #if canImport(Darwin)
             Darwin.send(socket, bytes, bytes.count, 0)

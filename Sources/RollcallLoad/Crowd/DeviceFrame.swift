@@ -1,8 +1,8 @@
-// What simulated devices say, as finished frames: most say the same over and over.
+// What simulated devices send, as finished frames, since most devices send the same repeatedly.
 
 package import RollcallModel
 
-/// A device's frames. Their mask is all zeros: RFC 6455 asks for one, and which it is tells a worker nothing.
+/// A device's frames. Their mask is all zeros: RFC 6455 requires a mask, but workers do not check its value.
 package enum DeviceFrame {
     package static func message(_ message: ClientMessage, id: MessageID? = nil) -> [UInt8] {
         frame(opcode: 1, MessageCodec().json(of: ClientRequest(message, id: id)))

@@ -1,11 +1,11 @@
-// A load while it goes on, as far as it is known.
+// The state of a running load, as far as it is known.
 
-/// What all processes have told last.
+/// The latest reports of all processes.
 package struct LoadBoard: Sendable {
     private let scenario: ScenarioKind
     private let devices: Int
     private let duration: Duration
-    /// Those that carry the load; `nil` for one that has told nothing yet.
+    /// The reports of the processes that carry the load; `nil` before a process's first report.
     package var parts: [PartReport?]
     package var witness: PartReport?
     package var workers = WorkersMeter()
@@ -15,24 +15,24 @@ package struct LoadBoard: Sendable {
         parts = Array(repeating: nil, count: processes)
     }
 
-    /// Whether all have gathered, the witness too.
+    /// Whether all processes have gathered, including the witness.
     package var isReady: Bool { (parts + [witness]).allSatisfy { $0?.phase == .ready } }
-    /// Whether those that carry the load are through.
+    /// Whether the processes that carry the load have finished.
     package var isOver: Bool { parts.allSatisfy { $0?.phase == .done } }
 
     private var reports: [PartReport] { parts.compactMap { $0 } }
     private var seconds: Double { reports.map(\.seconds).max() ?? 0 }
-    /// Whether the measuring has begun.
+    /// Whether the measurement has begun.
     package var isMeasured: Bool { seconds > 0 }
     private func sum(_ figure: KeyPath<Tally, Int>) -> Int { reports.reduce(0) { $0 + $1.tally[keyPath: figure] } }
 
-    /// How far it is, between 0 and 1.
+    /// The progress, from 0 to 1.
     private var progress: Double {
         let all = isMeasured ? duration / .seconds(1) : Double(devices)
         return min(1, (isMeasured ? seconds : Double(reports.reduce(0) { $0 + $1.settled })) / max(all, 1))
     }
 
-    /// The whole picture.
+    /// The board as several lines.
     package var lines: [String] {
         [
             "rollcall load: \(scenario.rawValue)", "",
@@ -40,7 +40,7 @@ package struct LoadBoard: Sendable {
         ] + facts.map { "  \($0)" } + ["", "  Ctrl-C ends it, with the report so far"]
     }
 
-    /// The same in one line.
+    /// The same as one line.
     package var line: String { ([position] + facts).joined(separator: "; ") }
 
     private var bar: String {

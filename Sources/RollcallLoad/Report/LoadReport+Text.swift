@@ -1,13 +1,13 @@
-// The report as people read it.
+// The report as text.
 
 extension LoadReport {
-    /// What each of the times is, in the order in which they are read.
+    /// The names of the times, in display order.
     private static let names = [
         ("welcome", "connect to welcome"), ("online", "connect to online"), ("away", "lost to back"),
         ("typing", "typing to eye"), ("witness", "typing beside it"), ("late", "this load's own delay"),
     ]
 
-    /// Lines that line up.
+    /// The report as aligned lines.
     package var lines: [String] {
         [title, "", Self.row("", ["count", "p50", "p90", "p99", "p99.9", "max"]) + "  ms"]
             + Self.names.compactMap { key, name in times[key].map { Self.row(name, $0.cells) } }
@@ -63,7 +63,7 @@ extension LoadReport.Figures {
     }
 }
 
-/// A number with so many digits behind the point.
+/// Formats a number with this many decimal places.
 func decimal(_ value: Double, _ digits: Int) -> String {
     let factor = (0..<digits).reduce(1.0) { power, _ in power * 10 }
     let whole = Int64((value * factor).rounded())

@@ -1,13 +1,13 @@
-// What came of a load, all processes as one.
+// The result of a load, with all processes combined.
 
-/// The report, whole or as far as it got.
+/// The report of a load, complete or interrupted.
 package struct LoadReport: Encodable, Sendable {
-    /// Milliseconds that something took.
+    /// A distribution of durations, in milliseconds.
     package struct Figures: Encodable, Sendable, Hashable {
         package let count: Int
         package let p50, p90, p99, p99_9, max: Double
 
-        /// - Returns: `nil` if it never happened.
+        /// - Returns: `nil` if there are none.
         init?(_ times: Timings) {
             guard let p50 = times.milliseconds(0.5), let p90 = times.milliseconds(0.9),
                 let p99 = times.milliseconds(0.99), let p99_9 = times.milliseconds(0.999),
@@ -17,7 +17,7 @@ package struct LoadReport: Encodable, Sendable {
         }
     }
 
-    /// Processor time: seconds, and how many processors that is on average.
+    /// Processor time in seconds, and the average number of processors in use.
     package struct Cost: Encodable, Sendable, Hashable {
         package let seconds: Double
         package let cores: Double
@@ -30,19 +30,19 @@ package struct LoadReport: Encodable, Sendable {
     package let scenario: ScenarioKind
     package let devices: Int
     package let processes: Int
-    /// Whether it was ended before its time.
+    /// Whether the load was interrupted.
     package let interrupted: Bool
-    /// How long was measured.
+    /// The duration of the measurement, in seconds.
     package let seconds: Double
     package let counts: Counts
-    /// By what took the time; what never happened is absent.
+    /// The distributions by name. Those without durations are absent.
     package let times: [String: Figures]
-    /// From the first loss of a connection until all were back, in seconds; absent where nothing was lost, or somebody is
-    /// not back.
+    /// The time from the first lost connection until all devices were back, in seconds. Absent if none was lost, or if
+    /// a device is not back.
     package let allBack: Double?
-    /// What this load cost.
+    /// The cost of this load's own processes.
     package let load: Cost
-    /// What all workers cost, and how many they are; absent where no admin port tells.
+    /// The cost of all workers, and their number; absent if no admin port reports it.
     package let workers: Cost?
     package let workerCount: Int?
 
@@ -54,8 +54,8 @@ package struct LoadReport: Encodable, Sendable {
     }
 
     /// - Parameters:
-    ///   - parts: of the processes that carry the load, whole.
-    ///   - witness: of the pairs beside it.
+    ///   - parts: the last reports of the processes that carry the load.
+    ///   - witness: the last report of the witness.
     package init(
         _ scenario: ScenarioKind, devices: Int, parts: [PartReport], witness: PartReport?, workers: WorkersMeter,
         interrupted: Bool
@@ -87,7 +87,7 @@ package struct LoadReport: Encodable, Sendable {
 }
 
 extension LoadReport {
-    /// How often things happened.
+    /// The counts of a load.
     package struct Counts: Encodable, Sendable {
         package let present, attempts, welcomes, failures, losses, expelled: Int
         package let goodbyes, errors: [String: Int]

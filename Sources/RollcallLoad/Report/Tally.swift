@@ -1,44 +1,45 @@
-// What happened to the devices of one process, in figures that add up: several processes report as one.
+// What happened to the devices of one process, in figures that can be added, so that several processes report as one.
 
 /// Counts and times.
 package struct Tally: Sendable, Codable {
-    /// Devices that are welcome now.
+    /// Devices that are connected now.
     package var present = 0
-    /// Connections that were begun.
+    /// Connection attempts.
     package var attempts = 0
     package var welcomes = 0
-    /// Attempts that came to nothing: nobody listened, or no welcome came.
+    /// Failed attempts: no worker listened, or no welcome arrived.
     package var failures = 0
-    /// Connections that ended without being meant to, once they were welcome.
+    /// Connections that ended without intent after the welcome.
     package var losses = 0
-    /// Devices that may not come back: the worker said to put something right first.
+    /// Devices that must not reconnect, because the close code requires a fix first.
     package var expelled = 0
-    /// What workers said when they closed: a reason of a goodbye, or a code.
+    /// Why workers closed connections: the reason of a goodbye, or a close code.
     package var goodbyes: [String: Int] = [:]
-    /// Errors that workers answered, by their code.
+    /// Errors that workers returned, by code.
     package var errors: [String: Int] = [:]
 
-    /// Messages that came, and their bytes.
+    /// Received messages, and their bytes.
     package var received = 0
     package var bytes = 0
-    /// Messages that were sent.
+    /// Sent messages.
     package var sent = 0
 
     /// Starts and stops of typing that were due.
     package var changes = 0
-    /// How often somebody was to see one, and how often somebody did.
+    /// How often an observer should see one of these changes, and how often one did.
     package var expected = 0
     package var seen = 0
 
-    /// From when a connection was due to the welcome.
+    /// From the moment at which a connection was due to its welcome.
     package var welcome = Timings()
-    /// From when a connection was due to when all observers could know.
+    /// From the moment at which a connection was due until its presence was published.
     package var online = Timings()
-    /// From when a start or stop of typing was due to each observer who saw it.
+    /// From the moment at which a start or stop of typing was due until an observer saw it.
     package var typing = Timings()
-    /// From the loss of a connection to the next welcome, waiting as the worker said included.
+    /// From the loss of a connection to the next welcome, including pauses that workers asked for.
     package var away = Timings()
-    /// From when a device was to speak to when it did: what this load itself adds to the others.
+    /// From the moment at which a device was due to send until it did: the delay that this load itself adds to the
+    /// others.
     package var late = Timings()
 
     /// When the first device was lost, and when the last one was back.
@@ -54,7 +55,7 @@ package struct Tally: Sendable, Codable {
         ]
     }
 
-    /// All that takes time, under the names of the report.
+    /// All distributions, with their names in the report.
     package static var times: [(name: String, times: WritableKeyPath<Tally, Timings>)] {
         [("welcome", \.welcome), ("online", \.online), ("typing", \.typing), ("away", \.away), ("late", \.late)]
     }
@@ -70,7 +71,7 @@ package struct Tally: Sendable, Codable {
         return sum
     }
 
-    /// The same without the times, which are much to tell again and again.
+    /// The same without the distributions, which are too large to report repeatedly.
     package var counts: Tally {
         var counts = self
         for (_, times) in Self.times { counts[keyPath: times] = Timings() }

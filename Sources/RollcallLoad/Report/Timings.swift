@@ -1,9 +1,9 @@
-// How long something took, each time that it happened, to three digits. What counts is from when a thing was due to
-// when it was done; whoever records sees to that, since no later correction makes up for it.
+// A distribution of durations with three significant digits. Durations must be measured from when something was due
+// until it was done. Callers must do so, since it cannot be corrected later.
 
 internal import Histogram
 
-/// Durations up to an hour, to the microsecond, in a histogram of high dynamic range.
+/// Durations up to an hour, with microsecond resolution, in an HDR histogram.
 package struct Timings: Sendable {
     private static let longest: UInt64 = 3_600_000_000
 
@@ -13,7 +13,7 @@ package struct Timings: Sendable {
 
     package var count: Int { Int(histogram.totalCount) }
 
-    /// Notes a duration; a negative one, of a clock that is a moment behind another processor's, counts as none.
+    /// Records a duration. A negative one, from the clocks of two processors, counts as zero.
     package mutating func record(_ duration: Duration) {
         record(microseconds: UInt64(max(0, duration / .microseconds(1))), times: 1)
     }
@@ -22,7 +22,8 @@ package struct Timings: Sendable {
         _ = histogram.record(min(microseconds, Self.longest), count: times)
     }
 
-    /// The shortest duration that this part of all do not exceed, in milliseconds; `nil` if there are none.
+    /// Returns the shortest duration that this fraction (0 to 1) of the durations do not exceed, in milliseconds; `nil`
+    /// if there are none.
     package func milliseconds(_ part: Double) -> Double? {
         guard count > 0 else { return nil }
         return Double(histogram.valueAtPercentile(part * 100)) / 1_000
@@ -35,7 +36,7 @@ package struct Timings: Sendable {
     }
 }
 
-/// As pairs of microseconds and how often: most of a histogram is empty.
+/// Encoded as pairs of a duration in microseconds and its count, since most of a histogram is empty.
 extension Timings: Codable {
     package init(from decoder: any Decoder) throws {
         var pairs = try decoder.unkeyedContainer()

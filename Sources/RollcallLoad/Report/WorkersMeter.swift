@@ -1,16 +1,16 @@
-// What the workers compute, by what they say with each heartbeat: so it is known of workers on any machine, to the
-// heartbeat.
+// The processor time of workers as they report it with each heartbeat, so that it is known also for workers on other
+// machines.
 
 package import RollcallModel
 
-/// Processor time of all workers from a moment on.
+/// The processor time of all workers since a given moment.
 package struct WorkersMeter: Sendable {
-    /// What a worker said with a heartbeat.
+    /// The processor time that a worker reported with a heartbeat.
     package struct Beat: Sendable, Hashable {
         package var worker: String
         package var startedAt: Timestamp?
         package var at: Timestamp
-        /// Milliseconds since the worker began.
+        /// The processor time in milliseconds since the worker started.
         package var processor: Int64
 
         package init(worker: String, startedAt: Timestamp? = nil, at: Timestamp, processor: Int64) {
@@ -23,12 +23,12 @@ package struct WorkersMeter: Sendable {
 
     package init() {}
 
-    /// Counts from what was heard last.
+    /// Starts to count from the last reports.
     package mutating func begin() {
         first = last
     }
 
-    /// A worker that was not there at the beginning counts from its own.
+    /// Handles reports. A worker that was not there at the beginning counts from its own start.
     package mutating func heard(_ beats: [Beat]) {
         for beat in beats {
             last[beat.worker] = beat
@@ -38,19 +38,19 @@ package struct WorkersMeter: Sendable {
         }
     }
 
-    /// When the last heart has beaten; `nil` if none has.
+    /// The time of the last heartbeat of any worker; `nil` if there was none.
     package var latest: Timestamp? { last.values.map(\.at).max() }
 
     package var workers: Int { last.count }
 
-    /// Seconds of processor time; `nil` if no heart has beaten since the beginning.
+    /// The processor time in seconds; `nil` if there was no heartbeat since the beginning.
     package var seconds: Double? {
         span.map { _ in
             Double(last.values.reduce(0) { $0 + $1.processor - (first[$1.worker]?.processor ?? 0) }) / 1_000
         }
     }
 
-    /// How many processors were busy on average.
+    /// The average number of processors in use.
     package var cores: Double? {
         span.flatMap { span in seconds.map { $0 / (span / .seconds(1)) } }
     }

@@ -1,11 +1,12 @@
-// A day of chatting, compressed. What people do they do by themselves, so of many it is a Poisson process: somebody begins
-// to type, types for a while as our client tells of it, and stops or sends; looks away and back; leaves, and comes again.
+// A compressed day of chatting. Users act independently, so the actions of many form a Poisson process: they start to
+// type, type for a while with the signals of `RollcallClient`, and stop or send; they become idle and active again;
+// they leave and return.
 
 internal import RollcallModel
 
-/// People in conversations of ten.
+/// Users in conversations of ten.
 struct Chat: Scenario {
-    /// How long a message takes to type, how long people stay and are gone, how often and how long they look away.
+    /// The mean time to type a message, to stay, to be absent, to be attentive, and to be idle.
     private enum Mean {
         static let typing = Duration.seconds(3)
         static let stay = Duration.seconds(120)
@@ -22,9 +23,9 @@ struct Chat: Scenario {
     private let neighbourhood: Neighbourhood
     private var talks: Talks
     private let frames: [TypingFrames]
-    /// In which conversation a device's user types.
+    /// The conversation in which a device's user is typing.
     private var typing: [Int?]
-    /// How long somebody is silent between two messages.
+    /// The mean pause of a user between two messages.
     private let silence: Duration
 
     init(_ plan: Plan) {
@@ -39,7 +40,7 @@ struct Chat: Scenario {
         neighbourhood.entrance(of: device)
     }
 
-    /// - Parameter stage: of which the moment is when everything begins, or when this one came.
+    /// Schedules a user's first actions, from the start of the measurement or from the user's arrival.
     private func live(_ device: Int, _ stage: inout Stage) {
         for (step, mean) in [(.start, silence), (.lookAway, Mean.attention), (.leave, Mean.stay)]
             as [(Cue.Step, Duration)]
@@ -71,7 +72,7 @@ struct Chat: Scenario {
         case .renew: renew(device, due, &stage)
         case .stop: stop(device, due, &stage)
         case .lookAway:
-            // Nobody looks away from what they are writing.
+            // Users do not become idle while they are typing.
             if typing[device] == nil { stage.say(Self.idle, from: device, due: due) }
             stage.note(.lookBack, device, at: due + stage.chance.wait(mean: Mean.distraction))
         case .lookBack:
@@ -98,7 +99,8 @@ struct Chat: Scenario {
         stage.note(.renew, device, at: due + stage.throttle)
     }
 
-    /// A start that follows the last renewal within the throttle would be deferred: nobody is so quick.
+    /// Stops typing. The next start waits for the throttle after this one: the worker would defer an earlier start, and
+    /// people are not so quick.
     private mutating func stop(_ device: Int, _ due: Moment, _ stage: inout Stage) {
         guard let talk = typing[device] else { return }
         typing[device] = nil
@@ -107,7 +109,7 @@ struct Chat: Scenario {
         stage.note(.start, device, at: due + stage.throttle + stage.chance.wait(mean: silence))
     }
 
-    /// What they type ends with them, and nobody is expected to see it before they are gone.
+    /// Leaves. The user's typing ends too, and a later view of it by other users is not expected.
     private mutating func leave(_ device: Int, _ due: Moment, _ stage: inout Stage) {
         if let talk = typing[device] {
             talks[talk].changed(stage.number(of: device), to: false, due: due, &stage.tally)

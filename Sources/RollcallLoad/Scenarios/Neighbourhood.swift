@@ -1,5 +1,5 @@
-// Whom people know: each of a process's devices belongs to two conversations of some ten, one with its neighbours and one
-// with people from far apart, and watches twenty users drawn from all.
+// Who knows each other: each of a process's devices belongs to two conversations of about ten, one with its neighbours
+// and one with devices far apart, and watches twenty random users of all processes.
 
 internal import RollcallModel
 
@@ -14,10 +14,10 @@ package struct Neighbourhood: Sendable {
         self.plan = plan
     }
 
-    /// How many conversations of either kind there are.
+    /// The number of conversations of each kind.
     private var count: Int { (plan.count + Self.size - 1) / Self.size }
 
-    /// All conversations: first those of neighbours. Each with the numbers of its members, counted over all processes.
+    /// All conversations, those of neighbours first, with the numbers of their members over all processes.
     var talks: [(name: String, typists: [Int])] {
         let first = plan.numbers.lowerBound
         let near = (0..<count).map { talk in
@@ -30,13 +30,13 @@ package struct Neighbourhood: Sendable {
         return near + far
     }
 
-    /// The two conversations of a device, counted over ``talks``.
+    /// The two conversations of a device, as indices into ``talks``.
     func talks(of device: Int) -> [Int] { [device / Self.size, count + device % count] }
 
-    /// No two processes have one with the same name.
+    /// A conversation's name, which is unique over all processes.
     private func name(_ talk: Int) -> String { plan.conversation("\(plan.numbers.lowerBound).\(talk)") }
 
-    /// What a device says when it has come: whom it watches, and where it belongs. The joins are acknowledged.
+    /// What a device sends after its hello: a `watch`, and `join`s that are acknowledged.
     package func entrance(of device: Int) -> (frames: [UInt8], acknowledgements: Int) {
         var chance = Chance(seed: plan.seed &+ UInt64(plan.numbers.lowerBound + device))
         let watched = (0..<min(Self.watched, plan.devices)).compactMap { _ in

@@ -1,9 +1,9 @@
-// What those notice who were there before.
+// The witness: what a load does to users who were there before.
 
 internal import RollcallModel
 
-/// Two and two type to each other, one after the other, each pair in a conversation of its own and on different workers if
-/// there are several. They are few, and what they notice is what anybody would.
+/// Pairs of users who type to each other in turn. Each pair has its own conversation, and is on two workers if there
+/// are several. The pairs are few, and measure what any user would notice.
 struct Pairs: Scenario {
     private var talks: Talks
     private let frames: [TypingFrames]
@@ -21,8 +21,8 @@ struct Pairs: Scenario {
         (frames[device / 2].join, 1)
     }
 
-    /// The starts and stops of all lie evenly in a round, so that no two pairs disturb each other. A start that followed
-    /// the last one of the same person within the throttle would be deferred.
+    /// The starts and stops of all pairs are evenly spread over a round, so that no two disturb each other. A start
+    /// that follows the same user's last one within the throttle would be deferred by the worker.
     mutating func began(_ stage: inout Stage) {
         for pair in frames.indices {
             let offset = round(stage) / frames.count * pair

@@ -1,6 +1,6 @@
-// Devices that do nothing of their own.
+// Scenarios in which devices only connect.
 
-/// They are there, and answer pings.
+/// Devices that are connected, and answer pings.
 struct Idle: Scenario {
     private let neighbourhood: Neighbourhood
 
@@ -13,7 +13,7 @@ struct Idle: Scenario {
     }
 }
 
-/// They connect, each at its moment.
+/// Devices that connect, each at its time.
 struct Storm: Scenario {
     var gathers: Bool { false }
 
@@ -24,8 +24,8 @@ struct Storm: Scenario {
     }
 }
 
-/// They are there as the idle are; then, a third of the time over, all connections are cut at once, unless it is somebody
-/// else who sees to it that they end.
+/// Devices like those of ``Idle``. After a third of the time all connections are cut at once, unless something else is
+/// to end them (``Plan/cuts``).
 struct Reconnect: Scenario {
     private let neighbourhood: Neighbourhood
 
@@ -44,7 +44,7 @@ struct Reconnect: Scenario {
 }
 
 extension Plan {
-    /// When a device is to connect, after the first.
+    /// How long after the first device this one connects.
     func delay(of device: Int) -> Duration {
         rate.map { .seconds(1) * (Double(device) / $0) } ?? .zero
     }

@@ -1,16 +1,16 @@
-// One conversation with everybody in it, over all processes. When somebody types is known beforehand to all of them, so
-// each can time what its own devices see of typists that are another's.
+// One conversation with all devices of all processes. All processes know in advance when each user types, so each can
+// time what its own devices see, also of other processes' users.
 
 internal import RollcallModel
 
-/// Some type, at eight keys a second for two seconds at a time; all look on.
+/// Some users type eight keys per second for two seconds at a time; all devices observe.
 struct Room: Scenario {
     private static let key = Duration.milliseconds(125)
     private static let keys = 16
 
     private var talks: Talks
     private let frames: TypingFrames
-    /// Who types: numbers counted over all processes, evenly spread over them.
+    /// The users who type, numbered over all processes and evenly spread over them.
     private let typists: [Int]
     private let numbers: Range<Int>
 
@@ -24,7 +24,7 @@ struct Room: Scenario {
 
     func entrance(of device: Int, _ plan: Plan) -> (frames: [UInt8], acknowledgements: Int) { (frames.join, 1) }
 
-    /// A start that follows the last renewal within the throttle would be deferred.
+    /// The pause of a user. The worker would defer a start that follows the last renewal within the throttle.
     private static func pause(_ stage: Stage) -> Duration { max(.milliseconds(1_500), stage.throttle + key * 4) }
 
     mutating func began(_ stage: inout Stage) {

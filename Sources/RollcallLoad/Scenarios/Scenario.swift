@@ -1,25 +1,25 @@
-// What devices do once they are there.
+// What devices do once they are connected.
 
 internal import RollcallModel
 
-/// Decides what devices do. Whatever it is told of happens at ``Stage/now``.
+/// Decides what devices do. Every call happens at ``Stage/now``.
 protocol Scenario {
-    /// Whether everybody is there before anything counts.
+    /// Whether all devices connect before the measurement begins.
     var gathers: Bool { get }
 
-    /// What a device says after its hello, and how many acknowledgements it then waits for.
+    /// What a device sends after its hello, and how many acknowledgements it then waits for.
     func entrance(of device: Int, _ plan: Plan) -> (frames: [UInt8], acknowledgements: Int)
 
-    /// From now on it counts.
+    /// The measurement begins.
     mutating func began(_ stage: inout Stage)
-    /// A device is there, and knows what it asked for.
+    /// A device is connected, and has received everything that it requested at first.
     mutating func settled(_ device: Int, _ stage: inout Stage)
     /// A device's connection has ended.
     mutating func ended(_ device: Int, _ stage: inout Stage)
     /// A device was to do something at `due`.
     mutating func act(_ cue: Cue, due: Moment, _ stage: inout Stage)
 
-    /// What a message shows; `nil` if it does not count.
+    /// Returns what a message shows; `nil` if it does not count.
     func picture(of typing: ServerMessage.Typing, _ plan: Plan) -> TypingPicture?
     mutating func heard(_ device: Int, _ picture: TypingPicture, _ stage: inout Stage)
 }

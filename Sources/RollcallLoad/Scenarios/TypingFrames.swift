@@ -1,14 +1,14 @@
-// What typing is made of, for all scenarios that have some.
+// Typing frames for all scenarios that use typing.
 
 internal import RollcallModel
 
-/// What a device says of its typing in one conversation, as finished frames.
+/// The frames for one conversation: joining it, and starting and stopping to type.
 struct TypingFrames {
     let start: [UInt8]
     let stop: [UInt8]
     let join: [UInt8]
 
-    /// - Parameter name: of the conversation, which is one.
+    /// - Parameter name: a valid conversation name.
     init(_ name: String) {
         guard let conversation = try? ConversationID(name) else {
             preconditionFailure("Load names its conversations by letters and numbers")
