@@ -1,4 +1,4 @@
-// `make bench` takes half an hour of a quiet machine, so nobody sees by chance that it no longer works.
+// Checks that the benchmarks still work: `make bench` takes half an hour on a quiet machine, so it runs rarely.
 
 #if os(Linux)
     import Foundation
@@ -8,7 +8,7 @@
 
     @Suite("The benchmarks")
     struct BenchTests {
-        /// What `--json` writes of a workload.
+        /// What `--json` writes for a workload.
         private struct Row: Decodable {
             struct Sample: Decodable {
                 var value: Double
@@ -20,11 +20,11 @@
             var rollcall: [Sample]
         }
 
-        @Test("each workload is played on workers and on its floor, and each round of both is written down")
+        @Test("each workload runs on workers and on its floor, and each round of both is recorded")
         func trial() async throws {
             let (rows, table) = try await trial([], of: Row.self)
             #expect(Set(rows.map(\.name)).count == 16)
-            // The floors of a storm and of a large room are none: their targets are absolute.
+            // The connection storm and the large room have no floor: their targets are absolute.
             #expect(rows.filter { $0.floor.isEmpty }.count == 2)
             for row in rows {
                 #expect(row.rollcall.count == 2 && [0, 2].contains(row.floor.count), "\(row.name)")
@@ -34,7 +34,7 @@
             #expect(table.count == 2 + rows.count)
         }
 
-        /// What `--growth --json` writes of a thing of which there are ever more.
+        /// What `--growth --json` writes for one growing quantity.
         private struct Growth: Decodable {
             struct Step: Decodable {
                 var size: Int
@@ -45,7 +45,7 @@
             var steps: [Step]
         }
 
-        @Test("growth is measured at ever larger sizes")
+        @Test("growth is measured at increasing sizes")
         func growth() async throws {
             let (rows, table) = try await trial(["--growth", "--only", "people|signals"], of: Growth.self)
             #expect(

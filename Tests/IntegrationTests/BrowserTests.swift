@@ -1,4 +1,4 @@
-// The module for browsers, in a real one: Tests/Browser, by pytest and headless Chromium, from a venv of its own.
+// Runs Tests/Browser: the browser module in headless Chromium, by pytest in its own virtual environment.
 
 import Foundation
 import Harness
@@ -6,21 +6,21 @@ import RollcallBrowser
 import TestSupport
 import Testing
 
-@Suite("In a browser")
+@Suite("The browser module in Chromium")
 struct BrowserTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    @Test("C6: the module behaves as the Swift client does")
+    @Test("the module behaves like the Swift client")
     func behaves() async throws {
         let script = Self.package.appending(path: "Tests/browser.sh").path
         let browser = try ChildProcess(["sh", script], environment: ["ROLLCALL": RollcallProgram.path])
-        // The first run fetches the packages.
+        // The first run downloads the packages.
         let code = try await browser.exitCode(within: .seconds(600))
         try await eventually("what it said is read") { browser.outputEnded }
         #expect(code == 0, "\(browser.output)\(browser.errors)")
     }
 
-    @Test("C6: a server has the module and its types at hand, as they stand in the sources", arguments: BrowserFile.all)
+    @Test("the module and its types are served as they are in the sources", arguments: BrowserFile.all)
     func files(file: BrowserFile) throws {
         let source = Self.package.appending(path: "Sources/RollcallBrowser/Module/\(file.name)")
         #expect(try Data(contentsOf: source) == Data(file.bytes))

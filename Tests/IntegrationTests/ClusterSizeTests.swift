@@ -1,5 +1,5 @@
-// How many connections and subscriptions workers have on a cluster, to the last one. The formulas are those of
-// docs/scaling.md, and so are the sizes.
+// Counts the connections and subscriptions of workers on a cluster exactly. The formulas and sizes are those of
+// docs/scaling.md.
 
 import Harness
 import NIOCore
@@ -7,11 +7,11 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("On a cluster", .serialized, .timeLimit(.minutes(2)))
+@Suite("Connections and subscriptions on a cluster", .serialized, .timeLimit(.minutes(2)))
 struct ClusterSizeTests {
     /// What all primaries together have of all workers.
     private struct Census: Hashable {
-        /// Connections by name, that of the worker left out.
+        /// The number of connections by purpose, without the worker's name.
         var connections: [String: Int] = [:]
         var subscriptions = 0
 
@@ -37,16 +37,16 @@ struct ClusterSizeTests {
     }
 
     @Test(
-        "workers have as many connections and subscriptions as the formulas say, however many devices they have",
+        "workers have the connections and subscriptions that the formulas give, independent of the number of devices",
         arguments: [2, 3], [3, 6])
     func size(workers count: Int, primaries: Int) async throws {
         let set = try await RedisClusterSet(primaries: primaries)
         var workers: [WorkerProcess] = []
-        // The devices answer pings only when they are looked at, and a busy machine takes long to make them all.
+        // The devices answer pings only when the test reads them, and a busy machine takes long to connect them all.
         for number in 1...count {
             workers.append(try await WorkerProcess("w\(number)", redis: set.url, settings: ["edge.ping": "5m"]))
         }
-        // Nobody is there: each worker hears its own channel.
+        // Without devices, each worker subscribes only to its own channel.
         try await expect(
             Census(workers: count, primaries: primaries, hears: count, subscriptions: count), of: set)
 
@@ -55,7 +55,7 @@ struct ClusterSizeTests {
         let conversations: [ConversationID] = ["c1", "c2", "c3"]
         var devices: [WireDevice] = []
         for (place, worker) in workers.enumerated() {
-            // Each loop gets the next connection, so each has two of them, which share its subscriptions.
+            // Connections are assigned to event loops in turn, so each loop has two, which share its subscriptions.
             for number in 0..<2 * loops {
                 let device = try await worker.device("user\(number)", "phone\(place)")
                 try await device.ask(.watch(users))

@@ -1,5 +1,5 @@
-// Workers on a real Redis Cluster: what each user has lies with one of several primaries, and people see each other all the
-// same, also while slots move and when a primary dies.
+// Workers on a real Redis Cluster: users' keys are on several primaries, and users must see each other all the time,
+// also while slots move and when a primary fails.
 
 import Foundation
 import Harness
@@ -9,10 +9,10 @@ import Testing
 
 @Suite("Workers on a cluster", .serialized, .timeLimit(.minutes(2)))
 struct ClusterTests {
-    /// Enough to lie with every primary.
+    /// Enough names to have keys on every primary.
     private static let names = (0..<12).map { "user\($0)" }
 
-    /// Devices on one worker, and one on another that watches them all.
+    /// Devices on one worker, and one on another worker that watches them all.
     private struct Party {
         let set: RedisClusterSet
         let workers: [WorkerProcess]
@@ -34,7 +34,7 @@ struct ClusterTests {
             try await sees(.online)
         }
 
-        /// Waits until the watcher was last told that all are so.
+        /// Waits until the last status that the watcher received of each user is this one.
         func sees(_ status: PresenceStatus, within limit: Duration = .seconds(30)) async throws {
             try await eventually("all are \(status)", within: limit) {
                 try await watcher.look()
@@ -49,7 +49,7 @@ struct ClusterTests {
             }
         }
 
-        /// Whether anybody was shown as offline who was there all the time.
+        /// Whether a user was shown as offline who was connected all the time.
         var hasFlapped: Bool { names.contains { statuses(of: $0).contains(.offline) } }
 
         func typing(_ device: WireDevice, _ name: String) async throws {
@@ -60,7 +60,7 @@ struct ClusterTests {
         }
     }
 
-    @Test("see the presence and typing of people whose keys lie with different primaries")
+    @Test("users see presence and typing of users whose keys are on different primaries")
     func everybody() async throws {
         let short = ["worker.lease": "1500ms", "worker.heartbeat": "500ms"]
         let party = try await Party(RedisClusterSet(), settings: short)
@@ -78,7 +78,7 @@ struct ClusterTests {
         }
     }
 
-    @Test("lose nothing while slots move, that of the leases too, and the channels go along")
+    @Test("nothing is lost while slots move, including that of the leases, and the channels move with them")
     func moving() async throws {
         let party = try await Party(RedisClusterSet())
         let keys = Self.names.prefix(4).map { "presence:{\($0)}" } + ["typing:{c42}", "{workers}"]
@@ -99,7 +99,7 @@ struct ClusterTests {
     }
 
     @Test(
-        "go on when a primary dies, and say again what it may have lost", arguments: ["{workers}", "presence:{user0}"])
+        "workers write again what a failed primary may have lost", arguments: ["{workers}", "presence:{user0}"])
     func failover(key: String) async throws {
         let party = try await Party(RedisClusterSet(hasReplicas: true))
         let old = try await party.set.primary(of: key)
@@ -119,8 +119,8 @@ struct ClusterTests {
         #expect(!party.hasFlapped && party.devices.allSatisfy { $0.close == nil })
     }
 
-    /// They said that there was no Redis, and to start one.
-    @Test("do not start on a cluster that is down, and say so")
+    /// Regression: the message claimed that there was no Redis and asked to start one.
+    @Test("a worker does not start on a cluster that is down, and the message says so")
     func down() async throws {
         let set = try await RedisClusterSet()
         let left = try await set.primary(of: "{workers}")
@@ -132,7 +132,7 @@ struct ClusterTests {
         #expect(worker.errors.contains("redis-cli --cluster check"))
     }
 
-    @Test("do not start where no node answers, and say so")
+    @Test("a worker does not start if no node answers, and the message says so")
     func nobody() async throws {
         let worker = try WorkerProcess.start([
             "redis.url": "redis+cluster://127.0.0.1:\(try freePort())", "redis.connect_timeout": "1s",

@@ -1,4 +1,4 @@
-// A whole Redis Cluster on one machine, for anyone to break: whichever primary dies, people see each other go on.
+// `rollcall dev` with a whole Redis Cluster: whichever primary fails, users still see each other.
 
 import Foundation
 import Harness
@@ -8,14 +8,14 @@ import Testing
 
 @Suite("rollcall dev with a cluster", .serialized, .timeLimit(.minutes(3)))
 struct DevClusterTests {
-    /// A cluster, two workers, and a person on each.
+    /// A cluster, two workers, and a user on each.
     private struct Party {
         let dev: RunningDev
         let alice: WireDevice
         let bob: WireDevice
 
         init() async throws {
-            // Six servers, a watcher and an ear for each, and two workers.
+            // Six servers, a watcher and a subscriber for each, and two workers.
             dev = try await RunningDev(["--redis", "cluster"], children: 20)
             alice = try await Self.device("älice", on: dev.ready.workers[0])
             bob = try await Self.device("bob", on: dev.ready.workers[1])
@@ -33,7 +33,7 @@ struct DevClusterTests {
             return device
         }
 
-        /// What bob was told of alice.
+        /// The statuses of Alice that Bob received.
         var statuses: [PresenceStatus] {
             bob.messages.flatMap { message -> [PresenceStatus] in
                 guard case .presence(let users, _) = message else { return [] }
@@ -42,7 +42,7 @@ struct DevClusterTests {
         }
 
         func typingGoesOn() async throws {
-            // Again and again, as long as she types: one signal is over before bob hears of the conversation again.
+            // Repeated, because one signal expires before Bob's worker follows the conversation again.
             try await eventually("she types, and bob sees it", within: .seconds(90), every: .milliseconds(200)) {
                 guard try await alice.ask(.typing("c42", true)) == nil else { return false }
                 return try await bob.typing(in: "c42")?.users.contains { $0.user == "älice" } == true
@@ -50,7 +50,7 @@ struct DevClusterTests {
             #expect(try await alice.ask(.typing("c42", false)) == nil)
         }
 
-        /// What the first server answers that does, wherever the key is.
+        /// Returns the answer of the first server that answers, redirected to the node with the key.
         func cli(_ words: String...) async throws -> String {
             for node in dev.ready.redis.nodes {
                 let answer = try await RunningDev.ask(node.port, ["-c"] + words)
@@ -59,7 +59,7 @@ struct DevClusterTests {
             throw Timeout(description: "nobody answers \(words)")
         }
 
-        /// The port of the primary that has a key.
+        /// Returns the port of the primary that has a key.
         func primary(of key: String) async throws -> Int {
             let slot = try #require(Int(try await cli("CLUSTER", "KEYSLOT", key)))
             for line in try await cli("CLUSTER", "NODES").split(separator: "\n") {
@@ -86,7 +86,7 @@ struct DevClusterTests {
         }
     }
 
-    @Test("goes on when a primary is killed, by hand or by the page, which comes back as a replica with what it had")
+    @Test("continues when a primary is killed, by the page or directly; it returns as a replica with its data")
     func primaries() async throws {
         let party = try await Party()
         let dev = party.dev
@@ -112,7 +112,7 @@ struct DevClusterTests {
         try await dev.endsInOrder()
     }
 
-    @Test("is what a doctor finds nothing wrong with")
+    @Test("passes all checks of rollcall doctor")
     func doctor() async throws {
         let dev = try await RunningDev(["--redis", "cluster"], children: 20)
         try await eventually("the replicas are in step, and the doctor says so", within: .seconds(30)) {
@@ -126,8 +126,8 @@ struct DevClusterTests {
         try await dev.endsInOrder()
     }
 
-    /// Then nobody can vote for a replica, and each would wait for the other.
-    @Test("comes back when most primaries are killed at once, and workers say again what was lost")
+    /// In this case, no majority is left to elect replicas.
+    @Test("recovers when most primaries are killed at once, and workers write lost data again")
     func mostPrimaries() async throws {
         let party = try await Party()
         let killed = [try await party.primary(of: "typing:{c42}"), try await party.primary(of: "{workers}")]
@@ -138,7 +138,7 @@ struct DevClusterTests {
         try await party.dev.endsInOrder()
     }
 
-    @Test("does not begin with a Redis that is too old for it, and says so")
+    @Test("refuses a Redis that is too old for it, and says so")
     func tooOld() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,4 +1,4 @@
-// `rollcall dev` comes up whole and goes down whole, however it ends.
+// `rollcall dev` starts and stops all of its processes, however it ends.
 
 import Foundation
 import Harness
@@ -30,7 +30,7 @@ struct DevTests {
         }
     }
 
-    @Test("ends everything when it is asked to", arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test("stops everything on a signal", arguments: [SIGINT, SIGTERM, SIGHUP])
     func endsOnSignal(_ number: Int32) async throws {
         let dev = try await RunningDev()
         try await dev.expectNothingLeft {
@@ -46,7 +46,7 @@ struct DevTests {
         try await dev.expectNothingLeft { dev.process.signal(SIGKILL) }
     }
 
-    @Test("ends everything when a part crashes", arguments: Part.allCases)
+    @Test("stops everything when one of its processes crashes", arguments: Part.allCases)
     func endsOnCrash(of part: Part) async throws {
         let dev = try await RunningDev()
         try await dev.expectNothingLeft {
@@ -57,7 +57,7 @@ struct DevTests {
         #expect(dev.process.errors.contains("\(part.rawValue) was ended by signal 9"))
     }
 
-    @Test("goes on when its page crashes a part, starts it again, and ends in order", arguments: ["redis", "w2"])
+    @Test("continues when the page crashes and restarts a process, and shuts down in order", arguments: ["redis", "w2"])
     func partsOfThePage(_ part: String) async throws {
         let dev = try await RunningDev()
         #expect(dev.ready.redis.port != 6399, "beside another session, that would take the port while Redis is down")
@@ -70,7 +70,7 @@ struct DevTests {
         }
     }
 
-    @Test("leaves nothing behind when it is killed, whatever its page had started again", arguments: ["redis", "w2"])
+    @Test("leaves nothing behind when killed after the page restarted a process", arguments: ["redis", "w2"])
     func endsWhenKilledLater(_ part: String) async throws {
         let dev = try await RunningDev()
         try await dev.startAnew(part)
@@ -78,7 +78,7 @@ struct DevTests {
     }
 
     @Test(
-        "has sentinels if it is asked to, and goes on when its page kills the primary while one of them is stopped",
+        "with sentinels, continues when the page kills the primary while a sentinel is suspended",
         .timeLimit(.minutes(2)))
     func sentinels() async throws {
         let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
@@ -108,12 +108,12 @@ struct DevTests {
         }
     }
 
-    /// A server that came back empty as the primary emptied its replicas.
-    @Test("keeps what it has while servers die and come back, by the page and by hand", .timeLimit(.minutes(3)))
+    /// Regression: a server that restarted empty as the primary deleted the data of its replicas.
+    @Test("keeps its data while servers are killed and restarted, by the page and directly", .timeLimit(.minutes(3)))
     func sentinelsKeepData() async throws {
         let dev = try await RunningDev(["--redis", "sentinel"], children: 15)
-        // A primary that dies before all sentinels are through with the last failover is missed for much longer. Where
-        // time is short there may be two failovers, back to the one that died.
+        // If a primary is killed before all sentinels have finished the previous failover, its failure is detected much
+        // later. On a slow machine, there may be two failovers, the second one back to the killed server.
         var epoch = 0
         func failedOver() async throws -> Int {
             var found = 0
@@ -140,7 +140,7 @@ struct DevTests {
         var port = dev.ready.redis.port
         _ = try await RunningDev.ask(port, "HSET", "members:{c42}", "alice", "Alice")
         #expect(try await RunningDev.ask(port, "WAIT", "2", "10000") == "2")
-        // At once, before anybody could take its place.
+        // At once, before another server can be promoted.
         try await dev.startAnew("redis")
         port = try await failedOver()
         #expect(try await RunningDev.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
@@ -155,7 +155,7 @@ struct DevTests {
         }
     }
 
-    @Test("says which port is taken")
+    @Test("names the port that is in use")
     func portTaken() async throws {
         let first = try await RunningDev()
         let port = try #require(URL(string: first.ready.page)?.port)

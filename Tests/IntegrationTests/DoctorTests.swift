@@ -1,11 +1,11 @@
-// `rollcall doctor` as an operator runs it: what it prints, and how it ends.
+// `rollcall doctor` as an operator runs it: its output and exit codes.
 
 import Foundation
 import Harness
 import TestSupport
 import Testing
 
-@Suite("An operator's doctor")
+@Suite("rollcall doctor")
 struct DoctorTests {
     private func doctor(_ url: String, _ more: String...) async throws -> (code: Int32, output: String) {
         let usual = ["--set", "redis.url=\(url)", "--set", "edge.port=0", "--set", "admin.port=0"]
@@ -16,7 +16,7 @@ struct DoctorTests {
         return (code, command.output)
     }
 
-    @Test("ends as its page says: 0, 1, 69, 78, 64")
+    @Test("exits with the documented codes: 0, 1, 69, 78, 64")
     func codes() async throws {
         let redis = try await RedisServer()
         let insecure = ["--set", "auth.mode=insecure"]
@@ -33,7 +33,7 @@ struct DoctorTests {
         #expect(try await doctor(redis.url, "--nonsense").code == 64)
     }
 
-    @Test("beside a worker sees its lease, its version and its port, and programs get JSON")
+    @Test("next to a running worker, reports its lease, version and port, and prints JSON on request")
     func besideWorker() async throws {
         let redis = try await RedisServer()
         let worker = try await WorkerProcess("w1", redis: redis.url)

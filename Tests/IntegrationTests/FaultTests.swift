@@ -1,4 +1,4 @@
-// What a deployment survives: workers that stall or die, a Redis that dies, and messages from nobody knows where.
+// Failures that a deployment survives: suspended or killed workers, a killed Redis, and unexpected messages.
 
 import Foundation
 import Harness
@@ -6,12 +6,12 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A deployment in trouble")
+@Suite("Failures in a deployment")
 struct FaultTests {
-    /// A lease as short as it may be, so that a test need not wait long for its end.
+    /// The shortest valid lease, so that tests need not wait long for its end.
     private static let short = ["worker.lease": "1500ms", "worker.heartbeat": "500ms"]
 
-    @Test("a worker that is told to stop while it waits for Redis leaves at once, in good order")
+    @Test("a worker that receives SIGTERM while it waits for Redis at startup exits at once with 0")
     func stopBeforeReady() async throws {
         let port = try freePort()
         let worker = try WorkerProcess.start([
@@ -22,9 +22,9 @@ struct FaultTests {
         #expect(try await worker.exitCode() == 0)
     }
 
-    @Test("a worker that is told to stop while Redis is away does not wait for what cannot be written")
+    @Test("a worker that receives SIGTERM while Redis is away does not wait for writes that cannot succeed")
     func stopWithoutRedis() async throws {
-        // Were the writes awaited, it would be for two seconds beyond the drain.
+        // If the worker waited for the writes, it would take two seconds more than the drain.
         let deployment = try await Deployment(workers: 1, settings: ["worker.drain": "0s"])
         let worker = deployment.workers[0]
         let alice = try await worker.device("alice", "phone")
@@ -37,7 +37,7 @@ struct FaultTests {
         #expect(ContinuousClock.now - told < .milliseconds(1900))
     }
 
-    @Test("after Redis died and came back empty, all are here and typing is seen again")
+    @Test("after Redis was killed and restarted empty, all devices are online and typing is shown again")
     func redisComesBackEmpty() async throws {
         let deployment = try await Deployment(workers: 2, settings: Self.short, on: .server)
         let (alice, bob) = try await pair(on: deployment)
@@ -56,7 +56,7 @@ struct FaultTests {
         #expect(alice.close == nil && bob.close == nil)
     }
 
-    @Test("a worker that slept through its lease is swept, and takes up its devices under a new name")
+    @Test("a worker suspended beyond its lease is swept, and serves its devices under a new incarnation")
     func sleptThroughLease() async throws {
         let deployment = try await Deployment(workers: 2, settings: Self.short)
         let (alice, bob) = try await pair(on: deployment)
@@ -74,9 +74,10 @@ struct FaultTests {
         #expect(alice.close == nil)
     }
 
-    @Test("the devices of a worker that is killed are offline within its lease and two seconds")
+    @Test("the devices of a killed worker are offline within its lease and two seconds")
     func killed() async throws {
-        // Whoever got no time for two heartbeats judges nobody for a while, rightly: so these are not too frequent.
+        // A worker that got no processor time for two heartbeats rightly judges no other worker for a while, so the
+        // heartbeats here are not too frequent.
         let settings = ["worker.lease": "3s", "worker.heartbeat": "1s"]
         let deployment = try await Deployment(workers: 2, settings: settings)
         let (_, bob) = try await pair(on: deployment)
@@ -96,7 +97,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a message that nobody should publish ends no worker",
+        "unexpected messages on its channels do not crash a worker",
         arguments: [
             #"{"user":"x","typing":true,"expires_in":9223372036854775807,"at":1}"#,
             #"{"user":"x","typing":true,"expires_in":3000,"at":9223372036854775807}"#,
@@ -110,7 +111,7 @@ struct FaultTests {
         try await seesTyping(of: alice, bob)
     }
 
-    // MARK: Two people, each on a worker of their own
+    // MARK: Two users on different workers
 
     private func pair(on deployment: Deployment) async throws -> (WireDevice, WireDevice) {
         let alice = try await deployment.workers[0].device("alice", "phone")

@@ -1,13 +1,13 @@
-// Every attack that anybody here could think of, on a real worker, with a decent session beside it. `make attacks` plays
-// the same thousands of times.
+// Runs every known attack on a real worker, with a well-behaved session next to it. `make attacks` runs each one
+// thousands of times.
 
 import AttackSuite
 import TestSupport
 import Testing
 
-@Suite("A stranger who means harm", .serialized)
+@Suite("An attacker", .serialized)
 struct HostileInputTests {
-    @Test("is answered as the protocol says, and nobody else notices", arguments: [false, true])
+    @Test("gets the answers that the protocol defines, without effect on others", arguments: [false, true])
     func strangers(signedTokens: Bool) async throws {
         let siege = try await Siege(signedTokens: signedTokens, settings: ["limits.hello": "1s"])
         for attack in Attack.all where attack.wantsSignedTokens == signedTokens && attack.crowd == nil {
@@ -16,8 +16,8 @@ struct HostileInputTests {
         #expect(try await siege.damage() == [])
     }
 
-    // Some of them wait until the worker has lost its patience. The rate is more than the witness needs.
-    @Test("in a crowd keeps nobody else out")
+    // Some attacks wait for the worker's time limits. The message rate is higher than the witness needs.
+    @Test("with many connections keeps no other client out")
     func crowds() async throws {
         let siege = try await Siege(
             signedTokens: false, settings: ["limits.hello": "1s", "edge.ping": "2s", "limits.message_rate": "60"])
@@ -27,14 +27,14 @@ struct HostileInputTests {
         #expect(try await siege.damage() == [])
     }
 
-    @Test("causes no more work with a message than docs/hostile-input.md says")
+    @Test("causes no more work with a message than docs/hostile-input.md allows")
     func costs() async throws {
         let costs = try await Gallery().measure()
         for cost in costs { #expect(cost.excess(judgesTime: false) == [], "\(cost)") }
         #expect(costs.contains { $0.commands > 50 } && costs.contains { $0.bytes > 1 }, "nothing was measured")
     }
 
-    @Test("is found out where a message costs others more than it may")
+    @Test("is detected if a message costs others more than it may")
     func tooDear() async throws {
         let gallery = try await Gallery(settings: ["presence.coalesce": "0s"])
         let costs = try await gallery.measure([.toggledState])

@@ -1,4 +1,4 @@
-// The programs of docs/identity.md, run as they stand there: a real worker takes the tokens that they make.
+// Runs the programs in docs/identity.md as they are printed: a real worker accepts the tokens that they make.
 
 import Foundation
 import Harness
@@ -7,12 +7,12 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("The page about identity", .timeLimit(.minutes(5)))
+@Suite("The programs in docs/identity.md", .timeLimit(.minutes(5)))
 struct IdentityPageTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
     private let folder: URL
 
-    /// Writes the page's programs into a folder that has what they take for granted.
+    /// Writes the page's programs into a folder with the files that they need.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-page-\(UUID().uuidString.prefix(8))")
         let secrets = folder.appending(path: "secrets")
@@ -25,7 +25,7 @@ struct IdentityPageTests {
         }
     }
 
-    @Test("its programs make tokens that a worker takes")
+    @Test("make tokens that a worker accepts")
     func programs() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try await run("sh", "keys.sh")
@@ -55,7 +55,7 @@ struct IdentityPageTests {
     /// - Returns: what the program printed.
     private func run(_ arguments: String...) async throws -> String {
         let child = try ChildProcess(["sh", "-c", #"cd "$0" && exec "$@""#, folder.path] + arguments)
-        // The first run fetches the package.
+        // The first run downloads the package.
         let code = try await child.exitCode(within: .seconds(120))
         try await eventually("what it said is read") { child.outputEnded }
         #expect(code == 0, "\(arguments): \(child.errors)")

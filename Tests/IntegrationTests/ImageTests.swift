@@ -1,13 +1,13 @@
-// What can be said of the image without building it.
+// Checks the container image without building it.
 
 import Foundation
 import Testing
 
-@Suite("The image")
+@Suite("The container image")
 struct ImageTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    @Test("copies every folder that the package's description names: without one of them nothing can be built")
+    @Test("copies every folder that Package.swift names, without which the build would fail")
     func folders() throws {
         let package = try String(contentsOf: Self.package.appending(path: "Package.swift"), encoding: .utf8)
         let image = try String(contentsOf: Self.package.appending(path: "Dockerfile"), encoding: .utf8)

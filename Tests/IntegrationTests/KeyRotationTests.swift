@@ -1,4 +1,4 @@
-// Keys that an issuer changes while workers run, fetched from where it publishes them.
+// An issuer changes its keys while workers run, which fetch them from its URL.
 
 import Foundation
 import Harness
@@ -21,7 +21,7 @@ struct KeyRotationTests {
             settings: ["auth.mode": "jwt", "auth.jwks_url": issuer.url, "auth.leeway": "0"])
     }
 
-    @Test("a token with a new key waits until the worker has it, and one with an invented key is refused")
+    @Test("a token with a new key waits until the worker has fetched the key, and one with an unknown key is refused")
     func newKey() async throws {
         let redis = try await TestRedis()
         try await issuer.publish(["one"])
@@ -39,7 +39,7 @@ struct KeyRotationTests {
         #expect(try await forger.closed() == .badToken)
     }
 
-    @Test("while the issuer is away, known keys go on, and who comes with another is told to come back")
+    @Test("while the issuer is down, known keys stay valid, and clients with other keys are told to retry")
     func away() async throws {
         let redis = try await TestRedis()
         try await issuer.publish(["one"])
@@ -60,7 +60,7 @@ struct KeyRotationTests {
         #expect(first.close == nil)
     }
 
-    @Test("a session outlives its token with a fresh one, and ends with the last; a stranger's ends it")
+    @Test("a session outlives its token if it sends a new one, ends with its last, and at once with another user's")
     func expiry() async throws {
         let redis = try await TestRedis()
         try await issuer.publish(["one"])
@@ -79,7 +79,7 @@ struct KeyRotationTests {
     }
 }
 
-/// An issuer of tokens: keys made by `openssl`, published by Python's web server, and tokens signed by hand.
+/// An issuer of tokens: keys made by `openssl`, published by Python's web server, and tokens signed in this test.
 private final class Issuer: Sendable {
     let url: String
     private let folder: URL
@@ -104,7 +104,7 @@ private final class Issuer: Sendable {
 
     func leave() { server.kill() }
 
-    /// Publishes these keys, and makes those that are new.
+    /// Publishes these keys, and creates those that do not exist.
     func publish(_ names: [String]) async throws {
         var keys: [String] = []
         for name in names {
@@ -137,7 +137,7 @@ private final class Issuer: Sendable {
         return file
     }
 
-    /// What the program writes, by way of a file, since it is bytes and no text.
+    /// Runs openssl, and returns what it writes to a file, since that is binary.
     private func openssl(_ arguments: [String], out: String? = nil) async throws -> Data {
         let file = out ?? folder.appending(path: UUID().uuidString).path
         let child = try ChildProcess(["openssl"] + arguments + ["-out", file])

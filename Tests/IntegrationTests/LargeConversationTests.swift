@@ -1,5 +1,4 @@
-// A conversation with very many members, and a dashboard that reads them again and again: the reads are the dashboard's
-// trouble, and nobody else's.
+// A conversation with very many members, which a dashboard reads repeatedly: these reads must not affect anyone else.
 
 import FaultSuite
 import Foundation
@@ -22,7 +21,7 @@ struct LargeConversationTests {
         try JSONDecoder().decode(Page.self, from: Data(answer.body.readableBytesView))
     }
 
-    @Test("is read in pages, and reading it costs the worker neither its lease nor anybody's typing")
+    @Test("is read in pages, and reading it costs the worker neither its lease nor anyone's typing")
     func pages() async throws {
         let deployment = try await Deployment(workers: 1, on: .server)
         let worker = deployment.workers[0]
@@ -40,7 +39,7 @@ struct LargeConversationTests {
         let typist = try await worker.device("typist", "phone")
         #expect(try await typist.ask(.join("talk", presence: false)) == nil)
 
-        // As an old caller asks, again and again.
+        // Requests everything at once, like older callers, again and again.
         let answers = Mutex<[Int]>([])
         let poller = Task {
             let line = try await HTTPLine(port: worker.adminPort)

@@ -1,13 +1,13 @@
-// A worker beside one of a later version, which says things that this one has no words for.
+// A worker next to one of a later version, which sends values that this version does not know.
 
 import Harness
 import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A worker beside one of a later version")
+@Suite("A worker next to one of a later version")
 struct LaterVersionTests {
-    @Test("shows what it knows of a user whose status it does not know")
+    @Test("shows the known parts of a user with an unknown status")
     func laterStatus() async throws {
         let deployment = try await Deployment(workers: 1)
         let redis = deployment.redis
@@ -27,7 +27,7 @@ struct LaterVersionTests {
         try await seen.sees(.away, within: .seconds(20))
     }
 
-    @Test("reads a conversation anew whose changes it cannot read")
+    @Test("reads a conversation again after a change that it cannot parse")
     func laterTyping() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["typing.expiry": "8s"])
         let redis = deployment.redis
@@ -35,7 +35,7 @@ struct LaterVersionTests {
         let seen = Observer(bob.typing(in: "c42"))
         try await seen.sees(typing: [], within: .seconds(20))
 
-        // A score more than two expiries ahead would count as one from before Redis's clock was set back.
+        // A score more than two expiries ahead would count as stored before Redis's clock was set back.
         let time = try await redis.cli("TIME").split(separator: "\n").first.flatMap { Int64($0) } ?? 0
         try await redis.cli("ZADD", "typing:{c42}", "\((time + 15) * 1000)", "alice car")
         try await redis.publish(#"{"user":"alice","typing":"voice","at":1}"#, to: "typing:{c42}")

@@ -1,4 +1,4 @@
-// Every limit of the configuration holds on a real worker, and says so in the log.
+// Every limit of the configuration works on a real worker, and is logged.
 
 import Foundation
 import Harness
@@ -6,7 +6,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A limit")
+@Suite("The limit")
 struct LimitTests {
     private func worker(_ settings: [String: String]) async throws -> (Deployment, WorkerProcess) {
         let deployment = try await Deployment(workers: 1, settings: settings)
@@ -19,7 +19,7 @@ struct LimitTests {
         }
     }
 
-    @Test("of sessions turns away who comes beyond it, until somebody leaves")
+    @Test("of sessions refuses further ones until a session ends")
     func sessions() async throws {
         let (deployment, worker) = try await worker(["limits.sessions": "2"])
         let alice = try await worker.device("alice", "phone")
@@ -33,11 +33,11 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    @Test("of a user's sessions refuses one device too many, and never one that is there already")
+    @Test("of a user's sessions refuses a further device, and never one that is already connected")
     func sessionsPerUser() async throws {
         let (deployment, worker) = try await worker(["limits.sessions_per_user": "3"])
         var devices: [WireDevice] = []
-        // So many that they cannot all be on one event loop.
+        // More than one event loop's share of them.
         for number in 0..<3 { devices.append(try await worker.device("alice", "d\(number)")) }
         let fourth = try await WireDevice(port: worker.port)
         try await fourth.send(.hello(.init(token: "alice", device: "d3")))
@@ -54,7 +54,7 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    @Test("of hellos asks a user who connects again and again to wait, and whoever watches is sent little")
+    @Test("of hellos makes a user who reconnects repeatedly wait, and limits the updates to watchers")
     func hellos() async throws {
         let (deployment, worker) = try await worker([:])
         let watcher = try await worker.device("alice", "phone")
@@ -77,8 +77,8 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    // Takes as long as the rate says.
-    @Test("of connections a second lets all wait, and none go away")
+    // Takes as long as the rate requires.
+    @Test("of connections per second delays connections without refusing any")
     func connectionRate() async throws {
         let (deployment, worker) = try await worker(["limits.connection_rate": "20"])
         let start = ContinuousClock.now
@@ -93,7 +93,7 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    @Test("of what a session may hold refuses what is beyond it, and the session goes on")
+    @Test("of what a session may subscribe to refuses more, and the session continues")
     func holdings() async throws {
         let (deployment, worker) = try await worker([
             "limits.watched_users": "3", "limits.joined_conversations": "2",
@@ -110,8 +110,8 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    // Takes the half minute after which a session that keeps sending is closed.
-    @Test("of messages slows down who sends more, and closes who keeps sending more", .timeLimit(.minutes(2)))
+    // Includes the 30 seconds after which a session that keeps sending is closed.
+    @Test("of messages slows a session that exceeds it, and closes it after a while", .timeLimit(.minutes(2)))
     func messages() async throws {
         let (deployment, worker) = try await worker(["limits.message_rate": "5", "limits.message_burst": "10"])
         let alice = try await worker.device("alice", "phone")
@@ -127,7 +127,7 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    @Test("of names asks who looks up ever more to come later, and lets a whole list be watched at once")
+    @Test("of names refuses frequent lookups with retry, and lets a whole contact list be watched at once")
     func names() async throws {
         let (deployment, worker) = try await worker(["limits.watched_users": "100"])
         let users = try (0..<100).map { try UserID("u\($0)") }
@@ -144,7 +144,7 @@ struct LimitTests {
         withExtendedLifetime(deployment) {}
     }
 
-    @Test("of bytes and of time closes who exceeds it")
+    @Test("of bytes and of time closes a session that exceeds it")
     func bytesAndTime() async throws {
         let (deployment, worker) = try await worker([
             "limits.message_bytes": "2048", "limits.hello": "300ms", "edge.origins": "https://example.org",

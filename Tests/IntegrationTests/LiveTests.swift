@@ -1,4 +1,4 @@
-// What is told live is what devices did, on whatever worker it is asked for.
+// `GET /v1/live` reports what devices did, on any worker.
 
 import Foundation
 import Harness
@@ -8,7 +8,7 @@ import RollcallWorker
 import TestSupport
 import Testing
 
-@Suite("What is told live")
+@Suite("GET /v1/live")
 struct LiveTests {
     /// What `GET /v1/live` answers.
     private func told(by worker: WorkerProcess) async throws -> AdminLive {
@@ -16,7 +16,7 @@ struct LiveTests {
         return try JSONDecoder().decode(AdminLive.self, from: Data(answer.body.utf8))
     }
 
-    @Test("agrees with a count by hand: sessions, signals, what was published, what was delivered")
+    @Test("agrees with what the test did: sessions, signals, messages published and delivered")
     func counts() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["typing.expiry": "8s", "typing.throttle": "0s", "worker.heartbeat": "250ms"])
@@ -57,8 +57,8 @@ struct LiveTests {
         #expect(try await deployment.redis.cli(hash) == "8", "anybody can see it in Redis")
     }
 
-    /// It answered 503, though events and conversations are the worker's own.
-    @Test("is told while Redis is away as well, as far as it is the worker's own")
+    /// Regression: it answered 503, although events and conversations are known to the worker itself.
+    @Test("answers while Redis is away with what the worker itself knows")
     func withoutRedis() async throws {
         let deployment = try await Deployment(workers: 1)
         let worker = deployment.workers[0]
@@ -75,7 +75,7 @@ struct LiveTests {
         _ = alice
     }
 
-    @Test("has what becomes of the keys for tokens among its events")
+    @Test("reports key changes among its events")
     func keys() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -88,7 +88,7 @@ struct LiveTests {
         }
     }
 
-    @Test("says of a dead worker that it is, and who has mended what it left")
+    @Test("reports that a worker is dead, and which worker swept it")
     func mended() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["worker.lease": "1s", "worker.heartbeat": "200ms", "log.level": "error"])

@@ -1,11 +1,11 @@
-// `rollcall load` against two workers and a Redis: each scenario in small, and what goes wrong.
+// `rollcall load` against two workers and a Redis: each scenario at a small size, and error cases.
 
 import Foundation
 import Harness
 import TestSupport
 import Testing
 
-@Suite("A load")
+@Suite("rollcall load")
 struct LoadTests {
     /// The report that `--json` writes.
     private struct Report: Decodable {
@@ -56,7 +56,7 @@ struct LoadTests {
         return try JSONDecoder().decode(Report.self, from: Data(contentsOf: file))
     }
 
-    @Test("lets idle devices be, and tells what they cost; two processes report as one")
+    @Test("keeps idle devices connected and reports their cost; two processes write one report")
     func idle() async throws {
         let deployment = try await Deployment(workers: 2, settings: ["worker.heartbeat": "200ms"])
         let report = try await report(deployment, "--devices", "90", "--processes", "2", "--for", "1s")
@@ -68,7 +68,7 @@ struct LoadTests {
         #expect(try #require(report.workers).seconds > 0)
     }
 
-    @Test("storms workers at a given rate, each connection counted from when it was due")
+    @Test("connects at a given rate, and measures each connection from when it was due")
     func storm() async throws {
         let deployment = try await Deployment(workers: 2)
         let report = try await report(
@@ -78,7 +78,7 @@ struct LoadTests {
         #expect(report.times["online"]?.count == 100)
     }
 
-    @Test("chats, and sees what is typed, in two processes")
+    @Test("chats, and measures typing updates, in two processes")
     func chat() async throws {
         let deployment = try await Deployment(workers: 2)
         let report = try await report(
@@ -88,18 +88,18 @@ struct LoadTests {
         #expect(report.times["typing"]?.count == report.counts.seen)
     }
 
-    @Test("sees typing in a room across two processes, which know when it was due")
+    @Test("measures typing in a room across two processes, which know when each signal was due")
     func room() async throws {
         let deployment = try await Deployment(workers: 2)
         let report = try await report(
             deployment, "--devices", "40", "--typists", "4", "--processes", "2", "--scenario", "room", "--for", "3s")
         #expect(report.counts.changes >= 2 * 4, "each change is known to both")
         #expect(report.counts.seen > report.counts.expected * 9 / 10)
-        // Were a process not to know when another's typist was due, it would count from some earlier time.
+        // If a process did not know when the other's signal was due, it would measure from an earlier time.
         #expect(try #require(report.times["typing"]).max < 1_400)
     }
 
-    @Test("comes back after its connections were cut")
+    @Test("reconnects after its connections were cut")
     func cut() async throws {
         let deployment = try await Deployment(workers: 2)
         let report = try await report(deployment, "--devices", "60", "--scenario", "reconnect", "--for", "3s")
@@ -108,20 +108,20 @@ struct LoadTests {
         #expect(try #require(report.allBack) < 2)
     }
 
-    @Test("goes where a worker sends it that drains")
+    @Test("reconnects to the worker that a draining worker names")
     func drain() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["worker.drain": "1s", "presence.grace": "3s"])
         let pid = deployment.workers[0].process.pid
         let report = try await report(
             deployment, "--devices", "60", "--scenario", "reconnect", "--outage", "drain=\(pid)", "--for", "4s")
-        // Half of them, but for those who did not get an answer at first and went to the other worker.
+        // Half of them, except for those that got no answer at first and connected to the other worker.
         #expect((15...45).contains(report.counts.losses))
         #expect(report.counts.goodbyes == ["draining": report.counts.losses])
         #expect(report.counts.present == 60)
     }
 
-    @Test("ends with the report so far when it is interrupted")
+    @Test("prints the report so far when interrupted")
     func interrupted() async throws {
         let deployment = try await Deployment(workers: 1)
         let file = deployment.redis.folder.appending(path: "report.json")
@@ -134,7 +134,7 @@ struct LoadTests {
         #expect(report.counts.present == 20)
     }
 
-    @Test("signs tokens for workers that want some, and says what to do without")
+    @Test("signs tokens for workers that require them, and says what to do without a key")
     func tokens() async throws {
         let secret = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: secret) }
@@ -148,7 +148,7 @@ struct LoadTests {
             try start(deployment, ["--devices", "10"], json: file), endsWith: 69, saying: ["4100", "--secret-file"])
     }
 
-    @Test("says where nobody answers")
+    @Test("names the address that does not answer")
     func nobody() async throws {
         let url = "ws://127.0.0.1:\(try freePort())/v1/connect"
         try await expect(
@@ -157,7 +157,7 @@ struct LoadTests {
     }
 
     @Test(
-        "says what is wrong with its usage",
+        "reports wrong usage",
         arguments: [
             (["--url", "http://127.0.0.1"], 69, "is no address of a worker"),
             (["--scenario", "witness"], 64, "--scenario is idle, storm"),

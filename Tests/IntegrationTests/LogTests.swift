@@ -1,5 +1,5 @@
-// What stands in a worker's log after everything that a device, a stranger and Redis may do: enough for an operator, and
-// nothing about anybody.
+// What a worker logs about everything that devices, attackers and Redis may do: enough for an operator, and no personal
+// data.
 
 import Foundation
 import Harness
@@ -7,7 +7,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("The log of a worker")
+@Suite("A worker's log")
 struct LogTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
     private static let names = ["zebediah", "quixotic", "jabberwock", "slartibartfast", "foreigner", "Zeb-the-Great"]
@@ -18,7 +18,7 @@ struct LogTests {
         var metadata: [String: String]?
     }
 
-    @Test("names nobody at info, and shows no token at any level", arguments: ["info", "trace"])
+    @Test("names no user at level info, and contains no token at any level", arguments: ["info", "trace"])
     func discretion(_ level: String) async throws {
         let secrets = try Secrets()
         let deployment = try await Deployment(
@@ -46,7 +46,7 @@ struct LogTests {
         }
     }
 
-    @Test("has constant messages, each on one page: what asks for something on that about errors")
+    @Test("has constant messages, each documented on one page; those that need action are on the page about errors")
     func messages() throws {
         let (errors, rest) = (try page("errors"), try page("metrics"))
         let calls = try sources().flatMap {
@@ -66,7 +66,7 @@ struct LogTests {
         try String(contentsOf: Self.package.appending(path: "docs/\(name).md"), encoding: .utf8)
     }
 
-    /// The sources of all that runs in a worker.
+    /// The sources of all code that runs in a worker.
     private func sources() throws -> [String] {
         let folder = Self.package.appending(path: "Sources")
         let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
@@ -77,7 +77,7 @@ struct LogTests {
     }
 }
 
-/// A key for tokens and a token for the admin port, in files that go with the value.
+/// A key for tokens and a token for the admin API, in files that are deleted when the value is released.
 private final class Secrets {
     let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
     var key: URL { folder.appending(path: "key") }
@@ -101,9 +101,9 @@ private final class Secrets {
 }
 
 extension LogTests {
-    /// A typical session and hostile ones.
+    /// Runs a typical session and hostile ones.
     ///
-    /// - Returns: all tokens that were shown.
+    /// - Returns: all tokens that were sent.
     private func play(_ worker: WorkerProcess, _ redis: TestRedis, _ secrets: Secrets) async throws -> [String] {
         let good = try await secrets.token("zebediah")
         let foreign = try await secrets.token("foreigner")

@@ -1,4 +1,4 @@
-// A worker whose Redis does not let it do everything.
+// A worker whose Redis user lacks permissions.
 
 import Foundation
 import Harness
@@ -7,9 +7,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("A right that is missing in Redis", .timeLimit(.minutes(1)))
+@Suite("A missing Redis permission", .timeLimit(.minutes(1)))
 struct MissingRightsTests {
-    @Test("a worker does not start without it, and says which it is and how it is given")
+    @Test("keeps a worker from starting, which names the permission and how to grant it")
     func atTheStart() async throws {
         let redis = try await RedisServer()
         try await redis.cli("ACL", "SETUSER", "rollcall", "-zadd", "resetchannels", "&typing:{*}", "&worker:{*}")
@@ -18,12 +18,12 @@ struct MissingRightsTests {
         try await eventually("it has said why") { worker.errors.contains("\n") }
         #expect(worker.errors.contains("ACL SETUSER rollcall &presence:{*} &members:{*} +zadd"), "\(worker.errors)")
         #expect(worker.output.isEmpty)
-        // What was told is enough.
+        // The message names everything that is needed.
         try await redis.cli("ACL", "SETUSER", "rollcall", "&presence:{*}", "&members:{*}", "+zadd")
         _ = try await WorkerProcess("again", redis: redis.url)
     }
 
-    @Test("nor does it start where Redis takes no writes: it waits for a while, and says which setting it is")
+    @Test("or a Redis that refuses writes keeps a worker from starting: it waits, and then names the setting")
     func noWrites() async throws {
         let redis = try await RedisServer(options: ["--min-replicas-to-write", "1"])
         let settings = ["redis.url": redis.url, "redis.connect_timeout": "500ms"]
@@ -41,7 +41,7 @@ struct MissingRightsTests {
         _ = try await patient
     }
 
-    @Test("one that is taken away later is told of in the log")
+    @Test("that is revoked later is reported in the log")
     func later() async throws {
         let redis = try await RedisServer()
         let worker = try await WorkerProcess("w1", redis: redis.url)

@@ -1,4 +1,4 @@
-// What operators do, by the command line, to real workers: why somebody is shown so, who is sent away, what is erased.
+// Operator commands on real workers: explaining a status, disconnecting devices, erasing users.
 
 import Foundation
 import Harness
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("An operator")
 struct OperatorTests {
-    /// What a command printed, and how it ended.
+    /// The output of a command, and its exit code.
     private struct Told {
         var code: Int32
         var output: String
@@ -28,7 +28,7 @@ struct OperatorTests {
         return Told(code: code, output: command.output, errors: command.errors)
     }
 
-    /// The lines, with what is of this run alone as the documentation has it.
+    /// The lines, with values of this run replaced as in the documentation.
     private func lines(_ told: Told, _ deployment: Deployment) -> [String] {
         var text = told.output
         for (index, worker) in deployment.workers.enumerated() {
@@ -38,7 +38,7 @@ struct OperatorTests {
         return moments.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
     }
 
-    @Test("sees two devices on two workers, and which of them decided")
+    @Test("sees two devices on two workers, and which of them decided the status")
     func twoWorkers() async throws {
         let deployment = try await Deployment(workers: 2)
         let phone = try await deployment.workers[0].device("alice", "iphone")
@@ -56,7 +56,7 @@ struct OperatorTests {
         _ = (phone, laptop)
     }
 
-    @Test("sees a device in grace, and for how long it counts")
+    @Test("sees a device in its grace period, and how long it still counts")
     func grace() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["presence.grace": "30s"])
         let phone = try await deployment.workers[0].device("bob", "iphone")
@@ -70,7 +70,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("sees who was owned by a dead worker, before anybody has swept it")
+    @Test("sees a user of a dead worker before the sweep")
     func deadOwner() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["worker.lease": "4s"])
         let dead = deployment.workers[0]
@@ -78,7 +78,7 @@ struct OperatorTests {
         try await tablet.ask(.state(.active))
         dead.crash()
         try await dead.process.exitCode()
-        // Who has just begun sweeps nobody before a lease of its own has gone by.
+        // A worker that has just started sweeps no other before it has watched leases for one lease.
         let judge = try await WorkerProcess("judge", redis: deployment.redis.url, settings: ["worker.lease": "30s"])
         var seen: [String] = []
         try await eventually("its lease has passed", within: .seconds(10)) {
@@ -97,7 +97,7 @@ struct OperatorTests {
         #expect(try await rollcall("send-away", "carol", at: judge).code == 1, "nobody is there to be told")
     }
 
-    @Test("sends a device away from whatever worker, and it is gone at once")
+    @Test("disconnects a device through any worker, with immediate effect")
     func sendAway() async throws {
         let deployment = try await Deployment(workers: 2)
         let phone = try await deployment.workers[0].device("alice", "iphone")
@@ -118,7 +118,7 @@ struct OperatorTests {
         #expect(!deployment.workers.contains { $0.process.errors.contains("alice") })
     }
 
-    @Test("erases a user, and Redis has nothing left that names them")
+    @Test("erases a user, after which Redis contains nothing that names them")
     func erase() async throws {
         let deployment = try await Deployment(workers: 2, settings: Self.shortLease)
         let redis = deployment.redis
@@ -148,8 +148,9 @@ struct OperatorTests {
         await observer.shutdown()
     }
 
-    /// A session that a worker held through the outage wrote the record again after the answer that all is gone.
-    @Test("erases nobody after an outage until every worker has said again whom it holds")
+    /// Regression: a session held through the outage wrote the record again after the answer that everything was
+    /// erased.
+    @Test("erases no user after an outage until every worker has written its sessions again")
     func eraseAfterOutage() async throws {
         let deployment = try await Deployment(workers: 1, on: .server)
         let worker = deployment.workers[0]
@@ -162,8 +163,8 @@ struct OperatorTests {
         #expect(again.process.isRunning)
     }
 
-    /// The worker that was asked knew of no other, and the one that came back wrote the record again.
-    @Test("erases a user whom a worker holds that is cut off, and who stays erased when it is back")
+    /// Regression: the worker that was asked knew of no other, and the one that was cut off wrote the record again.
+    @Test("erases a user with a session on a worker that is cut off, and the user stays erased when it returns")
     func eraseWhileCutOff() async throws {
         let secret = try secret()
         defer { try? FileManager.default.removeItem(at: secret) }
@@ -182,10 +183,10 @@ struct OperatorTests {
         #expect(try await mentions("mallory", in: deployment.redis) == ["revoked:{mallory}"])
     }
 
-    /// So that it is soon known who is there.
+    /// A short lease, so that workers soon know all sessions.
     private static let shortLease = ["worker.lease": "3s"]
 
-    /// As soon as it is known who is there.
+    /// Erases a user as soon as the workers know all sessions.
     private func erase(_ user: String, _ options: String..., at worker: WorkerProcess) async throws -> Told {
         var told = Told(code: 69, output: "", errors: "")
         try await eventually("all is settled", within: .seconds(20)) {
@@ -206,7 +207,7 @@ struct OperatorTests {
         return told.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Every key, field, member and value in which a name stands.
+    /// Returns every key, field, member and value that contains a name.
     private func mentions(_ name: String, in redis: TestRedis) async throws -> [String] {
         let reads = ["string": ["GET"], "hash": ["HGETALL"], "set": ["SMEMBERS"], "zset": ["ZRANGE", "0", "-1"]]
         var found: [String] = []
@@ -219,7 +220,7 @@ struct OperatorTests {
         return found
     }
 
-    @Test("revokes a user's tokens: the old open no session on any worker, a fresh one does")
+    @Test("revokes a user's tokens: the old one opens no session on any worker, a new one does")
     func revoke() async throws {
         let secret = try secret()
         defer { try? FileManager.default.removeItem(at: secret) }
@@ -233,15 +234,16 @@ struct OperatorTests {
         let again = try await WireDevice(port: deployment.workers[1].port)
         try await again.send(.hello(.init(token: old, device: "iphone")))
         #expect(try await again.closed() == .badToken)
-        // A token says to the second when it was issued.
+        // Tokens contain the second in which they were issued.
         let second = Int(Date.now.timeIntervalSince1970)
         try await eventually("the second of the revocation is over") { Int(Date.now.timeIntervalSince1970) > second }
         let fresh = try await deployment.workers[1].device(try await token("alice", secret), "iphone")
         #expect(try await fresh.ask(.state(.idle)) == nil)
     }
 
-    /// A device's name could turn the line round in which it stands, and show another state.
-    @Test("sees names that would turn their line round made harmless, in text and in JSON")
+    /// Regression: bidirectional characters in a device's name could change how its line is displayed, and so show
+    /// another state.
+    @Test("sees bidirectional characters in names escaped, in text and in JSON")
     func unusualNames() async throws {
         let deployment = try await Deployment(workers: 1)
         let worker = deployment.workers[0]
@@ -253,7 +255,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("reaches an admin port by https, if its certificate is vouched for")
+    @Test("reaches an admin port by HTTPS if its certificate is trusted")
     func https() async throws {
         let certificates = try await TestCertificates()
         let pair = try await certificates.issue("admin")
@@ -285,7 +287,7 @@ struct OperatorTests {
         proxy.kill()
     }
 
-    @Test("shows the token from a file, standard input or the environment, and never as an argument")
+    @Test("passes the token by file, standard input or environment, and never as an argument")
     func tokens() async throws {
         let token = "0123456789abcdef0123456789abcdef"
         let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
@@ -306,7 +308,7 @@ struct OperatorTests {
         #expect(try await rollcall("watch", "alice").errors.contains("--token-file or ROLLCALL_TOKEN"))
     }
 
-    @Test("says which token is missing where a token file or standard input is empty")
+    @Test("gets an error that names the missing token if a token file or standard input is empty")
     func emptyTokens() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -319,7 +321,7 @@ struct OperatorTests {
         #expect(shell.errors.contains("no token came on standard input"))
     }
 
-    @Test("is told what to do where nobody answers, or a token is wanted")
+    @Test("is advised what to do if no worker answers, or if a token is required")
     func unreachable() async throws {
         let port = try freePort()
         let nobody = try await rollcall("workers", "--admin", "http://127.0.0.1:\(port)")

@@ -1,4 +1,4 @@
-// A worker that is told to stop sends its devices elsewhere and leaves nothing in doubt.
+// A worker that receives SIGTERM sends its devices elsewhere and ends its lease.
 
 import Foundation
 import Harness
@@ -6,9 +6,9 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A worker that is told to stop")
+@Suite("A worker on SIGTERM")
 struct OrderlyStopTests {
-    @Test("says goodbye to every device, ends its lease at the grace and exits with 0", arguments: [SIGTERM, SIGINT])
+    @Test("sends goodbye to all devices, ends its lease with the grace and exits with 0", arguments: [SIGTERM, SIGINT])
     func drains(on signal: Int32) async throws {
         let deployment = try await Deployment(
             workers: 1, settings: ["presence.grace": "3s", "worker.drain": "1s"])
@@ -32,7 +32,7 @@ struct OrderlyStopTests {
         #expect((1000...3000).contains(ahead), "the lease ends in \(ahead) ms")
     }
 
-    @Test("leaves at once, and takes its lease along, if it has no devices")
+    @Test("exits at once, and ends its lease, if it has no devices")
     func nobodyThere() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["presence.grace": "31s", "worker.drain": "30s"])
         let (worker, redis) = (deployment.workers[0], deployment.redis)
@@ -44,7 +44,7 @@ struct OrderlyStopTests {
         #expect(end <= Int(Date().timeIntervalSince1970 * 1000))
     }
 
-    @Test("tells its devices of another worker, but of none that leaves too")
+    @Test("names another worker to its devices, but none that is stopping too")
     func handsOver() async throws {
         let deployment = try await Deployment(workers: 2)
         let redis = deployment.redis
@@ -58,14 +58,14 @@ struct OrderlyStopTests {
         #expect(try await lingers.closed() == .draining)
     }
 
-    @Test("tells its devices of no worker that shares its address, where a load balancer finds one")
+    @Test("names no worker with the same address, where a load balancer chooses one")
     func sharedAddress() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["edge.public_url": "wss://chat.example/v1/connect", "worker.drain": "1s"])
         #expect(try await destination(of: deployment.workers[0]) == nil)
     }
 
-    /// Where a worker that is told to stop sends its device.
+    /// Returns where a worker that receives SIGTERM sends its device.
     private func destination(of worker: WorkerProcess) async throws -> String? {
         let device = try await worker.device("alice", "phone")
         worker.process.signal(SIGTERM)
@@ -75,7 +75,7 @@ struct OrderlyStopTests {
         return goodbyes.first?.to
     }
 
-    @Test("is not seen by those who look: its devices go on elsewhere")
+    @Test("is not noticed by observers: its devices reconnect elsewhere")
     func drainIsNotSeen() async throws {
         let deployment = try await Deployment(workers: 2)
         let bob = try await deployment.client("bob", "laptop", on: 1)
@@ -87,7 +87,7 @@ struct OrderlyStopTests {
         #expect(try await first.closed() == .draining)
         let second = try await deployment.workers[1].device("alice", "phone")
         #expect(try await deployment.workers[0].process.exitCode() == 0)
-        // The lease of the one that left has passed for sure when a change made after that is seen.
+        // When an observer sees a change made after this, the stopped worker's lease has certainly expired.
         try await eventually("the drained worker's lease is over") {
             let worker = deployment.workers[0].incarnation
             return try await deployment.redis.cli("ZSCORE", "{workers}", worker).isEmpty

@@ -1,6 +1,6 @@
-// The times within which others see what somebody does, on real workers. On a machine that has no time for this process
-// it has none for the workers either: what is measured in such moments does not count, and what every answer of a worker
-// takes then is allowed for.
+// The time limits until other users see a change, on real workers. When this process gets no processor time, the
+// workers get none either. Such measurements do not count, and the time that any answer of a worker takes is subtracted
+// from the others.
 
 import FaultSuite
 import Foundation
@@ -10,13 +10,13 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("Others see", .serialized)
+@Suite("Time until other users see", .serialized)
 struct PromisedTimesTests {
-    /// What was measured of one thing, and how long the worker took to answer anything at all in the same run.
+    /// The measurements of one kind, and how long the worker took for any answer in the same run.
     private struct Measured: CustomStringConvertible {
         var times: [Duration] = []
         var floor: [Duration] = []
-        /// Measurements that do not count, since this process was not run meanwhile.
+        /// The number of measurements that do not count, because this process was not scheduled.
         var starved = 0
 
         func percentile(_ share: Double, of times: [Duration]) -> Duration {
@@ -24,8 +24,8 @@ struct PromisedTimesTests {
             return sorted.isEmpty ? .zero : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
         }
 
-        /// The 99th percentile, less what a bare answer takes at that percentile beyond a millisecond: of that, twenty at
-        /// most, since a worker that is slow at everything keeps no promise.
+        /// The 99th percentile, minus the time beyond one millisecond that a plain answer takes at that percentile. At
+        /// most 20 ms are subtracted, since a worker that answers everything slowly breaks its promises.
         var judged: Duration {
             let machine = min(percentile(0.99, of: floor), .milliseconds(20)) - .milliseconds(1)
             return percentile(0.99, of: times) - max(.zero, machine)
@@ -39,7 +39,7 @@ struct PromisedTimesTests {
         }
     }
 
-    /// How long a worker takes to answer what needs neither Redis nor another worker.
+    /// Returns how long a worker takes to answer a message that needs neither Redis nor another worker.
     private func floor(of device: WireDevice) async throws -> Duration {
         let start = ContinuousClock.now
         let before = device.messages.count
@@ -54,7 +54,7 @@ struct PromisedTimesTests {
         return .now - start
     }
 
-    /// Notes a measurement unless this process was starved during it.
+    /// Records a measurement, unless this process was not scheduled during it.
     private func note(
         _ time: Duration, since start: ContinuousClock.Instant, by metronome: Metronome, in measured: inout Measured
     ) {
@@ -62,7 +62,7 @@ struct PromisedTimesTests {
     }
 
     @Test(
-        "T11: typing within 50 ms, and its end within 100 ms of the stop, in 99 of 100 cases", .timeLimit(.minutes(5)))
+        "typing: 50 ms, and its end: 100 ms after the stop, in 99 of 100 cases", .timeLimit(.minutes(5)))
     func typing() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["limits.message_rate": "10000", "limits.message_burst": "10000"])
@@ -78,7 +78,7 @@ struct PromisedTimesTests {
         #expect(gone.holds(.milliseconds(100)), "\(gone)")
     }
 
-    /// A machine that has no time for the workers is not slow each time; workers that are slow are.
+    /// A busy machine is not slow in every attempt; slow workers are.
     private static let attempts = 3
 
     private func measureTyping(
@@ -86,7 +86,7 @@ struct PromisedTimesTests {
     ) async throws -> (shown: Measured, gone: Measured) {
         let metronome = Metronome()
         var (shown, gone) = (Measured(), Measured())
-        // A worker forwards one start a second and conversation, so each measurement has a conversation of its own.
+        // A worker forwards one start per second and conversation, so each measurement uses a new conversation.
         for number in 0..<400 where shown.times.count < 200 || gone.times.count < 200 {
             let conversation = try ConversationID("c\(attempt)-\(number)")
             let seen = Observer(bob.typing(in: conversation))
@@ -110,9 +110,9 @@ struct PromisedTimesTests {
         return (shown, gone)
     }
 
-    @Test("P5: a change of presence within 100 ms, in 99 of 100 cases", .timeLimit(.minutes(5)))
+    @Test("a change of presence: 100 ms, in 99 of 100 cases", .timeLimit(.minutes(5)))
     func presence() async throws {
-        // Each change counts as the first after a quiet time, which is shown at once.
+        // Without coalescing, each change counts as the first after a quiet time, and is published at once.
         let deployment = try await Deployment(
             workers: 2,
             settings: [
@@ -141,7 +141,7 @@ struct PromisedTimesTests {
         #expect(measured.holds(.milliseconds(100)), "\(measured)")
     }
 
-    @Test("P6: the presence of fifty users, asked for once, within a second")
+    @Test("the presence of 50 users in a single request: one second")
     func fetch() async throws {
         let deployment = try await Deployment(workers: 1)
         var devices: [WireDevice] = []
@@ -158,7 +158,7 @@ struct PromisedTimesTests {
         withExtendedLifetime(devices) {}
     }
 
-    @Test("T12: typing comes from conversations that were joined, until they are left, and from no other")
+    @Test("typing comes only from conversations that were joined, until they are left")
     func onlyObserved() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.workers[0].device("alice", "phone")
@@ -168,15 +168,15 @@ struct PromisedTimesTests {
         }
         for conversation in ["c1", "c2"] as [ConversationID] { try await bob.ask(.join(conversation, presence: false)) }
         try await bob.ask(.leave("c2"))
-        // What is told of the first comes after anything that would have been told of the others.
+        // Updates of the first conversation arrive after any that would have been sent for the others.
         for conversation in ["c3", "c2", "c1"] as [ConversationID] { try await alice.ask(.typing(conversation, true)) }
         try await eventually("bob sees alice") { try await bob.typing(in: "c1")?.count == 1 }
         #expect(try await bob.typing(in: "c2")?.count == 0)
         #expect(try await bob.typing(in: "c3") == nil)
     }
 
-    /// All along the device goes on typing: what it says as no member any more counts nowhere.
-    @Test("T13: a member removed while typing is gone everywhere within half a second, hears it, and cannot type again")
+    /// The device continues to type: what it sends after its removal has no effect.
+    @Test("a removed member's typing ends everywhere within 500 ms, the member is notified, and cannot type again")
     func removedWhileTyping() async throws {
         let deployment = try await Deployment(workers: 2)
         let conversation: ConversationID = "c"
@@ -213,7 +213,7 @@ struct PromisedTimesTests {
         }
     }
 
-    @Test("with conversations closed by default, nobody joins or types where no members are set, and members do")
+    @Test("if conversations are closed by default, only members join and type")
     func closedByDefault() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["conversations.default": "closed"])
         try await deployment.redis.cli("HSET", "members:{ours}", "{managed}", "1", "alice", "Alice")
@@ -228,7 +228,7 @@ struct PromisedTimesTests {
         #expect(try await mallory.ask(.join("ours", presence: false))?.code == .notAMember)
     }
 
-    @Test("a stop is acknowledged when nothing of it is left in Redis, also where the start was deferred")
+    @Test("a stop is acknowledged when nothing of it is left in Redis, even if the start was deferred")
     func stopsAcknowledged() async throws {
         let deployment = try await Deployment(workers: 1)
         let alice = try await deployment.workers[0].device("alice", "phone")

@@ -1,12 +1,12 @@
-// The faults of the suite that are over soon, once each; `make faults` goes through all of them, many times.
+// Runs the short faults of the fault suite once each; `make faults` runs all of them many times.
 
 import FaultSuite
 import TestSupport
 import Testing
 
-@Suite("The quick part of the fault suite")
+@Suite("The short faults of the fault suite")
 struct QuickFaultTests {
-    // A round that broke while the machine had no time for the workers is played again, up to three times.
+    // A round that failed while the machine was busy is repeated, up to three times.
     @Test("every promise holds", .timeLimit(.minutes(6)))
     func promisesHold() async throws {
         let jobs = Fault.quick.map { Job($0, .short, on: .usual) }

@@ -1,4 +1,4 @@
-// What an operator sees with `redis-cli` and nothing else, as the protocol's page says.
+// What operators see with `redis-cli`, as described on the protocol page.
 
 import Foundation
 import Harness
@@ -6,7 +6,7 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("Seen with redis-cli")
+@Suite("Redis seen with redis-cli")
 struct RedisViewTests {
     @Test("a typing key lives one to three seconds and is gone three seconds after the last signal")
     func typingKeyLives() async throws {
@@ -27,13 +27,13 @@ struct RedisViewTests {
         #expect(try await redis.cli("EXISTS", "typing:{c42}") == "0")
     }
 
-    @Test("a user's record reads well")
+    @Test("a user's record is readable")
     func recordReadsWell() async throws {
         let deployment = try await Deployment(workers: 2)
         let redis = deployment.redis
         let phone = try await deployment.workers[0].device("alice", "phone")
         let laptop = try await deployment.workers[1].device("alice", "laptop", state: .idle)
-        // Acknowledged when it is written, and what the same session said before it.
+        // Acknowledged when it is written, and after everything that the same session sent before.
         try await phone.ask(.state(.active))
         try await laptop.ask(.state(.idle))
 
@@ -61,14 +61,14 @@ struct RedisViewTests {
         #expect(worker["format"] == "1")
     }
 
-    @Test("the channels tell each change once, as JSON")
+    @Test("the channels publish each change once, as JSON")
     func channelsTellEachChangeOnce() async throws {
         let deployment = try await Deployment(workers: 2)
         let typingHeard = try await deployment.redis.listener(on: "typing:{c42}")
         let presenceHeard = try await deployment.redis.listener(on: "presence:{alice}")
 
         let alice = try await deployment.workers[0].device("alice", "phone")
-        // The other worker is interested too, and must not say anything a second time.
+        // The other worker follows them too, and must not publish a second time.
         let bob = try await deployment.workers[1].device("bob", "phone")
         let (c42, user): (ConversationID, UserID) = ("c42", "alice")
         try await bob.ask(.watch([user]))

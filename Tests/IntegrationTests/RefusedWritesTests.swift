@@ -1,5 +1,5 @@
-// A Redis that answers reads and refuses writes: devices come and go all the while, and leave neither memory in the worker
-// nor work for when Redis takes writes again.
+// Redis answers reads and refuses writes: devices that connect and leave meanwhile must cost neither memory in the
+// worker nor writes once Redis accepts writes again.
 
 import Foundation
 import Harness
@@ -10,9 +10,9 @@ import Testing
 
 @Suite("While Redis refuses writes")
 struct RefusedWritesTests {
-    /// How Redis comes to refuse writes, and to take them again.
+    /// Why Redis refuses writes.
     enum Refusal: String, CaseIterable, CustomTestStringConvertible {
-        /// `NOREPLICAS`: no replica follows.
+        /// `NOREPLICAS`: there are no replicas.
         case noReplicas
         /// `MISCONF`: a snapshot could not be saved.
         case cannotSave
@@ -24,7 +24,7 @@ struct RefusedWritesTests {
             case .noReplicas: try await redis.cli("CONFIG", "SET", "min-replicas-to-write", "1")
             case .cannotSave:
                 try await redis.cli("CONFIG", "SET", "save", "3600 100000000")
-                // A folder stands where the snapshot would be saved.
+                // Saving a snapshot fails, because its path is a directory.
                 try FileManager.default.createDirectory(
                     at: redis.folder.appending(path: "dump.rdb/inside"), withIntermediateDirectories: true)
                 try await redis.cli("BGSAVE")
@@ -44,7 +44,7 @@ struct RefusedWritesTests {
     }
 
     @Test(
-        "devices that come and go leave nothing, reads are answered, and only who is there is written afterwards",
+        "devices that connect and leave cost nothing, reads are answered, and only connected devices are written later",
         arguments: Refusal.allCases)
     func comeAndGo(_ refusal: Refusal) async throws {
         let settings = [
@@ -88,13 +88,13 @@ struct RefusedWritesTests {
         }
         try await Task.sleep(for: .seconds(4))
         let written = try await writes(of: redis) - before
-        // Three sessions and heartbeats; every session that came and went would add one at least.
+        // Three sessions and heartbeats; every session that connected and left would add at least one.
         #expect(written < 150, "\(written) commands")
         for device in [alice, bob, newcomer] { #expect(try await device.ask(.state(.active)) == nil) }
         #expect(worker.process.errors.split(separator: "\n").count { $0.contains("heartbeat failed") } < 5)
     }
 
-    /// How many commands have published, or changed what presence consists of.
+    /// Returns how many commands have published, or changed presence data.
     private func writes(of redis: TestRedis) async throws -> Int {
         try await redis.cli("INFO", "commandstats").split(whereSeparator: \.isNewline).reduce(0) { sum, line in
             guard let match = line.firstMatch(of: #/cmdstat_(hset|hdel|sadd|srem|publish):calls=(\d+)/#) else {

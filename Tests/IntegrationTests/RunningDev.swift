@@ -1,4 +1,4 @@
-// `rollcall dev` as a test runs it: beside others, and with an eye on all that it starts.
+// A running `rollcall dev` and everything that it starts.
 
 import Foundation
 import Harness
@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What `rollcall dev --json` says first.
+/// The first line that `rollcall dev --json` prints.
 struct Ready: Decodable {
     let page: String
     let redis: Redis
@@ -34,16 +34,16 @@ struct Ready: Decodable {
     }
 }
 
-/// A running `rollcall dev` with a temporary folder of its own.
+/// A running `rollcall dev` with a temporary folder.
 struct RunningDev {
     let process: ChildProcess
     let ready: Ready
     private let folder: URL
-    /// How many processes it has started when all run.
+    /// The number of processes that it starts in all.
     private let childCount: Int
 
-    /// - Parameter children: Redis, its watcher, two workers and redis-cli, which follows a Redis that was started again;
-    ///   with sentinels, more of the first two; on a cluster, more of all but workers.
+    /// - Parameter children: Redis, its watcher, two workers, and a redis-cli that follows a restarted Redis. With
+    ///   sentinels, there are more of the first two; on a cluster, more of all except workers.
     init(_ options: [String] = [], children: Int = 5) async throws {
         childCount = children
         folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-test-\(UUID().uuidString)")
@@ -59,16 +59,16 @@ struct RunningDev {
         self.process = process
     }
 
-    /// Kills a part and starts it, as the page does.
+    /// Kills one of its processes and restarts it, as the page does.
     ///
-    /// - Parameter between: what is done while it is down.
+    /// - Parameter between: what to do while it is down.
     func startAnew(_ part: String, between: () async throws -> Void = {}) async throws {
         #expect(try await post("parts/\(part)/crash") == 204)
         try await between()
         #expect(try await post("parts/\(part)/start") == 204)
     }
 
-    /// Asks as the page does.
+    /// Sends a request as the page does.
     private func post(_ path: String) async throws -> Int? {
         let page = try #require(URL(string: ready.page))
         var request = URLRequest(url: page.appending(path: path))
@@ -78,7 +78,7 @@ struct RunningDev {
         return (response as? HTTPURLResponse)?.statusCode
     }
 
-    /// Whatever runs before the end is gone after it, and so is what it wrote.
+    /// Checks that all processes and files from before `end` are gone after it.
     func expectNothingLeft(after end: () async throws -> Void) async throws {
         try await eventually("all processes run") { children.count == childCount }
         let pids = children
@@ -92,7 +92,7 @@ struct RunningDev {
         try FileManager.default.removeItem(at: folder)
     }
 
-    /// Ends it as Ctrl-C does, after which nothing is left.
+    /// Stops it as Ctrl-C does, and checks that nothing is left.
     func endsInOrder() async throws {
         try await expectNothingLeft {
             process.signal(SIGINT)
@@ -101,12 +101,12 @@ struct RunningDev {
         }
     }
 
-    /// What a server answers.
+    /// Returns what a server answers.
     static func ask(_ port: Int, _ words: String...) async throws -> String {
         try await ask(port, words)
     }
 
-    /// As above.
+    /// Returns what a server answers, as above.
     static func ask(_ port: Int, _ words: [String]) async throws -> String {
         let cli = try ChildProcess(["redis-cli", "-p", "\(port)"] + words)
         try await cli.exitCode()
@@ -114,7 +114,7 @@ struct RunningDev {
         return cli.output.trimmingCharacters(in: .newlines)
     }
 
-    /// The process, a child of this one, of the server that listens on a port at this moment.
+    /// Returns the process, a child of this one, of the server that listens on a port at the moment.
     func server(on port: Int) async throws -> Int32 {
         let info = try await Self.ask(port, "INFO", "server")
         let pid = try #require(info.firstMatch(of: /process_id:(\d+)/).flatMap { Int32($0.output.1) })

@@ -1,4 +1,4 @@
-// Workers on a primary that real sentinels name; the fault suite goes through more, many times.
+// Workers on a primary found through real sentinels; the fault suite covers more cases, many times.
 
 import Foundation
 import Harness
@@ -6,9 +6,9 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("Workers under sentinels", .timeLimit(.minutes(2)))
+@Suite("Workers with sentinels", .timeLimit(.minutes(2)))
 struct SentinelTests {
-    @Test("go together from a primary that dies to the next, with all that is on them")
+    @Test("move together from a failed primary to the new one, with all of their sessions")
     func failover() async throws {
         let set = try await SentinelSet()
         let first = try await WorkerProcess("w1", redis: set.url)
@@ -36,7 +36,7 @@ struct SentinelTests {
         #expect(!wasOffline && alice.close == nil && bob.close == nil)
     }
 
-    @Test("begin on the primary of the newest failover, though the first sentinel that they are given has missed it")
+    @Test("start on the primary of the latest failover, though the first sentinel in their list has missed it")
     func disagreement() async throws {
         let set = try await SentinelSet()
         let primary = try await set.failOver()
@@ -48,7 +48,7 @@ struct SentinelTests {
         #expect(try await old.cli("DBSIZE") == "0")
     }
 
-    @Test("do not start where the sentinels know no primary of the name, and say so")
+    @Test("do not start if the sentinels know no primary of that name, and say so")
     func unknownName() async throws {
         let redis = try await RedisServer()
         let sentinel = try await Sentinel(watching: redis.port, as: "mymaster", quorum: 1)

@@ -1,5 +1,5 @@
-// A device that stops reading while everything changes: a real worker tells it the newest state when it reads again, or
-// lets it go, and the device beside it notices nothing.
+// A device stops reading while everything changes: a real worker sends it the newest state when it reads again, or
+// closes the connection. The device next to it is unaffected.
 
 import Harness
 import RollcallClient
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A device that stops reading")
 struct SlowReaderTests {
-    @Test("sees the newest of everything within two seconds, in few messages, and who reads has seen all in time")
+    @Test("gets the newest state within two seconds, in few messages; other devices get all updates in time")
     func readsAgain() async throws {
         let deployment = try await Deployment(workers: 1, on: .server)
         let (slow, fast) = try await pair(on: deployment.workers[0])
@@ -27,7 +27,7 @@ struct SlowReaderTests {
         #expect(slow.close == nil)
     }
 
-    @Test("is told so and closed if it goes on like that for too long; who reads is not")
+    @Test("is closed with a reason if it does not read for too long; other devices are not")
     func neverReads() async throws {
         let deployment = try await Deployment(
             workers: 1, settings: ["limits.outbound_bytes": "65536", "limits.slow_for": "1s"], on: .server)
@@ -45,7 +45,8 @@ struct SlowReaderTests {
         #expect(try await fast.ask(.state(.idle)) == nil)
     }
 
-    /// Both watch all that will change; the first has small buffers, so that its worker feels soon that it does not read.
+    /// Both watch everything that changes. The first has small buffers, so that its worker soon notices that it does
+    /// not read.
     private func pair(on worker: WorkerProcess) async throws -> (slow: WireDevice, fast: WireDevice) {
         let slow = try await WireDevice(port: worker.port, receiveBuffer: 4096)
         try await slow.hello(token: "slow", device: "phone")
@@ -57,7 +58,7 @@ struct SlowReaderTests {
         return (slow, fast)
     }
 
-    /// What a device has seen since somebody began to look.
+    /// What a device has seen since observation began.
     private struct Sight {
         private let device: WireDevice
         private(set) var statuses: [UserID: PresenceStatus] = [:]
@@ -88,8 +89,8 @@ struct SlowReaderTests {
     }
 }
 
-/// Two hundred users who change their presence at once, many times a second, and a conversation in which ever more
-/// people type.
+/// 200 users who change their presence at the same time, several times a second, and a conversation in which more and
+/// more users type.
 private struct Storm {
     static let users = (0..<200).map { try! UserID("user-\($0)") }
     static let typists = 300
@@ -98,7 +99,7 @@ private struct Storm {
     let process: ChildProcess
     private let redis: RedisServer
 
-    /// Published is what a worker would publish; nobody's record says so, since nobody reads it.
+    /// Publishes what a worker would publish. No record is written, since none is read.
     private static let script = """
         local round = redis.call('INCR', 'round')
         local time = redis.call('TIME')
@@ -122,7 +123,7 @@ private struct Storm {
         ])
     }
 
-    /// A last round, in which everybody goes offline.
+    /// A last round, in which all users go offline.
     func end() async throws {
         try await redis.cli("EVAL", Self.script, "0", "end")
     }

@@ -1,4 +1,4 @@
-// A worker that speaks TLS itself, and clients that trust its private authority.
+// A worker that serves TLS itself, and clients that trust its private certificate authority.
 
 import Foundation
 import Harness
@@ -6,11 +6,11 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A worker under TLS", .timeLimit(.minutes(5)))
+@Suite("A worker with TLS", .timeLimit(.minutes(5)))
 struct TLSTests {
     private static let tests = URL(filePath: #filePath).appending(path: "../..").standardized
 
-    @Test("serves the client library, and Python's websockets")
+    @Test("serves the client library and Python's websockets")
     func serves() async throws {
         let certificates = try await TestCertificates()
         let pair = try await certificates.issue("worker")
@@ -32,7 +32,7 @@ struct TLSTests {
             Self.tests.appending(path: "interop/requirements.txt").path,
             Self.tests.appending(path: "interop/tls.py").path, worker.edge, certificates.authority.path,
         ])
-        // The first run fetches the package.
+        // The first run downloads the package.
         let code = try await python.exitCode(within: .seconds(120))
         try await eventually("what it said is read") { python.outputEnded }
         #expect(code == 0, "\(python.errors)")
@@ -40,7 +40,7 @@ struct TLSTests {
         await alice.shutdown()
     }
 
-    @Test("speaks TLS to Redis, with certificates and a password that change while it runs")
+    @Test("connects to Redis by TLS, with certificates and a password that change while it runs")
     func redis() async throws {
         let certificates = try await TestCertificates()
         let own = try await certificates.issue("worker")
@@ -70,7 +70,7 @@ struct TLSTests {
         #expect(alice.close == nil)
     }
 
-    @Test("does not start before a Redis that nobody vouches for, and says what to do")
+    @Test("does not start if Redis's certificate is not trusted, and says what to do")
     func stranger() async throws {
         let certificates = try await TestCertificates()
         let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
@@ -80,7 +80,7 @@ struct TLSTests {
         #expect(worker.errors.contains("nobody whom we trust vouches for its certificate (set redis.authority"))
     }
 
-    @Test("does not start with a key that is another certificate's, and says so")
+    @Test("does not start with a key of another certificate, and says so")
     func mismatch() async throws {
         let certificates = try await TestCertificates()
         let (first, second) = (try await certificates.issue("first"), try await certificates.issue("second"))

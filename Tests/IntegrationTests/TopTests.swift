@@ -1,4 +1,4 @@
-// `rollcall top` against what is counted by hand and by Redis.
+// Compares `rollcall top` with counts of the test and of Redis.
 
 import Foundation
 import Harness
@@ -7,9 +7,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("What top says")
+@Suite("rollcall top")
 struct TopTests {
-    /// The object of `rollcall top --once --json`.
+    /// The object that `rollcall top --once --json` prints.
     private struct Told: Decodable {
         struct Worker: Decodable {
             var alive: Bool
@@ -42,7 +42,7 @@ struct TopTests {
         return try JSONDecoder().decode(Told.self, from: Data(command.output.utf8))
     }
 
-    /// How often Redis has run a command.
+    /// Returns how often Redis has run a command.
     private func calls(_ command: String, _ redis: TestRedis) async throws -> Int {
         let lines = try await redis.everywhere("INFO", "commandstats").flatMap { $0.split(whereSeparator: \.isNewline) }
         let counts = lines.filter { $0.hasPrefix("cmdstat_\(command):calls=") }
@@ -76,18 +76,18 @@ struct TopTests {
             try await top(worker).sum(\.published) - before.sum(\.published) == 60
         }
         let after = try await top(worker)
-        // Fifty signals and ten stops, each of which is one message on the conversation's channel. Sentinels publish, too.
+        // 50 signals and 10 stops, each of which is one message on the conversation's channel. Sentinels publish too.
         let published = try await calls(publish, redis) - publishedBefore
         #expect(redis.kind == .sentinel ? published >= 60 : published == 60)
         #expect(try await calls("evalsha", redis) >= 60)
         #expect((50...60).contains(after.sum(\.signals) - before.sum(\.signals)))
-        // Each of ten began and ended, and nine others saw it: in one message or more.
+        // Each of ten users started and stopped, and the nine others saw it in one or more messages.
         #expect(after.sum(\.delivered) - before.sum(\.delivered) >= 20)
         _ = devices
     }
 
-    /// It ended with 69.
-    @Test("is said while Redis is away, too")
+    /// Regression: it exited with 69.
+    @Test("works while Redis is away")
     func withoutRedis() async throws {
         let deployment = try await Deployment(workers: 1)
         try await deployment.redis.kill()

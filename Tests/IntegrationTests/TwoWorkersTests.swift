@@ -1,4 +1,4 @@
-// People on different workers see each other: the apps are real clients, the workers real processes.
+// Users on different workers see each other: the applications are real clients, the workers real processes.
 
 import FaultSuite
 import Harness
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Two workers, one Redis")
 struct TwoWorkersTests {
-    @Test("T11: typing shows on the other worker and goes with the stop")
+    @Test("typing is shown on the other worker, and ends with the stop")
     func typingShowsAndGoes() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.client("alice", "phone", on: 0)
@@ -24,7 +24,7 @@ struct TwoWorkersTests {
         #expect(seen.all.count == 3, "each change once: \(seen.all)")
     }
 
-    @Test("T11: typing goes three seconds after the last signal of a device that stays and says no more")
+    @Test("typing ends three seconds after the last signal of a device that stays connected but sends nothing")
     func typingExpires() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.workers[0].device("alice", "phone")
@@ -32,7 +32,7 @@ struct TwoWorkersTests {
         let seen = Observer(bob.typing(in: "c42"))
         try await alice.ask(.join("c42", presence: false))
 
-        // A machine that has no time for workers is not late each time.
+        // A busy machine is not slow in every attempt.
         var times: [Duration] = []
         repeat {
             let metronome = Metronome()
@@ -46,7 +46,7 @@ struct TwoWorkersTests {
         #expect(times.contains { $0 <= .milliseconds(3150) }, "\(times)")
     }
 
-    @Test("T7, T11: typing goes within three seconds of the last signal when its worker is killed")
+    @Test("typing ends within three seconds of the last signal when its worker is killed")
     func typingEndsWithItsWorker() async throws {
         let deployment = try await Deployment(workers: 2)
         let alice = try await deployment.workers[0].device("alice", "phone")
@@ -65,7 +65,7 @@ struct TwoWorkersTests {
         #expect(try await deployment.redis.cli("EXISTS", "typing:{c42}:alice") == "0")
     }
 
-    @Test("P6: one call fetches more users than a worker serves a session at once")
+    @Test("one call fetches more users than a worker looks up for a session at once")
     func manyFetched() async throws {
         let deployment = try await Deployment(workers: 1, settings: ["limits.watched_users": "100"])
         let users = try (0..<350).map { try UserID("u\($0)") }
@@ -74,7 +74,7 @@ struct TwoWorkersTests {
         #expect(found.count == users.count)
     }
 
-    @Test("T13: nobody sees themselves typing, on whichever device and worker")
+    @Test("users never see their own typing, on any device and worker")
     func ownTypingIsNotShown() async throws {
         let deployment = try await Deployment(workers: 2)
         let phone = try await deployment.client("alice", "phone", on: 0)
@@ -87,7 +87,7 @@ struct TwoWorkersTests {
         let input = phone.typingInput(in: "c42")
         input.edited("h")
         try await others.sees(typing: ["alice"], within: .seconds(1))
-        // What the worker tells the laptop of others comes after anything that it would have told of alice.
+        // Updates about others arrive at the laptop after any that would have been about Alice.
         let reply = bob.typingInput(in: "c42")
         reply.edited("y")
         try await own.sees(typing: ["bob"], within: .seconds(1))
@@ -95,7 +95,7 @@ struct TwoWorkersTests {
         #expect(own.all.allSatisfy { $0.count <= 1 }, "\(own.all)")
     }
 
-    @Test("P2: a user is online while any device is, away while the best is idle, offline with the last")
+    @Test("a user is online while any device is, away while the best is idle, and offline without devices")
     func presenceOverTwoDevices() async throws {
         let deployment = try await Deployment(workers: 2)
         let bob = try await deployment.client("bob", "laptop", on: 1)
@@ -122,7 +122,7 @@ struct TwoWorkersTests {
         #expect(now.since(lastSeen) < .seconds(2))
     }
 
-    @Test("P5: a goodbye counts at once, a lost connection after the grace, a return within it not at all")
+    @Test("a goodbye takes effect at once, a lost connection after the grace period, and a return within it not at all")
     func graceAfterLoss() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["presence.grace": "2s", "worker.drain": "1s"])

@@ -1,5 +1,6 @@
-// What ten seconds of typing cost everybody on the way: the wire of the one who types, Redis, and the wire of those who
-// look. Keys come as a quick typist strikes them, through a real client, real workers and a real Redis.
+// The cost of ten seconds of typing for everything involved: the connection of the typing user, Redis, and the
+// connections of observers. Keys come at the pace of a fast typist, through a real client, real workers and a real
+// Redis.
 
 import Foundation
 import Harness
@@ -10,7 +11,7 @@ import Testing
 
 @Suite("Typing on the wire")
 struct TypingOnTheWireTests {
-    @Test("T4: ten seconds at twelve keys a second are ten signals at most, and one appearance, without flicker")
+    @Test("ten seconds at twelve keys per second cause ten signals at most, and are shown once without flicker")
     func tenSeconds() async throws {
         let deployment = try await Deployment(workers: 2)
         let proxy = try await Proxy(to: deployment.workers[0].port)
@@ -43,7 +44,7 @@ struct TypingOnTheWireTests {
             the wire, \(try redis.typing().count) messages published in Redis, \(frames.count) frames at an observer, \
             \(seen.all.count - 1) changes in its app
             """)
-        // The first after 0.3 s, then one a second: ten, unless the machine was late.
+        // The first after 0.3 s, then one per second: ten, unless the machine is slow.
         #expect(signals.count { $0 } >= 9 && Double(signals.count { $0 }) <= typed / .seconds(1) + 0.7)
         #expect(signals.count { !$0 } == 1 && signals.last == false)
         #expect(try redis.typing() == signals, "each signal is one message in Redis")
@@ -52,7 +53,7 @@ struct TypingOnTheWireTests {
         #expect(seen.all.map(\.count) == [0, 1, 0])
     }
 
-    /// Alice types for ten seconds and sends.
+    /// Types as Alice for ten seconds, and sends the message.
     ///
     /// - Returns: how long it took.
     private func type(over proxy: Proxy) async throws -> Duration {
@@ -63,7 +64,7 @@ struct TypingOnTheWireTests {
         let begin = ContinuousClock.now
         var text = ""
         for key in 0..<120 {
-            // The pace of the keys is what the test is about.
+            // Sleeps, because the test depends on the pace of the keys.
             try await Task.sleep(until: begin + .seconds(10) * key / 120, clock: .continuous)
             text += key % 6 == 5 ? " " : "x"
             input.edited(text)
@@ -74,7 +75,7 @@ struct TypingOnTheWireTests {
     }
 }
 
-/// A third party that reads a channel of Redis.
+/// A third party that reads a Redis channel.
 private struct Subscriber {
     private struct Change: Decodable {
         let typing: Bool
@@ -86,7 +87,7 @@ private struct Subscriber {
         process = try await redis.listener(on: channel)
     }
 
-    /// Whether somebody was said to type, message by message.
+    /// Returns, for each message, whether it says that a user types.
     func typing() throws -> [Bool] {
         try process.output.split(separator: "\n").filter { $0.hasPrefix("{") }
             .map { try JSONDecoder().decode(Change.self, from: Data($0.utf8)).typing }

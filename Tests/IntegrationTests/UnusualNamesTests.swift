@@ -1,4 +1,4 @@
-// Names that an application may give, end to end: through both ports, Redis, the command line and a sweep.
+// Unusual but valid names, end to end: through both ports, Redis, the command line and a sweep.
 
 import Foundation
 import Harness
@@ -28,7 +28,7 @@ struct UnusualNamesTests {
             + "}"
     }
 
-    @Test("replace, type, are watched, sent away and swept as all others are")
+    @Test("connect, reconnect, type, and are watched, disconnected and swept like all others")
     func sessions() async throws {
         let deployment = try await Deployment(workers: 2, settings: ["worker.lease": "3s"])
         let (one, two) = (deployment.workers[0], deployment.workers[1])
@@ -74,7 +74,7 @@ struct UnusualNamesTests {
         return statuses
     }
 
-    @Test("are members each by itself, and answered in HTTP")
+    @Test("are separate members, and are returned by HTTP")
     func overHTTP() async throws {
         let deployment = try await Deployment(workers: 1)
         let worker = deployment.workers[0]
@@ -102,7 +102,7 @@ struct UnusualNamesTests {
         #expect(text.components(separatedBy: "\"status\":\"online\"").count == names.count + 1)
         for name in names {
             for arguments in [["explain", name], ["send-away", name, "--device=\(name)"], ["erase", name, "--yes"]] {
-                // Nobody is erased before a lease has gone by since the worker's start.
+                // No user can be erased before one lease has passed since the worker's start.
                 try await eventually("\(arguments) is done", within: .seconds(20)) {
                     let command = try ChildProcess([RollcallProgram.path] + arguments + ["--admin", worker.admin])
                     return try await command.exitCode() == 0
@@ -114,7 +114,7 @@ struct UnusualNamesTests {
 }
 
 extension WorkerProcess {
-    /// Asks the admin port.
+    /// Sends a request to the admin port.
     func ask(_ method: String, _ path: String, _ json: String? = nil) async throws -> (status: Int, body: Data) {
         var request = URLRequest(url: try #require(URL(string: admin + path)))
         request.httpMethod = method

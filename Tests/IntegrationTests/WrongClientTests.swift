@@ -1,4 +1,4 @@
-// What a client does wrong ends that session alone, with the close code that the protocol's page names.
+// Errors of a client end only its session, with the close code on the protocol page.
 
 import Foundation
 import Harness
@@ -6,9 +6,9 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A client that does wrong")
+@Suite("A client that breaks the protocol")
 struct WrongClientTests {
-    @Test("an unknown message is answered, and the session goes on")
+    @Test("gets an error for an unknown message, and the session continues")
     func unknownMessage() async throws {
         let deployment = try await Deployment(workers: 1)
         let alice = try await deployment.workers[0].device("alice", "phone")
@@ -26,7 +26,7 @@ struct WrongClientTests {
         #expect(alice.close == nil)
     }
 
-    @Test("what cannot be a message closes the session, and no other", arguments: Nonsense.allCases)
+    @Test("loses its session, and no other, for text that cannot be a message", arguments: Nonsense.allCases)
     func nonsense(_ nonsense: Nonsense) async throws {
         let deployment = try await Deployment(workers: 1, settings: ["limits.message_bytes": "2048"])
         let bob = try await deployment.workers[0].device("bob", "phone")
@@ -37,7 +37,7 @@ struct WrongClientTests {
         #expect(try await bob.ask(.state(.idle)) == nil)
     }
 
-    @Test("whoever does not say hello is asked to leave", arguments: [nil, #"{"type":"ping"}"#])
+    @Test("is closed if it does not send hello", arguments: [nil, #"{"type":"ping"}"#])
     func noHello(instead: String?) async throws {
         let deployment = try await Deployment(workers: 1, settings: ["limits.hello": "500ms"])
         let stranger = try await WireDevice(port: deployment.workers[0].port)
@@ -46,7 +46,7 @@ struct WrongClientTests {
         #expect(stranger.messages.contains(.goodbye(.init(reason: .late, reconnect: true))) == (instead == nil))
     }
 
-    @Test("a token must be good, and not expired")
+    @Test("is refused with an invalid or expired token")
     func tokens() async throws {
         let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).key")
         defer { try? FileManager.default.removeItem(at: secret) }
@@ -83,7 +83,7 @@ struct WrongClientTests {
         }
     }
 
-    @Test("a session ends with its token")
+    @Test("loses its session when its token expires")
     func sessionEndsWithToken() async throws {
         let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).key")
         defer { try? FileManager.default.removeItem(at: secret) }
@@ -95,7 +95,7 @@ struct WrongClientTests {
         #expect(try await alice.closed(within: .seconds(5)) == .tokenExpired)
     }
 
-    @Test("a token that lives longer than revocations are kept is refused, unless the configuration lets it")
+    @Test("is refused with a token that lives longer than revocations are kept, unless the configuration permits it")
     func longToken() async throws {
         let secret = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).key")
         defer { try? FileManager.default.removeItem(at: secret) }

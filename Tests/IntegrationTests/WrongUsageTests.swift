@@ -1,4 +1,4 @@
-// What a person did wrong is told to them in a sentence, and to a program by the exit code.
+// Usage errors are reported as a sentence for people, and as an exit code for programs.
 
 import Foundation
 import Harness
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A worker that cannot or must not start")
 struct WrongUsageTests {
-    @Test("names the taken port", arguments: ["edge", "admin"])
+    @Test("names the port that is in use", arguments: ["edge", "admin"])
     func portTaken(of part: String) async throws {
         let deployment = try await Deployment(workers: 1)
         let first = deployment.workers[0]
@@ -21,7 +21,7 @@ struct WrongUsageTests {
         #expect(try await deployment.redis.cli("EVAL", standing, "1", "{workers}") == "1", "it leaves no lease")
     }
 
-    @Test("names the Redis that is not there, within the time it may take to connect")
+    @Test("names the Redis that does not answer, within the connection timeout")
     func noRedis() async throws {
         let port = try freePort()
         let started = ContinuousClock.now
@@ -33,7 +33,7 @@ struct WrongUsageTests {
         #expect(!worker.errors.contains("secret"))
     }
 
-    @Test("lists every problem of its configuration at once")
+    @Test("lists all problems of its configuration at once")
     func wrongConfiguration() async throws {
         let worker = try WorkerProcess.start([
             "redis.ulr": "redis://10.0.0.7", "worker.heartbeat": "soon", "typing.expiry": "1h",
@@ -47,7 +47,7 @@ struct WrongUsageTests {
             ])
     }
 
-    @Test("lists what the environment and the file have wrong beside the command line")
+    @Test("lists problems of the environment and the file together with those of the command line")
     func wrongConfigurationEverywhere() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).yaml")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -63,7 +63,7 @@ struct WrongUsageTests {
     }
 
     @Test(
-        "says what is wrong with its usage",
+        "reports wrong usage",
         arguments: [["--prot", "8080"], ["--set", "edge.port"], ["here"], ["--set"]])
     func wrongUsage(_ arguments: [String]) async throws {
         let worker = try ChildProcess([RollcallProgram.path, "worker"] + arguments)

@@ -1,4 +1,4 @@
-// A worker's metrics as a test reads them.
+// A worker's metrics, as tests read them.
 
 import Foundation
 import Harness
@@ -9,7 +9,7 @@ import TestSupport
 #endif
 
 enum Web {
-    /// Fetches, once.
+    /// Sends one GET request.
     static func get(_ address: String, token: String? = nil) async throws -> (status: Int, body: String) {
         guard let url = URL(string: address) else { throw URLError(.badURL) }
         var request = URLRequest(url: url, timeoutInterval: 20)
@@ -19,7 +19,7 @@ enum Web {
     }
 }
 
-/// What `GET /metrics` answered.
+/// The response of `GET /metrics`.
 struct MetricsPage {
     let text: String
 
@@ -27,12 +27,12 @@ struct MetricsPage {
         text = try await Web.get("\(worker.admin)/metrics", token: token).body
     }
 
-    /// The names of all metrics on it.
+    /// The names of all metrics.
     var names: Set<String> {
         Set(text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) })
     }
 
-    /// The value of a series, as `name` or `name{label="…"}`.
+    /// The value of a series, named as `name` or `name{label="…"}`.
     subscript(series: String) -> Double? {
         text.split(separator: "\n").first { $0.hasPrefix(series + " ") }
             .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }

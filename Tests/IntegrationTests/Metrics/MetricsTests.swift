@@ -1,4 +1,4 @@
-// What a worker exports is what happened, and what the page about it says.
+// A worker's metrics agree with what happened, and with the page about them.
 
 import Foundation
 import Harness
@@ -6,13 +6,13 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("The metrics of a worker")
+@Suite("A worker's metrics")
 struct MetricsTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
-    @Test("say what devices did, in numbers that agree with a count by hand")
+    @Test("agree with what devices did, counted by hand")
     func knownTraffic() async throws {
-        // On a busy machine, too, all signals come within one throttle.
+        // Long enough that all signals fall into one throttle period, even on a busy machine.
         let deployment = try await Deployment(workers: 1, settings: ["typing.expiry": "8s", "typing.throttle": "7s"])
         let worker = deployment.workers[0]
         let alice = try await worker.device("alice", "phone")
@@ -23,7 +23,8 @@ struct MetricsTests {
         try await alice.ask(.typing("c42", false))
         try await alice.send(.goodbye)
         #expect(try await alice.closed() == .normal)
-        // Each event loop reports for itself: what both have to say is there when Alice's end and Bob's presence are.
+        // Each event loop reports separately: both have reported when Alice's disconnect and Bob's presence are
+        // counted.
         let page = try await settled(worker) {
             $0["rollcall_sessions"] == 1 && $0["rollcall_typists"] == 0 && $0["rollcall_typing_published_total"] == 2
                 && $0[#"rollcall_connections_closed_total{by="worker",code="1000"}"#] == 1
@@ -40,7 +41,7 @@ struct MetricsTests {
         #expect(page["rollcall_lease_age_seconds"].map { $0 < 10 } == true)
     }
 
-    @Test("tell apart why connections were refused, and how they ended")
+    @Test("distinguish why connections were refused, and how they ended")
     func endings() async throws {
         let deployment = try await Deployment(workers: 1)
         let worker = deployment.workers[0]
@@ -64,7 +65,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("tell what Redis refuses and loses, and what a dead worker left")
+    @Test("count what Redis refuses and loses, and what a dead worker left behind")
     func trouble() async throws {
         let deployment = try await Deployment(
             workers: 2, settings: ["worker.lease": "1s", "worker.heartbeat": "200ms"])
@@ -91,7 +92,7 @@ struct MetricsTests {
         orphan.drop()
     }
 
-    @Test("name nobody, and are told only to those who show the token")
+    @Test("contain no names, and require the token")
     func names() async throws {
         let token = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString).token")
         defer { try? FileManager.default.removeItem(at: token) }
@@ -110,7 +111,7 @@ struct MetricsTests {
         for name in ["zebediah", "quixotic", "jabberwock", "slartibartfast"] { #expect(!page.text.contains(name)) }
     }
 
-    @Test("are each on the page about them; and no rule, panel or page names one that there is not")
+    @Test("are each documented; and no rule, panel or page names a metric that does not exist")
     func catalogue() async throws {
         let deployment = try await Deployment(workers: 1)
         let device = try await deployment.workers[0].device("alice", "phone")
@@ -123,7 +124,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("are drawn by a dashboard whose every panel asks for something")
+    @Test("have a dashboard whose every panel has a query")
     func dashboard() throws {
         let data = try Data(contentsOf: Self.package.appending(path: "Config/grafana/rollcall.json"))
         let dashboard = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -136,7 +137,7 @@ struct MetricsTests {
         #expect(Set(panels.compactMap { $0["id"] as? Int }).count == panels.count)
     }
 
-    /// The page, once the loops have reported what is asked for.
+    /// Returns the page once the event loops have reported what `condition` checks.
     private func settled(
         _ worker: WorkerProcess, token: String? = nil, _ condition: (MetricsPage) -> Bool
     ) async throws -> MetricsPage {
@@ -148,7 +149,7 @@ struct MetricsTests {
         return try #require(page)
     }
 
-    /// The metrics that a file names, a histogram's parts by its own name.
+    /// The metrics that a file names; parts of a histogram count as the histogram.
     private func named(in file: String, where line: (Substring) -> Bool = { _ in true }) throws -> Set<String> {
         let text = try String(contentsOf: Self.package.appending(path: file), encoding: .utf8)
         let names = text.split(separator: "\n").filter(line).flatMap {

@@ -1,4 +1,4 @@
-// A Prometheus as teams run it, beside a worker.
+// A Prometheus next to a worker.
 
 import Foundation
 import Harness
@@ -11,7 +11,7 @@ struct PrometheusTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../../..").standardized
     private static let token = "correct-horse-battery-staple-0123456789"
 
-    @Test("scrapes a worker by its token, and answers queries with what happened there")
+    @Test("scrapes a worker with its token, and answers queries")
     func scrapes() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -44,7 +44,7 @@ struct PrometheusTests {
     }
 
     @Test(
-        "takes the rules and the configuration as they are, and each alert fires on what it is about alone",
+        "loads the rules and the configuration unchanged, and each alert fires only on its own condition",
         arguments: [
             ["test", "rules", "Tests/Prometheus/alerts.yaml"], ["check", "rules", "Config/prometheus/alerts.yaml"],
             ["check", "config", "--syntax-only", "Config/prometheus/prometheus.yaml"],
@@ -71,7 +71,7 @@ struct PrometheusTests {
         }
     }
 
-    @Test("finds nothing amiss with names, units and help")
+    @Test("finds no problems with names, units and help texts")
     func conventions() async throws {
         let deployment = try await Deployment(workers: 1)
         let file = deployment.redis.folder.appending(path: "metrics.txt")
@@ -82,7 +82,7 @@ struct PrometheusTests {
         #expect(code == 0 && tool.output.isEmpty, "\(tool.output)\(tool.errors)")
     }
 
-    /// The value of the one series that a query finds.
+    /// The value of the only series that a query finds.
     private func value(of query: String, port: Int) async throws -> String? {
         struct Answer: Decodable {
             struct Data: Decodable { var result: [Series] }

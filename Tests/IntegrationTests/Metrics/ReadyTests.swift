@@ -1,22 +1,22 @@
-// What a load balancer is told of a worker.
+// What a load balancer learns about a worker.
 
 import Foundation
 import Harness
 import TestSupport
 import Testing
 
-@Suite("A worker that is asked whether it is ready")
+@Suite("The readiness of a worker")
 struct ReadyTests {
     private func ready(_ worker: WorkerProcess) async throws -> Int {
         try await Web.get("\(worker.admin)/ready").status
     }
 
-    @Test("says no while it drains, also when it has to begin a new lease meanwhile, and can still be watched")
+    @Test("is false while it drains, even with a new lease, while metrics are still served")
     func draining() async throws {
         let deployment = try await Deployment(
             workers: 1, settings: ["presence.grace": "61s", "worker.drain": "60s"])
         let (worker, redis) = (deployment.workers[0], deployment.redis)
-        // So many that they do not all leave before the test has looked.
+        // So many that the test runs before all have left.
         var devices: [WireDevice] = []
         for number in 0..<12 { devices.append(try await worker.device("user\(number)", "phone")) }
         #expect(try await ready(worker) == 200)
@@ -38,7 +38,7 @@ struct ReadyTests {
         worker.crash()
     }
 
-    @Test("says yes over a blip of Redis, and no when Redis has been away for six leases, until it is back")
+    @Test("stays true during a short outage of Redis, and is false after six leases without Redis until it is back")
     func withoutRedis() async throws {
         let deployment = try await Deployment(
             workers: 1, settings: ["worker.lease": "1s", "worker.heartbeat": "300ms"], on: .server)

@@ -1,4 +1,4 @@
-// The dozen devices, their workers, and the model of what they do.
+// Twelve devices, their workers, and the model of what they do.
 
 import Foundation
 import Harness
@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Twelve devices of six people on three workers.
+/// Twelve devices of six users on three workers.
 final class Dozen {
     private let deployment: Deployment
     private let people: [UserID] = ["alice", "bob", "carol", "dave", "erin", "zoë"]
@@ -19,7 +19,7 @@ final class Dozen {
     private let participants: [Participant]
     private var model: Model
     private var random: SeededGenerator
-    /// What was done, for a person who looks for the cause.
+    /// What was done, to find the cause of a failure.
     private(set) var log: [String] = []
     private let started = ContinuousClock.now
 
@@ -44,7 +44,7 @@ final class Dozen {
 
     // MARK: Operations
 
-    /// One operation, chosen by chance among those that make sense.
+    /// Performs one random operation among those that are possible.
     func doSomething() async throws {
         try await look()
         if chance(of: 4) { return try await changeMembers() }
@@ -66,7 +66,8 @@ final class Dozen {
     }
 
     private func connect(_ participant: Participant) async throws {
-        // What an earlier session asked for has taken effect, or it might after this.
+        // Waits until the requests of an earlier session have taken effect, since they could be processed after this
+        // one.
         try await settle([participant])
         let (worker, state) = (any(deployment.workers), anyState())
         note("\(participant.name) connects to \(worker.incarnation), \(state)")
@@ -116,7 +117,7 @@ final class Dozen {
             let error = try await participant.ask(.join(conversation, presence: presence))
             if error == nil { participant.joins(conversation, presence: presence) }
             if model.mayJoin(participant.name.user, conversation) { return error == nil }
-            // A worker that has not heard yet may let somebody in, but not for long.
+            // A worker that does not know of the removal yet may accept the join, but not for long.
             if error == nil { participant.willBeRemoved(from: conversation) }
             return error == nil || error?.code == .notAMember
         }
@@ -160,7 +161,7 @@ final class Dozen {
     // MARK: Members
 
     private func changeMembers() async throws {
-        // Whatever was under way is judged by the members of before.
+        // Everything in flight is judged by the previous members.
         try await settle(participants)
         let (conversation, user) = (any(managed), any(people))
         let members = model.members[conversation]
@@ -207,7 +208,7 @@ final class Dozen {
 
     // MARK: Agreement
 
-    /// Waits until everything asked for has taken effect, and everybody sees what is.
+    /// Waits until all requests have taken effect and all observers see the result.
     func agree(after operation: Int) async throws {
         try await settle(participants)
         var differences: [String] = []
@@ -223,7 +224,7 @@ final class Dozen {
         }
     }
 
-    /// Everybody leaves, and Redis holds nothing but that they are offline.
+    /// Disconnects all devices, after which Redis holds nothing but offline users.
     func leave() async throws {
         for participant in participants where participant.isConnected { try await goodbye(participant) }
         try await agree(after: 1000)
@@ -301,8 +302,8 @@ final class Dozen {
         return differences
     }
 
-    /// Everybody shows the moment that Redis holds, and that is when the person was last there, give or take the
-    /// grace, within which a device may have come back only to go to the background.
+    /// Checks that all observers show the last-seen time in Redis, and that it is when the user was last connected. It
+    /// may differ by the grace period, within which a device may have returned only to go into the background.
     private func lastSeenDifferences(of user: UserID, in picture: RedisPicture) -> [String] {
         let stored = picture.lastSeen(of: user)
         var differences = participants.filter { $0.isConnected && $0.watched.contains(user) }.compactMap {
@@ -316,7 +317,7 @@ final class Dozen {
         return differences
     }
 
-    // MARK: Chance
+    // MARK: Randomness
 
     private func chance(of percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
     private func any<Choice>(_ choices: [Choice]) -> Choice {

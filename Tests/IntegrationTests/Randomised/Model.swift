@@ -1,9 +1,9 @@
-// The truth as it should be, said as simply as it can be: what every device did, by the rules of the protocol's page.
+// The expected state in the simplest form: what every device did, by the rules on the protocol page.
 
 import Foundation
 import RollcallModel
 
-/// A device among all devices.
+/// A device, identified by its user and its name.
 struct DeviceName: Hashable, CustomStringConvertible {
     let user: UserID
     let device: DeviceID
@@ -12,7 +12,7 @@ struct DeviceName: Hashable, CustomStringConvertible {
     var description: String { "\(user) \(device)" }
 }
 
-/// What should be seen by now and what should have been seen when.
+/// What should be seen now, and what should have been seen at earlier times.
 struct Model {
     typealias Instant = ContinuousClock.Instant
 
@@ -23,7 +23,7 @@ struct Model {
 
     fileprivate struct Device {
         var state: DeviceState?
-        /// When a lost connection makes the device count no more.
+        /// When a device with a lost connection stops counting.
         var graceEnd: Instant?
         var typingUntil: [ConversationID: Instant] = [:]
     }
@@ -37,7 +37,7 @@ struct Model {
     private(set) var members: [ConversationID: Set<UserID>] = [:]
     /// When the members last changed.
     private(set) var membersChanged: [ConversationID: Instant] = [:]
-    /// By the clock on the wall, when somebody was last there for sure; absent if never.
+    /// The last wall-clock time at which a user was certainly connected; missing if never.
     private(set) var lastThere: [UserID: Date] = [:]
 
     init(devices: [DeviceName], conversations: [ConversationID], settings: Settings, now: Instant) {
@@ -48,12 +48,12 @@ struct Model {
         typists = Dictionary(uniqueKeysWithValues: conversations.map { ($0, Timeline([], at: now)) })
     }
 
-    // MARK: What is true now
+    // MARK: Current state
 
     func state(of name: DeviceName) -> DeviceState? { devices[name]?.state }
 
-    /// Every status that a user's devices may have added up to between two moments. Two devices of one user, on two
-    /// workers, may reach Redis in either order.
+    /// Returns every status that a user's devices may have resulted in between two moments. Two devices of one user, on
+    /// two workers, may reach Redis in either order.
     func possibleStatuses(of user: UserID, from start: Instant, to end: Instant) -> Set<PresenceStatus> {
         let ofDevices = states.filter { $0.key.user == user }.map { $0.value.values(from: start, to: end) }
         let together = ofDevices.reduce([[]] as [[DeviceState]]) { combinations, states in
@@ -70,9 +70,9 @@ struct Model {
         members[conversation]?.contains(user) ?? true
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// A session began, replacing the device's older one if it had any.
+    /// A session began, and replaced an older one of the device if there was one.
     mutating func connected(_ name: DeviceName, _ state: DeviceState, at now: Instant) {
         change(name, at: now, lastByte: .now) { $0 = Device(state: state) }
     }
@@ -115,7 +115,7 @@ struct Model {
         note(at: now)
     }
 
-    /// Lets time pass: typing expires, and whoever did not come back is gone.
+    /// Lets time pass: typing expires, and devices that did not return are gone.
     mutating func advance(to now: Instant) {
         while let (moment, name, conversation) = nextEnd(), moment <= now {
             if let conversation {

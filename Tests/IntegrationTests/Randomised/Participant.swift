@@ -1,4 +1,4 @@
-// One of the dozen devices: what it asked for, and what it was shown since.
+// One of the twelve devices: its requests, and what it was shown.
 
 import Foundation
 import Harness
@@ -9,19 +9,19 @@ import TestSupport
 final class Participant {
     let name: DeviceName
     private(set) var wire: WireDevice?
-    /// When it last said anything.
+    /// When it last sent anything.
     private(set) var lastByte = Date.distantPast
     private(set) var watched: Set<UserID> = []
-    /// Conversations joined, and whether with the presence of their members.
+    /// The conversations that it joined, and whether with the presence of their members.
     private(set) var joined: [ConversationID: Bool] = [:]
     private(set) var presences: [UserID: Presence] = [:]
     private(set) var typings: [ConversationID: ServerMessage.Typing] = [:]
-    /// Conversations that the worker has yet to put it out of.
+    /// The conversations from which the worker has not removed it yet.
     private var removals: [ConversationID: Int] = [:]
-    /// What was asked and not yet answered, with the error that should come, if one should.
+    /// Requests without an answer so far, with the error that should come, if any.
     private var pending: [MessageID: MessageError.Code?] = [:]
     private var messagesRead = 0
-    /// Earlier sessions whose end is to come, and how.
+    /// Earlier sessions that must end with this close code.
     private var endings: [(wire: WireDevice, code: CloseCode)] = []
 
     init(_ name: DeviceName) {
@@ -31,7 +31,7 @@ final class Participant {
     var isConnected: Bool { wire != nil }
     var isSettled: Bool { pending.isEmpty && removals.values.allSatisfy { $0 == 0 } && endings.isEmpty }
 
-    // MARK: What it does
+    // MARK: Actions
 
     func connect(to worker: WorkerProcess, _ state: DeviceState) async throws {
         if let wire { endings.append((wire, .replaced)) }
@@ -53,7 +53,7 @@ final class Participant {
         reset()
     }
 
-    /// Sends a message whose answer is looked for later.
+    /// Sends a message whose answer is checked later.
     func send(_ message: ClientMessage, expecting error: MessageError.Code? = nil) async throws {
         guard let wire else { return }
         lastByte = .now
@@ -71,7 +71,7 @@ final class Participant {
     func joins(_ conversation: ConversationID, presence: Bool) { joined[conversation] = presence }
     func leaves(_ conversation: ConversationID) { forget(conversation) }
 
-    /// The membership ended: the worker will say so.
+    /// The membership ended: the worker will send a notification.
     func willBeRemoved(from conversation: ConversationID) {
         guard joined[conversation] != nil else { return }
         removals[conversation, default: 0] += 1
@@ -88,11 +88,11 @@ final class Participant {
         (watched, joined, presences, typings, removals, pending, messagesRead) = ([], [:], [:], [:], [:], [:], 0)
     }
 
-    // MARK: What it is shown
+    // MARK: Display
 
-    /// Takes in what has come, and judges each message by what was true when.
+    /// Reads what has arrived, and compares each message with the expected state over time.
     ///
-    /// - Returns: what is wrong with it.
+    /// - Returns: the differences.
     func look(_ model: Model) async throws -> [String] {
         var problems = try await lookAtEndings()
         guard let wire else { return problems }
@@ -124,7 +124,7 @@ final class Participant {
             guard case .some(.some(let code)) = pending.removeValue(forKey: id) else { return [] }
             return ["\(name)'s message \(id) was acknowledged, not refused with \(code)"]
         case .error(let error):
-            // Without an entry somebody waits for the answer and judges it.
+            // Without an entry, ``ask(_:)`` waits for the answer and checks it.
             guard let id = error.id, let expected = pending.removeValue(forKey: id) else { return [] }
             return expected == error.code ? [] : ["\(name)'s message \(id) got \(error.code): \(error.message)"]
         case .removed(let conversation):
@@ -141,10 +141,10 @@ final class Participant {
 }
 
 extension Model {
-    /// How late a message may come, on a machine that does much else. Shorter than the typing's expiry, or what expires
-    /// too soon could not be told from what has not begun.
+    /// How late a message may be on a busy machine. This is shorter than the typing expiry; otherwise, typing that
+    /// expires too soon would look like typing that has not begun.
     private static let late = Duration.seconds(2)
-    /// How much sooner than here a clock of another process may find a deadline passed.
+    /// How much earlier the clock of another process may pass a deadline.
     private static let early = Duration.milliseconds(150)
 
     fileprivate func problems(with presence: Presence, for receiver: DeviceName) -> [String] {

@@ -1,15 +1,15 @@
-// A thousand things that a dozen devices do over three workers, by chance from a seed: whatever they are, everybody
-// sees the same and the right thing.
+// A thousand random operations of twelve devices on three workers, from a seed: all observers must see the same,
+// correct state.
 
 import Foundation
 import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("Whatever a dozen devices do", .timeLimit(.minutes(3)))
+@Suite("Random operations of twelve devices", .timeLimit(.minutes(3)))
 struct RandomisedTests {
-    /// `SEED` in the environment runs the operations of that seed again.
-    @Test("every observer, Redis and a simple model agree at each quiet moment")
+    /// `SEED` in the environment repeats the operations of that seed.
+    @Test("all observers, Redis and a simple model agree at each quiet moment")
     func everybodyAgrees() async throws {
         let seed = printedSeed("the dozen devices")
         let dozen = try await Dozen(seed: seed)

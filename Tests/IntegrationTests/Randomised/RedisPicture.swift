@@ -1,16 +1,16 @@
-// What Redis holds of the test's people: of each, and of each conversation, what it is in one moment.
+// What Redis holds of the test's users and conversations at one moment.
 
 import Foundation
 import RollcallModel
 import TestSupport
 
-/// The presence and the typists in Redis.
+/// Presence and typing in Redis.
 struct RedisPicture {
     /// The hash of each user.
     private(set) var presence: [String: [String: String]] = [:]
-    /// For each conversation what its sorted set holds: `USER DEVICE`, with commas between.
+    /// The sorted set of each conversation: `USER DEVICE`, separated by commas.
     private(set) var sets: [String: String] = [:]
-    /// The same from the strings beside it.
+    /// The same from the strings next to the sorted sets.
     private(set) var strings: [String: String] = [:]
 
     private struct Typists: Decodable {
@@ -61,7 +61,7 @@ struct RedisPicture {
         presence[user.text]?["last_seen"].flatMap { Int64($0) }.map { Timestamp(milliseconds: $0) }
     }
 
-    /// The devices that count, with what they are.
+    /// The devices that count, with their states.
     func devices(of user: UserID) -> [String: String] {
         var devices: [String: String] = [:]
         for (field, value) in presence[user.text] ?? [:] where field.hasPrefix("device:") {

@@ -1,7 +1,7 @@
-// What was true when: a message from a worker is late by as much as the machine is slow, but never tells what was
-// true at no moment.
+// The expected values over time. A message from a worker may be late on a slow machine, but it must never contain a
+// value that was never correct.
 
-/// The values of one thing over time.
+/// A value over time.
 struct Timeline<Value: Equatable> {
     typealias Instant = ContinuousClock.Instant
 
@@ -17,7 +17,7 @@ struct Timeline<Value: Equatable> {
         if value != last { entries.append((now, value)) }
     }
 
-    /// All values that the thing had at some moment from `start` to `end`.
+    /// Returns all values during a period.
     func values(from start: Instant, to end: Instant) -> [Value] {
         let first = entries.lastIndex { $0.since <= start } ?? 0
         return entries[first...].prefix { $0.since <= end || $0.since == entries[first].since }.map(\.value)

@@ -1,5 +1,5 @@
-// A worker is killed and started again under its own name before its lease has passed: the new one is another
-// incarnation, and takes nothing of its dead self for its own.
+// A worker is killed and restarted under its id before its lease has expired: the new incarnation does not use the
+// sessions of the old one.
 
 import Foundation
 import Harness
@@ -7,9 +7,9 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("A worker that is killed and started again at once")
+@Suite("A worker that is killed and restarted at once")
 struct CrashedWorkerTests {
-    @Test("finds its devices back without a flap, and those that do not come are swept")
+    @Test("gets its devices back without a flap, and those that do not return are swept")
     func startedAgain() async throws {
         let fleet = try await Fleet(of: 2)
         let (redis, crashed) = (fleet.redis, fleet.workers[0])
@@ -48,7 +48,7 @@ struct CrashedWorkerTests {
         try await seen.sees("the last change", within: .seconds(20)) { $0[users[0]]?.status == .away }
         let statuses = seen.all.dropFirst(since).flatMap(\.values).map(\.status)
         #expect(!statuses.contains(.offline))
-        // A new worker takes devices in before it has a lease, and has no longer name then than its own.
+        // A new worker accepts devices before it has a lease, and then has only its configured id as a name.
         let names = Set(clients.map(\.worker))
         #expect(names.isSubset(of: ["w1", fleet.workers[0].incarnation]), "\(names)")
     }

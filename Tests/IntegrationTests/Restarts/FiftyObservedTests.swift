@@ -1,5 +1,5 @@
-// Somebody looks at fifty people when the worker that shows them is killed. Some of the fifty were on it too; some of
-// the others change while nobody shows them.
+// A user watches 50 others when the worker is killed. Some of the 50 were connected to it too; some of the others
+// change during the outage.
 
 import Foundation
 import Harness
@@ -7,9 +7,9 @@ import RollcallClient
 import TestSupport
 import Testing
 
-@Suite("An observer of fifty people whose worker is killed")
+@Suite("An observer of 50 users whose worker is killed")
 struct FiftyObservedTests {
-    @Test("C2, P5: sees what is true within two seconds, on another worker, and nothing wrong in between")
+    @Test("sees the current state within two seconds on another worker, and nothing wrong in between")
     func killed() async throws {
         let fleet = try await Fleet(of: 3)
         let observer = try await fleet.client("observer", "desk")
@@ -50,9 +50,9 @@ struct FiftyObservedTests {
     }
 }
 
-/// The fifty, and what becomes of them.
+/// The 50 users, and what happens to them.
 private struct People {
-    /// Online all the time. Those who were on the worker that is killed come back by themselves.
+    /// Online all the time. Those on the killed worker reconnect automatically.
     let staying = Self.names("stays", 30)
     let leaving = Self.names("leaves", 8)
     let idling = Self.names("idles", 6)
@@ -73,13 +73,13 @@ private struct People {
 
     var all: [UserID] { staying + leaving + idling + vanishing }
 
-    /// Some leave, some do not touch their device any more.
+    /// Some leave, and some become idle.
     func change() async throws {
         for device in leavers { try await device.send(.goodbye) }
         for device in idlers { try await device.send(.state(.idle)) }
     }
 
-    /// Whoever was shown otherwise than it was, or changed more than once.
+    /// Returns the users who were shown with a wrong status, or changed more than once.
     func wronglyShown(in shown: [[UserID: Presence]]) -> [String] {
         let truths: [([UserID], [PresenceStatus])] = [
             (staying, [.online]), (leaving, [.online, .offline]), (idling, [.online, .away]),

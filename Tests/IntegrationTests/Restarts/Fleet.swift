@@ -1,17 +1,17 @@
-// Workers as they are deployed where no load balancer stands before them: each at an address that outlives it.
+// Workers without a load balancer: each has an address that it keeps when it is restarted.
 
 import Foundation
 import Harness
 import RollcallClient
 import TestSupport
 
-/// Some workers beside a Redis, each of which can be started again where it was.
+/// Some workers on one Redis, each of which can be restarted at its address.
 final class Fleet {
     let redis: TestRedis
     private(set) var workers: [WorkerProcess] = []
     private let settings: [String: String]
 
-    /// - Parameter settings: of every worker, what is not as it is by default.
+    /// - Parameter settings: configuration of every worker that differs from the defaults.
     init(of count: Int, settings: [String: String] = [:]) async throws {
         redis = try await TestRedis()
         self.settings = settings
@@ -21,12 +21,12 @@ final class Fleet {
     /// The addresses that the clients know.
     var urls: [String] { workers.map(\.edge) }
 
-    /// Starts a worker anew under the name and at the address of one that has ended.
+    /// Restarts a stopped worker under its id and at its address.
     func startAgain(_ index: Int) async throws {
         workers[index] = try await start("w\(index + 1)", port: workers[index].port)
     }
 
-    /// An app's client that knows all the workers, connected to one of them.
+    /// Connects a client that knows all workers to one of them.
     func client(_ user: String, _ device: DeviceID = "phone") async throws -> RollcallClient {
         let client = RollcallClient(urls: urls, device: device) { user }
         client.connect()
@@ -40,7 +40,7 @@ final class Fleet {
 }
 
 extension RollcallClient {
-    /// The worker to which it is connected.
+    /// The worker that it is connected to.
     var worker: String? {
         if case .connected(let session) = connectionState { session.worker } else { nil }
     }

@@ -1,14 +1,14 @@
-// When the clients of a worker that stopped were connected again.
+// When the clients of a stopped worker were connected again.
 
 import Harness
 import RollcallClient
 
-/// The moments at which clients came back after one worker was told to stop.
+/// The moments at which clients reconnected after one worker received SIGTERM.
 struct Reconnects: CustomStringConvertible {
     private static let bucket = Duration.milliseconds(250)
-    /// Since the worker was told, in order.
+    /// Since the signal, in order.
     let moments: [Duration]
-    /// The longest that any of them was without a connection.
+    /// The longest time that any of them was disconnected.
     let longestGap: Duration
 
     init(of clients: [Observer<ConnectionState>], since told: ContinuousClock.Instant) {
@@ -28,7 +28,7 @@ struct Reconnects: CustomStringConvertible {
         self.longestGap = longestGap
     }
 
-    /// How many came in each quarter of a second.
+    /// The number of reconnects in each 250 ms.
     var histogram: [Int] {
         guard let last = moments.last else { return [] }
         var counts = Array(repeating: 0, count: Int(last / Self.bucket) + 1)

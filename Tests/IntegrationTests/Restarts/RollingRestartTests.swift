@@ -1,4 +1,4 @@
-// A deploy: all workers are replaced, one after another, while people are connected, look at each other and type.
+// A rolling restart: all workers are replaced, one after another, while users are connected, watch each other and type.
 
 import Foundation
 import Harness
@@ -10,7 +10,7 @@ import Testing
 struct RollingRestartTests {
     private let users = (0..<60).map { try! UserID("user\($0)") }
 
-    @Test("is not seen by those who look, and moves the devices in a stream")
+    @Test("is not noticed by observers, and moves the devices at an even rate")
     func isNotSeen() async throws {
         let fleet = try await Fleet(of: 3, settings: ["worker.drain": "2s", "presence.grace": "4s"])
         let before = Set(fleet.workers.map(\.incarnation))
@@ -39,7 +39,7 @@ struct RollingRestartTests {
             #expect(look.presences.all.allSatisfy { seen in !seen.values.contains { $0.status == .offline } })
             try await look.typing.sees(typing: [], within: .seconds(20))
         }
-        // What scripts publish stands there in quotes of its own.
+        // MONITOR shows what scripts publish with escaped quotes.
         #expect(monitors.contains { $0.output.contains(#"\"status\":\"away\""#) })
         #expect(!monitors.contains { $0.output.contains(#"\"status\":\"offline\""#) })
         #expect(clients.allSatisfy { client in client.worker.map { !before.contains($0) } == true })
@@ -62,7 +62,7 @@ struct RollingRestartTests {
         return looks
     }
 
-    /// Stops a worker in good order and starts it again.
+    /// Stops a worker in order and restarts it.
     private func restart(
         _ index: Int, of fleet: Fleet, _ connections: [Observer<ConnectionState>]
     ) async throws -> Reconnects {
@@ -75,7 +75,7 @@ struct RollingRestartTests {
         return Reconnects(of: connections, since: told)
     }
 
-    /// Edits for as long as the task is not cancelled.
+    /// Types until the task is cancelled.
     private static func type(_ clients: some Sequence<RollcallClient>) async throws {
         let inputs = clients.map { $0.typingInput(in: "c42") }
         var text = ""
