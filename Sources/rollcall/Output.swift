@@ -1,13 +1,13 @@
-// Results go to standard output, a line at a time and at once; everything else to standard error.
+// Results go to standard output, line by line and unbuffered; everything else goes to standard error.
 
 import Foundation
 import RollcallTerminal
 
 /// The two streams that a command writes to.
 enum Output {
-    /// Writes a result.
+    /// Writes a line to standard output.
     ///
-    /// - Throws: where nobody reads any more, such as a terminal that went away.
+    /// - Throws: if the output is closed, for example because the terminal is gone.
     static func line(_ text: String) throws {
         try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
@@ -19,12 +19,12 @@ enum Output {
         try line(Shown.json(String(decoding: encoder.encode(value), as: UTF8.self)))
     }
 
-    /// Writes bytes as they are.
+    /// Writes text unchanged.
     static func raw(_ text: String) throws {
         try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
-    /// Writes a note for the person at the terminal.
+    /// Writes a note to standard error. Errors are ignored.
     static func log(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }

@@ -1,4 +1,4 @@
-// The command line: one subcommand a file. Logs go to standard error, results to standard output.
+// The command line: one file per subcommand. Logs go to standard error, results to standard output.
 
 import ArgumentParser
 import RollcallModel
@@ -18,8 +18,8 @@ struct Rollcall: AsyncParsableCommand {
         await main(separated(Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// The arguments with `--name=value` as two where the value begins with what joins the character before it, such as a
-    /// combining mark: ArgumentParser would not find the `=`.
+    /// Splits arguments `--name=value` in two if the value begins with a character that combines with `=`, such as a
+    /// combining mark. Otherwise ArgumentParser would not find the `=`.
     static func separated(_ arguments: [String]) -> [String] {
         let options = arguments.prefix { !$0.isSame(as: "--") }
         return options.flatMap { argument in
@@ -32,8 +32,8 @@ struct Rollcall: AsyncParsableCommand {
 }
 
 extension ExitCode {
-    /// The configuration is wrong (`EX_CONFIG`). Wrong usage is 64, `EX_USAGE`, which ArgumentParser sees to.
+    /// The configuration is wrong (`EX_CONFIG`). Wrong usage is 64 (`EX_USAGE`), set by ArgumentParser.
     static let wrongConfiguration = ExitCode(78)
-    /// Something that is needed is not there: a port is taken, Redis does not answer (`EX_UNAVAILABLE`).
+    /// Something required is missing: a port is taken, or Redis does not answer (`EX_UNAVAILABLE`).
     static let cannotServe = ExitCode(69)
 }

@@ -1,5 +1,5 @@
-// What a worker tells the service that started it. systemd (Type=notify) wants to hear when a worker is ready and when it
-// stops: one datagram each, to the socket that it names in the environment. Elsewhere nobody is told.
+// Notifies systemd (`Type=notify`) when a worker is ready and when it stops: one datagram each, to the socket that is
+// named in the environment. Without that variable nothing is sent.
 
 import Foundation
 
@@ -11,11 +11,11 @@ import Foundation
     import Darwin
 #endif
 
-/// News for the service that started this process, as `sd_notify(3)` describes them.
+/// A notification for the service manager, as described in `sd_notify(3)`.
 enum ServiceNotice {
-    /// Devices can connect; `status` is shown by `systemctl status`.
+    /// Devices can connect. `systemctl status` shows `status`.
     case ready(status: String)
-    /// No more devices are accepted, and the process will end by itself.
+    /// No more devices are accepted, and the process will end.
     case stopping
 
     var text: String {
@@ -25,7 +25,7 @@ enum ServiceNotice {
         }
     }
 
-    /// Tells it, if there is somebody to tell. That nobody listens is no reason to serve no devices.
+    /// Sends the notification if there is a socket. Errors are ignored: they are no reason not to serve devices.
     func send() {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], let address = Self.address(path) else {
             return
@@ -46,7 +46,7 @@ enum ServiceNotice {
         }
     }
 
-    /// The socket's address: a path, or, with an `@` before it, a name in Linux's abstract namespace.
+    /// Returns the socket's address: a path or, after `@`, a name in Linux's abstract namespace.
     private static func address(_ path: String) -> sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -61,7 +61,7 @@ enum ServiceNotice {
         return address
     }
 
-    /// An abstract name has no end but its length.
+    /// Returns the length of the address. An abstract name has no terminating zero.
     private static func length(_ path: String) -> socklen_t {
         let before = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         return socklen_t(before + path.utf8.count + (path.hasPrefix("@") ? 0 : 1))

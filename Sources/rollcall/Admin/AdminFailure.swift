@@ -1,4 +1,4 @@
-// Why a worker's admin port gave no answer, and what to do about it.
+// Why a worker's admin port did not give the answer, and what the operator can do.
 
 import ArgumentParser
 import Foundation
@@ -7,17 +7,17 @@ import NIOHTTP1
 import NIOPosix
 import RollcallTerminal
 
-/// A question to an admin port that came to nothing.
+/// A failed request to an admin port.
 struct AdminFailure: Error {
     /// What happened, and what to do.
     let sentences: [String]
     let exit: ExitCode
-    /// Stable: programs match on it.
+    /// A stable code: programs may match on it.
     let code: String
-    /// Whether asking again may help, with nothing changed.
+    /// Whether the same request may succeed later.
     let retry: Bool
 
-    /// Nobody is there, or somebody else.
+    /// No worker listens at the address, or another program does.
     static func unreachable(_ address: AdminAddress, _ error: any Error) -> AdminFailure {
         let reason =
             switch error {
@@ -34,7 +34,7 @@ struct AdminFailure: Error {
             ], exit: .cannotServe, code: "unreachable", retry: true)
     }
 
-    /// A worker is there, and says no.
+    /// A worker answered with an error status.
     static func refused(_ address: AdminAddress, _ answer: HTTPExchange.Answer, showsToken: Bool) -> AdminFailure {
         struct Problem: Decodable {
             var code: String

@@ -1,4 +1,4 @@
-// The admin port's answer as the live view takes it.
+// Converts the admin port's answer for the live view.
 
 import RollcallModel
 import RollcallTerminal

@@ -27,7 +27,7 @@ struct AdminOptions: ParsableArguments {
         }
     }
 
-    /// The port, to be asked.
+    /// Returns the port to send requests to.
     func port() throws -> AdminPort {
         guard let address = AdminAddress(admin) else { throw ValidationError("--admin \(admin) is no address") }
         return AdminPort(
@@ -48,7 +48,7 @@ struct AdminOptions: ParsableArguments {
     }
 }
 
-/// Where an admin port is: `http://HOST:PORT`, or `https` where something before it speaks TLS.
+/// The address of an admin port: `http://HOST:PORT`, or `https` if a proxy in front of it terminates TLS.
 struct AdminAddress: CustomStringConvertible {
     let host: String
     let port: Int
@@ -59,13 +59,13 @@ struct AdminAddress: CustomStringConvertible {
             let host = parts.host, !host.isEmpty,
             ["", "/"].contains(parts.path)
         else { return nil }
-        // An address of IPv6 stands in brackets, and is connected to without.
+        // An IPv6 address is in brackets in a URL, and without them for a connection.
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         isSecure = scheme == "https"
         port = parts.port ?? (isSecure ? 443 : 80)
     }
 
-    /// What the header `Host` says.
+    /// The value of the `Host` header.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     var description: String { "\(isSecure ? "https" : "http")://\(authority)" }

@@ -1,4 +1,4 @@
-// The operators' way to the workers: HTTP, one request a connection.
+// Requests to workers' admin ports over HTTP, one per connection.
 
 import ArgumentParser
 import Foundation
@@ -7,11 +7,11 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A worker's admin port, as the commands ask it.
+/// A worker's admin port, as used by the commands.
 struct AdminPort {
     let address: AdminAddress
     let token: String?
-    /// With what an `https` address is spoken to.
+    /// The TLS context for an `https` address.
     let tls: NIOSSLContext?
 
     enum Method: String {
@@ -22,22 +22,22 @@ struct AdminPort {
 
     typealias Query = [(name: String, value: String)]
 
-    /// How long an answer may take: workers have two seconds to end sessions.
+    /// The time limit for an answer. A worker itself may take two seconds to end sessions.
     private static let patience = TimeAmount.seconds(10)
 
-    /// Asks, and reads the answer.
+    /// Sends a request, and decodes the answer. Failures are logged and thrown as an exit code.
     func ask<Answer: Decodable>(
         _ method: Method, _ path: String..., query: Query = []
     ) async throws -> Answer {
         try Self.read(try await told(method, path, query))
     }
 
-    /// Asks for something of which there is nothing to tell.
+    /// Sends a request whose answer has no content.
     func order(_ method: Method, _ path: String..., query: Query = []) async throws {
         _ = try await told(method, path, query)
     }
 
-    /// As ``ask(_:_:query:)``, for those who may go on without an answer.
+    /// Like ``ask(_:_:query:)``, for callers that can continue without an answer: failures are not logged.
     func attempt<Answer: Decodable>(_ method: Method, _ path: String...) async throws(AdminFailure) -> Answer {
         let body = try await send(method, path, [])
         do {
@@ -51,7 +51,7 @@ struct AdminPort {
         try JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
     }
 
-    /// What goes wrong is told, and thrown as the exit code.
+    /// Sends a request. Failures are logged and thrown as an exit code.
     private func told(_ method: Method, _ path: [String], _ query: Query) async throws(ExitCode) -> ByteBuffer {
         do {
             return try await send(method, path, query)
@@ -90,7 +90,8 @@ struct AdminPort {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls {
-                        // TLS names no server by its IP address (RFC 6066); the certificate is still checked against it.
+                        // TLS server names cannot be IP addresses (RFC 6066). The certificate is still checked against
+                        // the address.
                         let isIP = (try? SocketAddress(ipAddress: host, port: 0)) != nil
                         try channel.pipeline.syncOperations.addHandler(
                             NIOSSLClientHandler(context: tls, serverHostname: isIP ? nil : host))
@@ -108,7 +109,7 @@ struct AdminPort {
         return try await answer.futureResult.get()
     }
 
-    /// Every byte that is not certain to mean itself is percent-encoded.
+    /// Percent-encodes every byte except letters, digits and `-`, `_`, `~`.
     private static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             let scalar = Unicode.Scalar(byte)

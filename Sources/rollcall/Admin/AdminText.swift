@@ -1,18 +1,18 @@
-// What the admin port tells, as people read it.
+// The admin port's answers as text.
 
 import RollcallModel
 import RollcallTerminal
 import RollcallWorker
 
 extension AdminWorker {
-    /// How its lease stands.
+    /// The state of the worker's lease.
     func lease(at time: Timestamp) -> String {
         guard let leaseEnd else { return "swept and forgotten" }
         if alive { return "\(draining ? "draining, " : "")lease ends in \(leaseEnd.since(time).spoken)" }
         return "lease passed \(time.since(leaseEnd).spoken) ago"
     }
 
-    /// Where it runs.
+    /// Where the worker runs.
     var place: String {
         [host, pid.map { "pid \($0)" }, edge].compactMap { $0 }.joined(separator: ", ")
     }
@@ -76,7 +76,7 @@ extension AdminUser.Device {
 }
 
 extension SentAway {
-    /// What became of `user`.
+    /// Returns the result of sending `user` away.
     func lines(_ user: UserID) -> [String] {
         if sentAway.isEmpty, unreached.isEmpty { return ["\(user) has no session"] }
         return sentAway.map { Shown.text("\(user)'s \($0) is sent away") }

@@ -1,9 +1,9 @@
-// Rows of a table, as wide as their widest cell.
+// Tables whose columns are as wide as their widest cell.
 
 import RollcallTerminal
 
 enum Columns {
-    /// Lines in which the cells of each column begin below each other. Cells are others' text, and made harmless.
+    /// Returns lines with aligned columns. Cells are untrusted text, and are made harmless.
     static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map { Shown.text($0) } }
         var widths: [Int] = []

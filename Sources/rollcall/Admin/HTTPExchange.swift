@@ -1,9 +1,9 @@
-// One request and its answer, on a connection of their own.
+// One HTTP request and its answer, on a connection of their own.
 
 import NIOCore
 import NIOHTTP1
 
-/// Sends a request when the connection stands, and gathers the answer.
+/// Sends a request once the connection is established, and collects the answer.
 final class HTTPExchange: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -13,7 +13,7 @@ final class HTTPExchange: ChannelInboundHandler {
         var body = ByteBuffer()
     }
 
-    /// The connection ended before the answer was whole, or none came in time.
+    /// The connection ended before the answer was complete, or no answer arrived in time.
     struct NoAnswer: Error {}
 
     private let head: HTTPRequestHead

@@ -1,20 +1,20 @@
-// A bench as nested scopes: Redis, two workers, and the measuring itself on a thread of its own, since it blocks.
+// A bench as nested scopes: Redis, two workers, and the measurement on a separate thread, since it blocks.
 
 import Foundation
 import Synchronization
 
 /// One run of `rollcall bench`.
 struct BenchSession: Sendable {
-    /// How many signals are measured.
+    /// The number of measured signals.
     let signals: Int
 
-    /// Signals that go before and do not count: connections and caches are cold.
+    /// Signals that are sent first and not counted, while connections and caches are cold.
     private static let warmUp = 100
 
-    /// Every signal goes on to Redis at once, and none is one too many.
+    /// With these settings, every signal goes to Redis at once, and no limit applies.
     private static let overrides = ["typing.throttle=0s", "limits.message_rate=100000", "limits.message_burst=1000000"]
 
-    /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotServe`` if one cannot start, ``BenchFailure``.
+    /// - Throws: ``PartEnded`` if a part ends unexpectedly, ``CannotServe`` if one cannot start, ``BenchFailure``.
     func run() async throws -> BenchReport {
         try await PrivateRedis.during(atHome: false) { redis, _ in
             try await DevWorker.during(id: "w1", redis: redis.url, origins: [], overrides: Self.overrides) { first, _ in
@@ -40,7 +40,7 @@ struct BenchSession: Sendable {
         }
     }
 
-    /// Floor and subject in turns, so that whatever else the machine does in the meantime strikes both.
+    /// Measures the floor and Rollcall in turns, so that other load on the machine affects both.
     private func measureInTurns(
         _ redis: PrivateRedis, from: DevWorker, to: DevWorker, isCancelled: Flag
     ) throws -> BenchReport {
@@ -60,7 +60,7 @@ struct BenchSession: Sendable {
     }
 }
 
-/// Something that is said once, to a thread that looks.
+/// A flag that is raised once, for a thread that polls it.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 
@@ -69,7 +69,7 @@ private final class Flag: Sendable {
     func raise() { value.store(true, ordering: .relaxed) }
 }
 
-/// A peer of the bench did not do what it was to do.
+/// A peer of the bench did not behave as expected.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,11 +1,11 @@
-// A TCP connection as plain as there is: one thread that writes, then blocks until something comes. Whatever stands
-// between the kernel and an answer would be measured too.
+// A plain TCP connection: one thread writes, then blocks until an answer arrives. Any layer in between would be
+// measured too.
 
 import Foundation
 
-/// A blocking connection to a port of this machine. It closes with its last owner.
+/// A blocking connection to a port of this machine. It is closed when it is released.
 final class BlockingSocket {
-    /// How long anything may take before the bench gives up.
+    /// The time limit for each operation, in seconds, after which the bench fails.
     private static let patience = 5
 
     private let descriptor: Int32
@@ -39,14 +39,14 @@ final class BlockingSocket {
         guard send(descriptor, bytes, bytes.count, 0) == bytes.count else { throw Self.failure("write") }
     }
 
-    /// Takes this many bytes, waiting until they have come.
+    /// Returns this many bytes, and waits until they have arrived.
     func read(_ count: Int) throws -> [UInt8] {
         while received.count < count { try fill() }
         defer { received.removeFirst(count) }
         return Array(received.prefix(count))
     }
 
-    /// Takes everything up to and with `end`.
+    /// Returns everything up to and including `end`.
     func read(through end: String) throws -> String {
         var line: [UInt8] = []
         while !line.ends(with: end.utf8) { line += try read(1) }

@@ -1,10 +1,10 @@
-// What a bench found, in figures.
+// The results of a bench, as figures.
 
 import Foundation
 
-/// How long something took, over many times.
+/// The distribution of many latencies.
 struct Latencies: Encodable {
-    /// Milliseconds.
+    /// In milliseconds.
     let p50, p99, max: Double
 
     var all: [Double] { [p50, p99, max] }
@@ -13,7 +13,7 @@ struct Latencies: Encodable {
     init(_ durations: [Duration]) {
         let sorted = durations.sorted()
         func percentile(_ part: Double) -> Double {
-            // The smallest that is not exceeded by this part of all.
+            // The smallest value that is not exceeded by this fraction of all.
             (sorted[Int((Double(sorted.count) * part).rounded(.up)) - 1] / .microseconds(1)).rounded() / 1000
         }
         p50 = percentile(0.5)
@@ -22,7 +22,7 @@ struct Latencies: Encodable {
     }
 }
 
-/// Both halves of a run, and how the one compares with the other.
+/// Both measurements of a run, and their ratio.
 struct BenchReport: Encodable {
     let signals: Int
     /// From device to device, over two workers.
@@ -30,7 +30,7 @@ struct BenchReport: Encodable {
     /// From a bare PUBLISH to a bare SUBSCRIBE.
     let publish: Latencies
 
-    /// Milliseconds, in columns that line up.
+    /// The latencies in milliseconds, in aligned columns.
     var table: String {
         """
                                      p50      p99      max  ms

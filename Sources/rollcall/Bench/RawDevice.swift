@@ -1,11 +1,12 @@
-// A device's side of the protocol over a blocking socket: the fewest instructions between the kernel and a message.
+// A device's side of the protocol over a blocking socket, with as little code as possible between the kernel and a
+// message.
 
 import Foundation
 import RollcallClient
 import RollcallLoad
 import RollcallModel
 
-/// A device that has said hello and joined a conversation.
+/// A device that has sent its hello and joined a conversation.
 struct RawDevice {
     let socket: BlockingSocket
 
@@ -14,7 +15,7 @@ struct RawDevice {
         static let ping: UInt8 = 9
     }
 
-    /// - Parameter user: also the token, for a worker in insecure mode.
+    /// - Parameter user: the user, and also the token, for a worker with `auth.mode: insecure`.
     init(_ user: String, at worker: DevWorker, in conversation: ConversationID) throws {
         guard let port = URLComponents(string: worker.edge)?.port else { throw BenchFailure("no edge: \(worker.edge)") }
         socket = try BlockingSocket(port: port)
@@ -31,7 +32,7 @@ struct RawDevice {
         while case (let message, _) = try receive(), message != .ack(joined) {}
     }
 
-    /// The next message, and when the last byte of its frame had come.
+    /// Returns the next message, and when the last byte of its frame had arrived.
     func receive() throws -> (ServerMessage, ContinuousClock.Instant) {
         while true {
             let head = try socket.read(2)
@@ -45,7 +46,7 @@ struct RawDevice {
         }
     }
 
-    /// The rest of a frame's length. Nothing here needs the form of eight bytes.
+    /// Reads the rest of a frame's length. The 8-byte form is not needed here.
     private func length(_ short: UInt8) throws -> Int {
         guard short == 126 else { return Int(short) }
         return try socket.read(2).reduce(0) { $0 << 8 | Int($1) }

@@ -1,10 +1,10 @@
-// The subject: one device types, another on another worker looks.
+// The subject of the bench: one device types, and a device on another worker observes.
 
 import RollcallClient
 import RollcallLoad
 import RollcallModel
 
-/// Two devices of two people in one conversation.
+/// Two devices of two users in one conversation.
 struct TypingProbe {
     private let typist: RawDevice
     private let observer: RawDevice
@@ -16,9 +16,9 @@ struct TypingProbe {
         observer = try RawDevice("bob", at: second, in: conversation)
     }
 
-    /// Starts typing, or stops: either is a change that is published and shown at once.
+    /// Starts or stops typing. Either change is published and shown at once.
     ///
-    /// - Returns: from the write at the typist to the whole frame at the observer.
+    /// - Returns: the time from the write at the typing device to the complete frame at the observing one.
     mutating func measure() throws -> Duration {
         isTyping.toggle()
         let frame = DeviceFrame.message(.typing(conversation, isTyping))

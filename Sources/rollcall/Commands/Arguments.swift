@@ -1,4 +1,4 @@
-// How names and durations are read from the command line. What is wrong with one is said by the option's own help.
+// Parses names and durations on the command line. If one is invalid, the error shows the help of the option.
 
 public import ArgumentParser
 public import RollcallModel
@@ -12,7 +12,7 @@ extension Identifier: ExpressibleByArgument {
 }
 
 extension Duration: @retroactive ExpressibleByArgument {
-    /// `250ms`, `5s`, `2m`, `12h` or `30d`.
+    /// Parses `250ms`, `5s`, `2m`, `12h` or `30d`.
     public init?(argument: String) {
         guard let duration = DurationText.duration(argument) else { return nil }
         self = duration

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `rollcall bench`: how long a keystroke takes from one device to another.
+/// `rollcall bench`: measures how long typing takes from one device to another.
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure typing from device to device, over two workers and a private Redis.",

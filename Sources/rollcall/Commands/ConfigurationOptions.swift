@@ -3,7 +3,7 @@ import Foundation
 import RollcallModel
 import RollcallWorker
 
-/// Where a worker's configuration comes from.
+/// The sources of a worker's configuration.
 struct ConfigurationOptions: ParsableArguments {
     @Option(help: "A configuration file like Config/worker.yaml.", completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
@@ -15,7 +15,7 @@ struct ConfigurationOptions: ParsableArguments {
             valueName: "key=value"))
     var overrides: [Override] = []
 
-    /// A key and its value, as `--set` takes them.
+    /// A key and its value, as given to `--set`.
     struct Override: ExpressibleByArgument {
         let key: String
         let value: String
@@ -26,13 +26,13 @@ struct ConfigurationOptions: ParsableArguments {
         }
     }
 
-    /// The file, where one is named.
+    /// The configuration file, if one is given.
     var file: URL? { config.map { URL(fileURLWithPath: $0) } }
 
-    /// What overrides it, by key; of a key that is named twice, the last.
+    /// The overrides by key. If a key is given twice, the last value is used.
     var texts: [String: String] { Dictionary(overrides.map { ($0.key, $0.value) }) { _, last in last } }
 
-    /// Reads and checks the configuration; each problem goes to standard error.
+    /// Reads and checks the configuration, and logs each problem to standard error.
     ///
     /// - Throws: the exit code for a wrong configuration.
     func load() async throws(ExitCode) -> WorkerConfiguration {

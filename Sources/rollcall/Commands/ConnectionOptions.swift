@@ -4,7 +4,7 @@ import RollcallClient
 import RollcallTerminal
 import UnixSignals
 
-/// How a command reaches the workers, and as whom.
+/// How a command reaches the workers, and as which user.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: "Where a worker listens for devices.")
     var url = "ws://127.0.0.1:8080/v1/connect"
@@ -27,14 +27,14 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// How the connection is told of.
+    /// Describes the state of the connection.
     var text: ConnectionText { ConnectionText(url: url, saysName: user != nil) }
 
-    /// Connects, does `work`, and says goodbye: when the work is done, at Ctrl-C, or because of a mistake.
+    /// Connects, does `work`, and says goodbye: when the work is done, after Ctrl-C, or after a final error.
     ///
     /// - Parameters:
-    ///   - state: what others see of this device.
-    ///   - note: takes what there is to tell of the connection while the work goes on.
+    ///   - state: the device state that other users see.
+    ///   - note: called with messages about the connection while the work goes on.
     func withClient(
         _ state: DeviceState, note: @escaping @Sendable (String) -> Void = Output.log,
         _ work: @escaping @Sendable (RollcallClient) async throws -> Void
@@ -56,7 +56,7 @@ struct ConnectionOptions: ParsableArguments {
         do {
             try result.get()
         } catch let mistake as RollcallError {
-            // Told once the terminal is the person's own again.
+            // Logged only now, when the terminal shows the user's own screen again.
             Output.log(text.sentence(for: .failed(mistake)) ?? mistake.message)
             throw ExitCode.cannotServe
         }
@@ -70,9 +70,9 @@ struct ConnectionOptions: ParsableArguments {
         return RollcallClient(url: url, device: device) { token }
     }
 
-    /// Says how the connection stands, each state once; weather is waited out.
+    /// Reports the state of the connection, each change once. Temporary failures are waited for.
     ///
-    /// - Throws: the mistake because of which the client has given up.
+    /// - Throws: the error because of which the client gave up.
     private static func report(
         _ client: RollcallClient, _ text: ConnectionText, _ note: (String) -> Void
     ) async throws {
@@ -87,7 +87,7 @@ struct ConnectionOptions: ParsableArguments {
 }
 
 extension Result where Failure == any Error {
-    /// What an asynchronous piece of work gave or threw.
+    /// The result of asynchronous work.
     init(_ work: () async throws -> Success) async {
         do {
             self = .success(try await work())

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `rollcall dev`: everything on one machine, to try and to develop with.
+/// `rollcall dev`: runs everything on one machine, to try it or to develop with it.
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a private Redis, two workers and a demo page.",

@@ -4,7 +4,7 @@ import Logging
 import RollcallTerminal
 import RollcallWorker
 
-/// `rollcall doctor`: looks at a configuration, at its Redis and at this host as a careful operator would.
+/// `rollcall doctor`: checks a configuration, its Redis and this host.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

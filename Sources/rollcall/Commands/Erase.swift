@@ -3,7 +3,7 @@ import Foundation
 import RollcallModel
 import RollcallTerminal
 
-/// `rollcall erase`: forgets a user.
+/// `rollcall erase`: erases a user.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Revoke a user's tokens, end their sessions, and erase from Redis what else names them.",

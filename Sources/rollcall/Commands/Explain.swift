@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallModel
 import RollcallWorker
 
-/// `rollcall explain`: why a user is shown as they are.
+/// `rollcall explain`: explains why a user has a status.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say why a user is shown as they are: each device, its worker, its lease, and the rule that decided.")

@@ -1,13 +1,13 @@
-// Commands that start processes of their own, and so have something to put away when they are interrupted.
+// For commands that start processes, and must stop them when they are interrupted.
 
 import ArgumentParser
 import UnixSignals
 
-/// Work that Ctrl-C, SIGTERM and the end of the terminal cancel.
+/// Runs work that Ctrl-C, SIGTERM and the end of the terminal cancel.
 enum Interruptible {
-    /// Does `work`, or returns once it is interrupted and has put its things away.
+    /// Does `work`, or cancels it when interrupted and returns once it has cleaned up.
     ///
-    /// - Throws: the exit code for what was missing or broke, which is told on standard error.
+    /// - Throws: the exit code for what was missing or failed, which is logged to standard error.
     static func run(as name: String, _ work: @escaping @Sendable () async throws -> Void) async throws {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         do {

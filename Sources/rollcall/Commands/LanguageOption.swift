@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallClient
 import RollcallTerminal
 
-/// In which language the texts of others are told.
+/// The language of texts about users.
 struct LanguageOption: ParsableArguments {
     @Option(
         name: .customLong("language"),

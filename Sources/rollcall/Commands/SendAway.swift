@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallModel
 import RollcallWorker
 
-/// `rollcall send-away`: ends sessions, on whatever worker.
+/// `rollcall send-away`: ends sessions on any worker.
 struct SendAway: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send-away",

@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallClient
 import RollcallTerminal
 
-/// `rollcall status`: the presence of some users, once.
+/// `rollcall status`: reads the presence of users once.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Ask once whether users are here.")
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallModel
 import RollcallWorker
 
-/// `rollcall token`: a token that the workers of this configuration take.
+/// `rollcall token`: signs a token that the workers of this configuration accept.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign a token for a user, with the secret that workers check it by.",

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Foundation
 
-/// Where a command has a token from: a file, standard input or the environment. Never its arguments, which every
-/// program on the machine may read.
+/// Reads a token from a file, standard input or the environment. Tokens are never arguments, since every program on the
+/// machine can read those.
 enum TokenInput {
-    /// Reads a token.
+    /// Returns the token.
     ///
     /// - Parameters:
-    ///   - file: the file's path, or `-` for standard input; of either the first line counts.
-    ///   - variable: the variable of the environment that counts without one.
+    ///   - file: the path of a file, or `-` for standard input. Its first line is used.
+    ///   - variable: the environment variable to use if there is no file.
     /// - Returns: `nil` if neither is given.
     static func token(file: String?, variable: String) throws -> String? {
         guard let file else {
@@ -28,7 +28,7 @@ enum TokenInput {
         return token
     }
 
-    /// A worker's own file may have the token before on a second line.
+    /// Returns the first line. A worker's own token file may contain the previous token on a second line.
     private static func firstLine(of text: String) -> String? {
         let line = text.split(whereSeparator: \.isNewline).first?.trimmingCharacters(in: .whitespaces)
         return line?.isEmpty == false ? line : nil

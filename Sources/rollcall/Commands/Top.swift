@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallTerminal
 import UnixSignals
 
-/// `rollcall top`: all workers, live.
+/// `rollcall top`: shows all workers, live.
 struct Top: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Watch all workers: sessions, rates, leases, the busiest conversations, what was logged.",
@@ -45,7 +45,7 @@ struct Top: AsyncParsableCommand {
                 try await group.next()
             }
         } catch let failure as AdminFailure {
-            // Told once the terminal is the person's own again.
+            // Logged only now, when the terminal shows the user's own screen again.
             for sentence in failure.sentences { Output.log(sentence) }
             throw failure.exit
         }

@@ -4,7 +4,7 @@ import RollcallClient
 import RollcallTerminal
 import RollcallWorker
 
-/// `rollcall type`: be someone typing, for others to see.
+/// `rollcall type`: types in a conversation, visible to other users.
 struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "type", abstract: "Be someone typing in a conversation.",

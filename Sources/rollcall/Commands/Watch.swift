@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallClient
 import RollcallTerminal
 
-/// `rollcall watch`: who types in some conversations and who is here, live in the terminal.
+/// `rollcall watch`: shows live who is typing in conversations, and who is online.
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Watch conversations and users, live.",

@@ -4,7 +4,7 @@ import RollcallWorker
 import ServiceLifecycle
 import UnixSignals
 
-/// `rollcall worker`: serves devices beside a Redis until it is told to stop.
+/// `rollcall worker`: runs a worker until it is stopped.
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker",

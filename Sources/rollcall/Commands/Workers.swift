@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallModel
 import RollcallWorker
 
-/// `rollcall workers`: all workers, once.
+/// `rollcall workers`: lists all workers once.
 struct Workers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List all workers, those included that are dead and not swept yet.")

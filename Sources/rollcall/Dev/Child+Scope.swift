@@ -1,29 +1,29 @@
-// The parts of `rollcall dev` stand in nested scopes: each lives while the work inside its scope does, and the end of
-// any one, wanted or not, ends all, from the inside out.
+// The parts of `rollcall dev` run in nested scopes. Each part runs as long as the work inside its scope, and the end of
+// any part, expected or not, ends all, from the inside out.
 
 extension Child {
     /// Does `work` while the child runs, then stops the child.
     ///
-    /// - Throws: ``PartEnded`` if the child ends by itself, once `work` has been cancelled and is done; else what `work`
-    ///   throws.
+    /// - Throws: ``PartEnded`` if the child ends unexpectedly, after `work` was cancelled and has ended; otherwise what
+    ///   `work` throws.
     func during<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
         try await supervised(work, by: endingAsWanted, end: { await self.stop() })
     }
 
     /// Waits for the child's end.
     ///
-    /// - Throws: ``PartEnded`` if nobody had asked for it.
+    /// - Throws: ``PartEnded`` if the end was not requested.
     func endingAsWanted() async throws {
         let ending = await ending
         if !wasStopped { throw PartEnded(name: name, ending: ending) }
     }
 }
 
-/// Does `work` while the supervisor finds nothing wrong, then ends what was there for it.
+/// Does `work` as long as the supervisor does not throw, then calls `end`.
 ///
 /// - Parameters:
-///   - supervisor: throws where `work` can not go on, and returns once `end` has been called.
-///   - end: is called once, when `work` is done, and goes through under cancellation.
+///   - supervisor: throws if `work` cannot continue, and returns once `end` has been called.
+///   - end: called once, when `work` is done. It must complete even if the task is cancelled.
 func supervised<Result: Sendable>(
     _ work: @escaping @Sendable () async throws -> Result,
     by supervisor: @escaping @Sendable () async throws -> Void,
@@ -51,7 +51,7 @@ func supervised<Result: Sendable>(
     }
 }
 
-/// A part of `rollcall dev` ended without having been asked to.
+/// A part of `rollcall dev` ended although this was not requested.
 struct PartEnded: Error, CustomStringConvertible {
     let name: String
     let ending: Child.Ending

@@ -1,6 +1,6 @@
-// A process that `rollcall dev` starts and answers for. It stands in a process group of its own, so a Ctrl-C in the
-// terminal reaches `dev` alone, which then ends its parts in order. Its standard input is a pipe that only `dev` holds
-// open: when `dev` dies, by whatever cause, the pipe ends, and with it the child or its watcher.
+// A process that `rollcall dev` starts and must stop. It has its own process group, so Ctrl-C in the terminal reaches
+// only `dev`, which then stops its parts in order. Its standard input is a pipe that only `dev` holds open. If `dev`
+// ends for any reason, the pipe ends, and with it the child or its watcher.
 
 import Foundation
 import Spawning
@@ -10,7 +10,7 @@ import Synchronization
 final class Child: Sendable {
     let name: String
     let pid: pid_t
-    /// What the child prints, line by line, until it ends. For one reader.
+    /// The lines that the child prints, until it ends. For one reader.
     let lines: AsyncStream<String>
 
     private let lifeline: FileHandle
@@ -19,7 +19,7 @@ final class Child: Sendable {
 
     private struct State {
         var wasStopped = false
-        /// Its process id means nothing any more.
+        /// Whether its process id may belong to another process by now.
         var wasReaped = false
     }
 
@@ -28,7 +28,7 @@ final class Child: Sendable {
         case exited(Int32)
         case signalled(Int32)
 
-        /// Reads what `waitpid` said.
+        /// Decodes the status from `waitpid`.
         init(status: Int32) {
             let signal = status & 0x7F
             self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
@@ -44,7 +44,7 @@ final class Child: Sendable {
 
     /// Starts a program.
     ///
-    /// - Parameter errors: where the lines of its standard error go; by default they are among ``lines``.
+    /// - Parameter errors: called with the lines of its standard error. By default, these are among ``lines``.
     init(_ name: String, program: URL, arguments: [String], errors: (@Sendable (String) -> Void)? = nil) throws {
         let (input, output, errorOutput) = (Pipe(), Pipe(), Pipe())
         self.name = name
@@ -66,11 +66,11 @@ final class Child: Sendable {
         get async { await ended.value }
     }
 
-    /// Whether ``stop(patience:)`` or ``crash()`` was called: the end was wanted.
+    /// Whether ``stop(patience:)`` or ``crash()`` was called, so that the end is expected.
     var wasStopped: Bool { state.withLock(\.wasStopped) }
 
-    /// Asks the child to end, insists after `patience`, and waits until it is gone. Goes through under cancellation,
-    /// since that is when it is needed.
+    /// Sends SIGTERM, and SIGKILL after `patience`, and waits until the child has ended. It also completes if the task
+    /// is cancelled, since that is when it is needed.
     func stop(patience: DispatchTimeInterval = .seconds(10)) async {
         state.withLock { $0.wasStopped = true }
         signal(SIGTERM)
@@ -80,25 +80,25 @@ final class Child: Sendable {
         insist.cancel()
     }
 
-    /// As ``stop(patience:)``, unless cancelled before it is time.
+    /// Like ``stop(patience:)`` after a pause, unless the task is cancelled during the pause.
     func stop(after pause: Duration) async throws {
         try await Task.sleep(for: pause)
         await stop()
     }
 
-    /// Ends the child as a crash would, and waits until it is gone.
+    /// Kills the child with SIGKILL, like a crash, and waits until it has ended.
     func crash() async {
         state.withLock { $0.wasStopped = true }
         signal(SIGKILL)
         _ = await ending
     }
 
-    /// Says something to the child, if it still listens.
+    /// Writes a line to the child's standard input, if the child still reads it.
     func say(_ line: String) {
         try? lifeline.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Lets go of the child's lifeline: it reads the end of its standard input.
+    /// Closes the child's standard input.
     func letGo() {
         try? lifeline.close()
     }
@@ -109,7 +109,8 @@ final class Child: Sendable {
 
     private func awaitEnd() {
         Thread.detachNewThread { [self] in
-            // Its number stays taken until it is reaped, which no signal may overlap: another process could have it.
+            // The process id stays reserved until the child is reaped. No signal may be sent during or after that,
+            // because another process may have the id.
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
             var status: Int32 = 0
@@ -122,7 +123,7 @@ final class Child: Sendable {
     }
 
     private static func lines(of output: Pipe) -> AsyncStream<String> {
-        // Who does not read loses the oldest lines, rather than making the child wait.
+        // If the reader is slow, the oldest lines are dropped. The child must not wait.
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { lines in
             LineReader.read(output, line: { lines.yield($0) }, end: { lines.finish() })
         }

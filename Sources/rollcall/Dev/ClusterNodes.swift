@@ -1,4 +1,4 @@
-// What one node of a cluster thinks of all: the lines of `CLUSTER NODES`.
+// One cluster node's view of all nodes: the lines of `CLUSTER NODES`.
 
 /// The nodes of a cluster.
 struct ClusterNodes: Sendable {
@@ -10,13 +10,13 @@ struct ClusterNodes: Sendable {
         let slots: [ClosedRange<Int>]
     }
 
-    /// - Returns: `nil` where it is no answer of a node.
+    /// - Returns: `nil` if this is not a node's answer.
     init?(_ lines: [String]) {
         nodes = lines.compactMap(Self.node)
         if nodes.isEmpty { return nil }
     }
 
-    /// Reads `ID HOST:PORT@BUSPORT FLAGS PRIMARY PING PONG EPOCH LINK SLOT SLOT-SLOT …`.
+    /// Parses `ID HOST:PORT@BUSPORT FLAGS PRIMARY PING PONG EPOCH LINK SLOT SLOT-SLOT …`.
     private static func node(_ line: String) -> Node? {
         let words = line.split(separator: " ")
         guard words.count >= 8, let address = words[1].split(separator: "@").first,
@@ -32,12 +32,12 @@ struct ClusterNodes: Sendable {
 
     var replicaCount: Int { nodes.count { $0.isReplica } }
 
-    /// The port of who has a slot.
+    /// Returns the port of the node that owns a slot.
     func owner(of slot: Int) -> Int? {
         nodes.first { $0.slots.contains { $0.contains(slot) } }?.port
     }
 
-    /// Whether the node on this port has any slot.
+    /// Whether the node on this port owns any slot.
     func hasSlots(_ port: Int) -> Bool {
         nodes.contains { $0.port == port && !$0.slots.isEmpty }
     }

@@ -1,14 +1,15 @@
-// Three primaries, each with a third of the keys and a replica, so that anyone can see how a cluster goes on: the page kills
-// the primary that has the leases, the one that is missed most, and anybody kills any by hand. None of the servers keeps
-// anything, so a primary comes back once its replica has taken its place: before, it would be the primary again, an empty one.
+// Three primaries with a third of the keys and a replica each, so that anyone can see a failover of a cluster. The demo
+// page kills the primary that holds the leases, whose loss has the most effect; users can kill any by hand. The servers
+// store nothing, so a primary is restarted only after its replica has replaced it. Otherwise it would be the primary
+// again, without data.
 
 import Foundation
 
 /// A Redis Cluster.
 actor ClusterStage {
     private static let primaries = 3
-    /// How long one that ended waits for another to take its place. Where its replica is gone too, or most primaries at once,
-    /// nobody will: then it comes back as what it was, and workers say again what it had.
+    /// How long an ended server waits until another has replaced it. If its replica is gone too, or most primaries at
+    /// once, none will. Then it returns in its old role, and workers write its data again.
     private static let patience = Duration.seconds(10)
 
     private let servers: [Part<PrivateRedis>]
@@ -18,7 +19,7 @@ actor ClusterStage {
         self.servers = servers
     }
 
-    /// Starts all of them, does `work`, and stops them.
+    /// Starts all servers, does `work`, and stops them.
     static func during<Result: Sendable>(
         atHome isAtHome: Bool, _ work: @escaping @Sendable (DevDeployment, any DevRedis) async throws -> Result
     ) async throws -> Result {
@@ -36,7 +37,7 @@ actor ClusterStage {
         }
     }
 
-    /// Starts servers, each in the scope of the one before.
+    /// Starts servers, each in the scope of the previous one.
     private static func started<Result: Sendable>(
         _ nodes: [PrivateRedis], _ servers: [Part<PrivateRedis>], atHome isAtHome: Bool,
         awaiting present: Eventual<ClusterStage>,
@@ -54,7 +55,7 @@ actor ClusterStage {
         }
     }
 
-    /// Makes a cluster of them, the first of which are the primaries.
+    /// Creates a cluster of the servers. The first ones become primaries.
     private static func create(_ nodes: [PrivateRedis]) async throws {
         let child = try nodes[0].cli(
             ["--cluster", "create"] + nodes.map { "127.0.0.1:\($0.port)" }
@@ -68,8 +69,8 @@ actor ClusterStage {
         }
     }
 
-    /// Waits until each server knows that the cluster is well and who is a replica, and each replica has what its primary has:
-    /// before, nobody could take a primary's place.
+    /// Waits until each server knows that the cluster is healthy and which servers are replicas, and each replica is in
+    /// sync. Earlier, no replica could replace a primary.
     private func settled() async throws {
         for server in servers {
             while let node = await server.life?.running, try await !isSettled(node) {
@@ -86,7 +87,7 @@ actor ClusterStage {
         return role.first != "slave" || role.contains("connected")
     }
 
-    /// Waits until all that run know that what the server on this port had is another's.
+    /// Waits until all running servers know that the slots of the server on this port belong to another.
     private func replaced(_ port: Int) async throws {
         let end = ContinuousClock.now + Self.patience
         while ContinuousClock.now < end {
@@ -96,7 +97,7 @@ actor ClusterStage {
         }
     }
 
-    /// What those that run think.
+    /// The views of all running servers.
     private var opinions: [ClusterNodes] {
         get async {
             var opinions: [ClusterNodes] = []
@@ -110,7 +111,7 @@ actor ClusterStage {
         }
     }
 
-    /// The primary that has a key.
+    /// Returns the primary that owns a key.
     private func primary(of key: String) async -> Part<PrivateRedis>? {
         for server in servers {
             guard let node = await server.life?.running, let slot = try? await node.ask("CLUSTER", "KEYSLOT", key).last,
@@ -123,7 +124,7 @@ actor ClusterStage {
     }
 }
 
-// MARK: What the page does
+// MARK: Actions of the demo page
 
 extension ClusterStage: DevRedis {
     nonisolated var listeners: [RedisListener] { servers.map { .shard(at: $0) } }

@@ -1,10 +1,10 @@
-// The files of the demo page and how a browser is to take them.
+// The files of the demo page, with their content types.
 
 import Hummingbird
 import NIOCore
 import RollcallBrowser
 
-/// A file of the page.
+/// A file of the demo page.
 struct DemoFile: Sendable {
     let path: String
     let type: String
@@ -64,7 +64,7 @@ struct DemoFile: Sendable {
 
     var response: Response { Self.response(bytes, type: type) }
 
-    /// Scripts, styles and pictures of the page's own and WebSockets on this machine; nothing else.
+    /// Allows the page's own scripts, styles and images, and WebSockets to this machine; nothing else.
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
         connect-src 'self' ws://127.0.0.1:* ws://localhost:*; base-uri 'none'; form-action 'none'; \

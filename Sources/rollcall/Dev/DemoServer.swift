@@ -1,4 +1,4 @@
-// The demo page, served from memory on loopback. Its files stand in `Demo/` as they are: no build step.
+// Serves the demo page from memory on the loopback interface. Its files are in `Demo/`; there is no build step.
 
 import Foundation
 import Hummingbird
@@ -6,15 +6,15 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// What the page needs to know, as `settings.json`.
+/// The settings of the page, served as `settings.json`.
 struct DemoSettings: Sendable, Encodable {
     let redis: DevDeployment
     let workers: [DevWorker]
-    /// The parts that were crashed and not yet started again.
+    /// The parts that were crashed and not started again yet.
     var down: [String] = []
 }
 
-/// The page's server. It listens before anything else starts, since the workers must know which page may connect.
+/// The page's server. It listens before anything else starts, because the workers must know which origin may connect.
 final class DemoServer: Sendable {
     private let stage = Mutex<Stage?>(nil)
 
@@ -23,19 +23,19 @@ final class DemoServer: Sendable {
         let parts: [String: any Crashable]
     }
 
-    /// Tried first, where no other was asked for.
+    /// The port that is tried first if none is requested.
     static let preferredPort = 8000
 
-    /// From now on the page works.
+    /// Makes the page usable.
     ///
-    /// - Parameter parts: what it may crash and start again, by the names under which it asks for that.
+    /// - Parameter parts: what the page may crash and start again, by name.
     func show(_ settings: DemoSettings, parts: [String: any Crashable]) {
         stage.withLock { $0 = Stage(settings: settings, parts: parts) }
     }
 
-    /// Serves the page while `work` lasts, which is told the port.
+    /// Serves the page as long as `work` runs, and passes it the port.
     ///
-    /// - Parameter port: where to listen, 0 for any; `nil` for the preferred one or, if that is taken, any.
+    /// - Parameter port: the port to listen on, 0 for any; `nil` for the preferred one or, if that is taken, any.
     func during<Result: Sendable>(
         port: Int?, _ work: @escaping @Sendable (_ port: Int) async throws -> Result
     ) async throws -> Result {
@@ -98,7 +98,7 @@ final class DemoServer: Sendable {
         return DemoFile.response(try JSONEncoder().encode(settings), type: "application/json")
     }
 
-    /// - Returns: 204 once it is done, 404 where there is no such part, and 503 with the reason where it could not be.
+    /// - Returns: 204 when done, 404 if there is no such part, 503 with the reason if the action failed.
     private func act(
         _ context: some RequestContext, _ action: (any Crashable) async throws -> Void
     ) async throws -> Response {
@@ -114,7 +114,7 @@ final class DemoServer: Sendable {
     }
 }
 
-/// The port that was asked for is not free.
+/// The requested port is not free.
 struct PortTaken: Error, CustomStringConvertible {
     let port: Int
 

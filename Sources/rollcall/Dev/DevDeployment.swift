@@ -1,22 +1,22 @@
-// Where the Redis of `rollcall dev` is, for programs and for people.
+// The addresses of `rollcall dev`'s Redis, for programs and for people.
 
-/// Where everything is.
+/// The addresses and processes of the servers.
 struct DevDeployment: Sendable, Encodable {
-    /// What workers are told.
+    /// The `redis.url` of the workers.
     let url: String
-    /// The primary at the beginning, or one of them.
+    /// The first primary at the start.
     let port: Int
     let pid: Int32
-    /// Those that know the primary, where others know it.
+    /// The sentinels, if there are any.
     var sentinels: [PrivateRedis] = []
-    /// All servers of a cluster, first the primaries at the beginning.
+    /// All servers of a cluster; those that are primaries at the start come first.
     var nodes: [PrivateRedis] = []
 }
 
-// MARK: For people
+// MARK: Text
 
 extension DevDeployment {
-    /// Where its servers are.
+    /// Describes where the servers are.
     var places: [String] {
         if !nodes.isEmpty {
             let (primaries, replicas) = (nodes.prefix(nodes.count / 2), nodes.suffix(nodes.count / 2))
@@ -34,7 +34,7 @@ extension DevDeployment {
         ]
     }
 
-    /// What to type, to see how it goes.
+    /// Commands to try.
     ///
     /// - Parameter admin: a worker's admin port.
     func trials(admin: String) -> [String] {
@@ -46,7 +46,7 @@ extension DevDeployment {
         ] + failovers
     }
 
-    /// What makes another the primary.
+    /// Commands that cause a failover.
     private var failovers: [String] {
         let death = "kill -9 \(pid)      a replica takes its place, and it comes back as a replica"
         if let first = sentinels.first {

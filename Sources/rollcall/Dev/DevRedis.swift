@@ -1,9 +1,9 @@
-// The Redis of `rollcall dev`, whatever it is made of: workers are told where it is, the page may crash it, and what is
-// published there is shown.
+// The Redis of `rollcall dev`, of any kind: workers get its URL, the demo page can crash it, and what is published
+// there is shown.
 
 import ArgumentParser
 
-/// What a private Redis is made of.
+/// The kind of a private Redis.
 enum RedisKind: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One server.
     case single
@@ -13,9 +13,9 @@ enum RedisKind: String, CaseIterable, ExpressibleByArgument, Sendable {
     case cluster
 }
 
-/// A Redis in which what the page crashes is a primary.
+/// A private Redis. Crashing it crashes a primary.
 protocol DevRedis: Crashable {
-    /// Who hears what is published there, each at a place of its own.
+    /// Listeners for everything that is published there, one per server.
     var listeners: [RedisListener] { get }
 }
 
@@ -24,7 +24,7 @@ extension Part: DevRedis where Running == PrivateRedis {
 }
 
 extension RedisKind {
-    /// Starts all of it, does `work` with it, and takes it down.
+    /// Starts all servers, does `work`, and stops them.
     ///
     /// - Parameter isAtHome: whether the usual ports are tried first.
     func during<Result: Sendable>(

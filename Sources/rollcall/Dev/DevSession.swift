@@ -1,11 +1,11 @@
-// `rollcall dev` as nested scopes: the page, Redis, two workers, the view of changes. Whatever ends, ends all.
+// `rollcall dev` as nested scopes: the page, Redis, two workers, the view of changes. If any of them ends, all end.
 
 import Foundation
 
 /// Everything that `rollcall dev` runs.
 struct DevSession: Sendable {
-    /// Where the page is served; `nil` for the usual port or, if that is taken, any. 0 is any, and Redis has any then:
-    /// who does not mind where things are may run several sessions, of which none takes another's place.
+    /// The port of the page; `nil` for the usual port or, if that is taken, any. 0 means any port, also for Redis, so
+    /// that several sessions can run at the same time.
     let port: Int?
     let redis: RedisKind
     let asJSON: Bool
@@ -13,7 +13,7 @@ struct DevSession: Sendable {
 
     /// Runs until cancelled.
     ///
-    /// - Throws: ``PartEnded`` if a part ends by itself, ``CannotStart`` or ``PortTaken`` if one cannot start.
+    /// - Throws: ``PartEnded`` if a part ends unexpectedly, ``CannotStart`` or ``PortTaken`` if one cannot start.
     func run() async throws {
         let page = DemoServer()
         try await page.during(port: port) { port in
@@ -38,7 +38,7 @@ struct DevSession: Sendable {
         if opensBrowser { Self.open(ready.page) }
     }
 
-    /// Opens the page in a browser. Where nothing does that, the address that was told is as good.
+    /// Opens the page in a browser. If that is not possible, the printed address can be opened by hand.
     private static func open(_ page: String) {
         #if os(macOS)
             let opener = "open"
@@ -53,7 +53,7 @@ struct DevSession: Sendable {
     }
 }
 
-/// What is running and where.
+/// What is running, and where.
 private struct Ready: Encodable {
     let page: String
     let redis: DevDeployment

@@ -1,8 +1,8 @@
-// A worker of `rollcall dev`: this same program in a process of its own, as it would run in earnest.
+// A worker of `rollcall dev`: this program in a separate process, as in production.
 
 import Foundation
 
-/// A worker that is ready, as its `ready` line says.
+/// A ready worker, as described by its `ready` line.
 struct DevWorker: Sendable, Encodable {
     let id: String
     let pid: Int32
@@ -10,7 +10,7 @@ struct DevWorker: Sendable, Encodable {
     let edge: String
     let admin: String
 
-    /// Reads `ready worker=… edge=… admin=…`.
+    /// Parses `ready worker=… edge=… admin=…`.
     init?(id: String, pid: Int32, readyLine line: String) {
         let words = line.split(separator: " ")
         guard words.first == "ready" else { return nil }
@@ -32,7 +32,7 @@ struct DevWorker: Sendable, Encodable {
     /// Starts a worker, does `work` once it is ready, and stops it.
     ///
     /// - Parameters:
-    ///   - origins: the web pages that may connect: without, any page in the browser could.
+    ///   - origins: the origins of web pages that may connect. Without any, every page in the browser could.
     ///   - overrides: further `key=value` pairs of its configuration.
     static func during<Result: Sendable>(
         id: String, redis url: String, origins: [String], overrides: [String] = [],
@@ -47,7 +47,7 @@ struct DevWorker: Sendable, Encodable {
         }.during(work)
     }
 
-    /// Clients know where a worker listens, so the next one in its place listens there too.
+    /// Clients know the worker's address, so its successor listens on the same ports.
     private static func ports(like last: DevWorker?) -> [String] {
         [("edge.port", last?.edge), ("admin.port", last?.admin)].map { key, url in
             "\(key)=\(url.flatMap(URL.init(string:))?.port ?? 0)"

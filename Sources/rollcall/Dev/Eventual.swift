@@ -1,8 +1,8 @@
-// The end of a process is reported once, by a callback, and awaited in several places.
+// For the end of a process, which is reported once by a callback and awaited in several places.
 
 import Synchronization
 
-/// A value that comes once, and those who wait for it.
+/// A value that is set once, and can be awaited.
 final class Eventual<Value: Sendable>: Sendable {
     private enum State {
         case awaited(by: [CheckedContinuation<Value, Never>])
@@ -11,7 +11,7 @@ final class Eventual<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.awaited(by: []))
 
-    /// Gives the value to all who wait or ever will. A second call changes nothing.
+    /// Sets the value, for current and future waiters. A second call has no effect.
     func settle(_ value: Value) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, Never>] in
             guard case .awaited(let waiting) = state else { return [] }
@@ -21,12 +21,12 @@ final class Eventual<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: value) }
     }
 
-    /// The value, if it has come.
+    /// The value, if it is set.
     var known: Value? {
         state.withLock { if case .known(let value) = $0 { value } else { nil } }
     }
 
-    /// Waits for the value, under cancellation too: what is awaited is sure to come.
+    /// Waits for the value, even if the task is cancelled: it will certainly be set.
     var value: Value {
         get async {
             await withCheckedContinuation { continuation in

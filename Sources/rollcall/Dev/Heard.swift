@@ -1,21 +1,21 @@
-// What `redis-cli` prints of what it hears, a line at a time.
+// Parses the output of a `redis-cli` that listens, line by line.
 
 import Foundation
 
-/// Something that was heard.
+/// An event in that output.
 enum Heard: Hashable, Sendable {
-    /// From now on nothing is missed.
+    /// The subscription is active: no further message is missed.
     case listening
     case message(channel: String, payload: String)
 }
 
-/// Makes sense of lines.
+/// A parser of lines.
 protocol Ear: Sendable {
-    /// - Returns: what is complete with this line.
+    /// - Returns: the event that this line completes, if any.
     mutating func take(_ line: String) -> Heard?
 }
 
-/// Hears a subscription to patterns: each push comes as its elements, a line each.
+/// Parses a subscription to patterns, which prints each element of a push on a line of its own.
 struct PatternEar: Ear {
     let patterns: [String]
     private var push: [String] = []
@@ -32,10 +32,10 @@ struct PatternEar: Ear {
     }
 }
 
-/// Hears all commands of a server, of which those count that publish on a shard's channels:
+/// Parses `MONITOR`, which prints all commands of a server. Only those that publish on a shard channel count:
 /// `1795338389.379478 [0 lua] "spublish" "typing:{c42}" "{\"user\":\"alice\"}"`.
 struct CommandEar: Ear {
-    /// What the channels of interest begin with.
+    /// The prefixes of the channels of interest.
     let prefixes: [String]
 
     mutating func take(_ line: String) -> Heard? {
@@ -48,7 +48,7 @@ struct CommandEar: Ear {
         return .message(channel: words[1], payload: words[2])
     }
 
-    /// The words in quotation marks, of which Redis escapes whatever is not printable ASCII, byte by byte.
+    /// Returns the words in quotation marks. Redis escapes everything but printable ASCII, byte by byte.
     private static func words(of line: String) -> [String] {
         var words: [String] = []
         var word: [UInt8]?
@@ -66,7 +66,7 @@ struct CommandEar: Ear {
         return words
     }
 
-    /// The byte that is meant by what follows a backslash.
+    /// Returns the byte for an escape sequence, after its backslash.
     private static func escaped(_ rest: inout Substring.UTF8View) -> UInt8 {
         switch rest.popFirst() {
         case UInt8(ascii: "n"): return 10

@@ -1,11 +1,11 @@
-// The other end of a child's lifeline: a worker of `rollcall dev` outlives nobody.
+// The other end of a child's standard input: a worker of `rollcall dev` ends with its parent.
 
 import Foundation
 import Spawning
 
-/// Standard input as a sign of life of whoever started this process.
+/// Standard input, which is open as long as the parent process runs.
 enum Lifeline {
-    /// Ends this process when standard input ends. At once: with its parent gone, so is the Redis that it would tell.
+    /// Ends this process at once when standard input ends. Without its parent, its Redis is gone too.
     static func exitAtEnd() {
         DescriptorReader.read(.standardInput, bytes: { _ in true }, end: { exit(0) })
     }

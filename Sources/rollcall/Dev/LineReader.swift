@@ -1,12 +1,12 @@
-// What a child prints, cut into lines.
+// Splits the output of a child into lines.
 
 import Foundation
 import Spawning
 
-/// Reads a pipe line by line, on a thread of its own.
+/// Reads a pipe line by line, on a separate thread.
 enum LineReader {
     static func read(_ pipe: Pipe, line: @escaping @Sendable (String) -> Void, end: @escaping @Sendable () -> Void) {
-        nonisolated(unsafe) var rest = Data()  // touched by the reading thread alone
+        nonisolated(unsafe) var rest = Data()  // used only by the reading thread
         DescriptorReader.read(
             pipe.fileHandleForReading,
             bytes: { bytes in

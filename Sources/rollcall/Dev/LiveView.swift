@@ -1,18 +1,18 @@
-// What happens, as it happens: each message that is published becomes a line.
+// Prints a line for each published message.
 
 import Foundation
 import RollcallTerminal
 
-/// The changes in the terminal.
+/// The live view of changes in the terminal.
 struct LiveView: Sendable {
     let redis: any DevRedis
     let asJSON: Bool
 
-    /// Shows changes until cancelled, of one Redis after another.
+    /// Shows changes until cancelled, also when another server takes over.
     ///
-    /// - Parameter listening: called once nothing more can be missed.
+    /// - Parameter listening: called once no further message can be missed.
     func run(listening: @escaping @Sendable () throws -> Void) async throws {
-        // Where lines are not taken, the newest are shown when they are.
+        // If the output is slow, older lines are dropped.
         let (sounds, all) = AsyncStream<(place: Int, heard: Heard)>.makeStream(bufferingPolicy: .bufferingNewest(1024))
         try await withThrowingTaskGroup(of: Void.self) { group in
             let listeners = redis.listeners
@@ -56,7 +56,7 @@ struct LiveView: Sendable {
     }
 }
 
-/// Any of the messages, as far as a line tells of it.
+/// Any published message, with the fields that are shown.
 private struct Change: Decodable {
     let user: String?
     let at: Int64?

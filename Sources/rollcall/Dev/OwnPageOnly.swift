@@ -1,10 +1,11 @@
-// The page's server listens on loopback, where every web page in the person's browser can reach it too. So it answers
-// to its own name only, which a rebound name of another site is not, and lets only its own page change anything.
+// The page's server listens on the loopback interface, where any web page in the user's browser can reach it. It
+// therefore answers only requests for its own host name, against DNS rebinding, and lets only its own page change
+// anything.
 
 import Hummingbird
 import RollcallWorker
 
-/// Turns away whatever does not come from the demo page.
+/// Rejects requests that do not come from the demo page.
 struct OwnPageOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -13,7 +14,8 @@ struct OwnPageOnly<Context: RequestContext>: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// A browser says with every `POST` which page it comes from; without that word it is not the page.
+    /// Whether a request is allowed. Browsers send an `Origin` with every `POST`; one without it does not come from the
+    /// page.
     static func permits(_ request: Request) -> Bool {
         guard let authority = request.head.authority, Loopback.contains(authority: authority) else { return false }
         return request.method == .get || request.method == .head || request.headers[.origin] == "http://\(authority)"

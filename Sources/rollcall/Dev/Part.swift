@@ -1,17 +1,17 @@
-// A part of `rollcall dev` that the demo page may crash and start again, so that one sees what the others notice of it.
-// Only an end that nobody asked for still ends everything, unless the part is one that others stand in for.
+// A part of `rollcall dev` that the demo page can crash and start again, to show the effect on the others. An
+// unexpected end still ends everything, except for parts that others replace.
 
-/// What can be crashed and started again.
+/// Something that can be crashed and started again.
 protocol Crashable: Sendable {
     /// Whether its process runs and is ready.
     var isUp: Bool { get async }
-    /// Ends the process as `kill -9` does. Without effect while none runs.
+    /// Ends the process like `kill -9`. No effect while none runs.
     func crash() async
-    /// Starts a process in place of one that was crashed. Without effect while one runs; waits for one that starts.
+    /// Starts a process in place of a crashed one. No effect while one runs; waits for one that is starting.
     func start() async throws
 }
 
-/// One place in the deployment, in which one process after another lives.
+/// A place in the deployment, with one process at a time.
 actor Part<Running: Sendable>: Crashable {
     struct Life: Sendable {
         let child: Child
@@ -22,7 +22,7 @@ actor Part<Running: Sendable>: Crashable {
         case down
         case starting(done: Eventual<Void>)
         case up(Life)
-        /// The scope is left: nothing starts any more.
+        /// The scope has ended: no process is started any more.
         case over
     }
 
@@ -33,18 +33,18 @@ actor Part<Running: Sendable>: Crashable {
     private nonisolated let lives = AsyncStream<Child>.makeStream()
 
     /// - Parameters:
-    ///   - comesBack: whether a process that ends without having been asked to is followed by another.
-    ///   - begin: starts a process and waits until it is ready; is told what ran here before, whose ports the new one is to
-    ///     take.
+    ///   - comesBack: whether a process that ends unexpectedly is restarted.
+    ///   - begin: starts a process and waits until it is ready. `last` is the previous process, whose ports the new one
+    ///     should use.
     init(comesBack: Bool = false, _ begin: @escaping @Sendable (_ last: Running?) async throws -> Life) {
         self.comesBack = comesBack
         self.begin = begin
     }
 
-    /// Starts the part, does `work`, and stops whichever process there is then.
+    /// Starts the part, does `work`, and stops the process that runs then.
     ///
-    /// - Throws: ``PartEnded`` if a process ends without having been asked to, once `work` has been cancelled and is
-    ///   done; else what `work` throws.
+    /// - Throws: ``PartEnded`` if a process ends unexpectedly, after `work` was cancelled and has ended; otherwise what
+    ///   `work` throws.
     func during<Result: Sendable>(
         _ work: @escaping @Sendable (Running, Part) async throws -> Result
     ) async throws -> Result {
@@ -61,7 +61,7 @@ actor Part<Running: Sendable>: Crashable {
 
     var isUp: Bool { life != nil }
 
-    /// The process that runs, if one does.
+    /// The running process, if there is one.
     var life: Life? {
         if case .up(let life) = state { life } else { nil }
     }

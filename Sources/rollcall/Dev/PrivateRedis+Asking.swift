@@ -1,18 +1,18 @@
-// Private servers are asked by `redis-cli`, which everybody has who has Redis.
+// Private servers are queried with `redis-cli`, which is installed with Redis.
 
 import Foundation
 
 extension PrivateRedis {
-    /// A running `redis-cli` that was told these words.
+    /// Starts `redis-cli` with these arguments.
     func cli(_ words: [String]) throws -> Child {
         try Child(
             "redis-cli", program: Program.find("redis-cli"), arguments: ["-h", "127.0.0.1", "-p", "\(port)"] + words)
     }
 
-    /// How long a server may take to answer: one may be stopped, on purpose too.
+    /// The time limit for an answer. A server may be stopped, also on purpose.
     private static let patience = Duration.seconds(2)
 
-    /// What the server answers, a line for each part; nothing if it does not answer in time.
+    /// Returns the server's answer, one line for each part; empty if there is no answer in time.
     func ask(_ words: String...) async throws -> [String] {
         let child = try cli(words)
         async let _: Void = child.stop(after: Self.patience)

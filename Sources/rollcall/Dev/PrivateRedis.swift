@@ -1,19 +1,20 @@
-// The Redis that `rollcall dev` has for itself: on loopback, keeping nothing, gone without a trace.
+// The private Redis of `rollcall dev`: on the loopback interface, without persistence, and removed completely at the
+// end.
 
 import Foundation
 
-/// A running `redis-server` of one's own, be it a sentinel.
+/// A running private `redis-server`, or a sentinel.
 struct PrivateRedis: Sendable, Encodable {
     let port: Int
     let pid: Int32
 
     var url: String { "redis://127.0.0.1:\(port)" }
 
-    /// Starts a server, does `work` with it, and takes it down with its folder.
+    /// Starts a server, does `work` with it, and removes it and its folder.
     ///
     /// - Parameters:
-    ///   - later: as what it comes back where others stand in for it, asked whenever it is started again; `nil` for one that
-    ///     nobody stands in for.
+    ///   - later: returns the role in which the server returns after it was replaced, at each restart; `nil` for a
+    ///     server that no other replaces.
     ///   - isAtHome: whether the usual port is tried first.
     static func during<Result: Sendable>(
         _ role: PrivateRole = .primary, later: (@Sendable (PrivateRedis) async throws -> PrivateRole)? = nil,
@@ -39,7 +40,7 @@ struct PrivateRedis: Sendable, Encodable {
         }
     }
 
-    /// Workers look for Redis where they found it.
+    /// Returns the ports to try. Workers expect Redis where it was before.
     private static func ports(like last: PrivateRedis?, first: Int?) -> [Int] {
         if let last { return [last.port] }
         return (first.map { [$0] } ?? []) + (0..<20).map { _ in Int.random(in: 20_000..<30_000) }
@@ -66,8 +67,8 @@ struct PrivateRedis: Sendable, Encodable {
         throw CannotStart("redis-server did not start:\n" + output.suffix(5).joined(separator: "\n"))
     }
 
-    /// Redis knows nothing of our lifeline, so a shell holds it, and is told which process to end if we vanish without
-    /// a word. The folder is its too, from beginning to end.
+    /// Starts a shell that removes the folder and kills the server if this process ends without doing so: Redis does
+    /// not end with its standard input, but the shell does.
     private static func watch(_ folder: URL) async throws -> Child {
         let script = """
             trap '' INT TERM HUP PIPE

@@ -1,37 +1,37 @@
-// What a server of `rollcall dev` is among the others.
+// The roles of `rollcall dev`'s Redis servers.
 
 import Foundation
 
 /// How a private `redis-server` is started.
 struct PrivateRole: Sendable {
-    /// For people, so that what one typed yesterday works today.
+    /// The port that is tried first, so that commands in a shell's history keep working.
     let usualPort: Int
     /// What the server prints when it is ready.
     let readyWords: String
-    /// The command line for a port and a folder of the server's own.
+    /// The command line for a port and the server's own folder.
     let arguments: @Sendable (_ port: Int, _ folder: URL) throws -> [String]
 
-    /// Stands alone, until somebody follows it.
+    /// A primary, with or without replicas.
     static let primary = server(usualPort: 6399)
 
-    /// Follows a primary on this port, and is ready when it has what that has.
+    /// A replica of the primary on this port. It is ready once it is in sync.
     ///
-    /// - Parameter number: told apart by it from other servers; 0 for what was the primary once.
+    /// - Parameter number: distinguishes the server from others; 0 for the first primary.
     static func replica(_ number: Int, of primary: Int) -> PrivateRole {
         server(usualPort: 6399 + number, readyWords: "REPLICA sync: Finished with success") { _ in
             ["--replicaof", "127.0.0.1 \(primary)"]
         }
     }
 
-    /// Has a part of a cluster's keys, or what one has who does. What it learns of the others stands in its folder, so that it
-    /// is the same node when it is started again.
+    /// A node of a cluster, primary or replica. Its folder contains what it knows about the others, so that it is the
+    /// same node after a restart.
     ///
-    /// - Parameter number: told apart by it from other nodes; from 0.
+    /// - Parameter number: distinguishes the node from others, from 0.
     static func node(_ number: Int) -> PrivateRole {
         server(usualPort: 6399 + number) { port in
             [
-                // Redis would talk to the others on a port that is 10,000 higher, which may be anybody's by now: such are
-                // given to whoever connects to something.
+                // By default, the cluster bus uses the port number plus 10,000. That is in the range of ephemeral
+                // ports, so any connection may have taken it.
                 "--cluster-enabled", "yes", "--cluster-port", "\(port + 100)", "--cluster-node-timeout", "2000",
                 "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
             ]
@@ -50,14 +50,14 @@ struct PrivateRole: Sendable {
         }
     }
 
-    /// Watches a primary on this port, and has a replica take its place one second after it has fallen silent. A sentinel
-    /// keeps what it learns in its configuration, and goes on from there when it is started again.
+    /// A sentinel that monitors the primary on this port, and starts a failover after one second of silence. It stores
+    /// its state in its configuration, and continues with that after a restart.
     ///
-    /// - Parameter number: told apart by it from other sentinels; from 0.
+    /// - Parameter number: distinguishes the sentinel from others, from 0.
     static func sentinel(_ number: Int, watching primary: Int, as name: String, quorum: Int) -> PrivateRole {
         PrivateRole(usualPort: 26_399 + number, readyWords: "+monitor master") { port, folder in
             let file = folder.appending(path: "sentinel.conf")
-            // Each sentinel may vote for itself; the next election begins after twice the failover's time-out.
+            // Sentinels may all vote for themselves. The next election begins after twice the failover timeout.
             let lines = [
                 "bind 127.0.0.1", "dir \(folder.path)", "sentinel monitor \(name) 127.0.0.1 \(primary) \(quorum)",
                 "sentinel down-after-milliseconds \(name) 1000", "sentinel failover-timeout \(name) 3000", "",

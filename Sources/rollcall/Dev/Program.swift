@@ -1,12 +1,12 @@
-// Programs that are not ours, and the one that is.
+// Finds other programs, and this one.
 
 import Foundation
 
-/// Where programs are.
+/// The paths of programs.
 enum Program {
-    /// The program of this name in `PATH`.
+    /// Returns the program of this name in `PATH`.
     ///
-    /// - Throws: ``CannotStart`` with what to do if it is not installed.
+    /// - Throws: ``CannotStart``, with advice, if it is not installed.
     static func find(_ name: String) throws -> URL {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let candidates = folders.map { URL(fileURLWithPath: String($0)).appending(path: name) }
@@ -16,13 +16,13 @@ enum Program {
         return program
     }
 
-    /// The program that is running.
+    /// The running program.
     static var own: URL {
         Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
     }
 }
 
-/// Something that is needed is not there.
+/// Something required is missing.
 struct CannotStart: Error, CustomStringConvertible {
     let description: String
 

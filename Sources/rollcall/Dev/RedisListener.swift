@@ -1,11 +1,11 @@
-// What is published in a Redis is heard by `redis-cli`, as anyone may. One primary is subscribed to with patterns. On a
-// cluster messages are sharded, for which there are no patterns: there each server's commands are watched.
+// Listens with `redis-cli` to what is published in Redis. A single primary is subscribed to with patterns. On a cluster
+// messages use sharded pub/sub, which has no patterns, so each server's commands are monitored instead.
 
 import Foundation
 
-/// A place in which one Redis server after another is.
+/// A place with one Redis server at a time.
 protocol RedisPlace: Sendable {
-    /// The server in which something may be published; `nil` while there is none.
+    /// The server on which messages are published; `nil` while there is none.
     var server: PrivateRedis? { get async }
 }
 
@@ -13,27 +13,27 @@ extension Part: RedisPlace where Running == PrivateRedis {
     var server: PrivateRedis? { life?.running }
 }
 
-/// Hears what is published in one place.
+/// Listens to what is published in one place.
 struct RedisListener: Sendable {
     let place: any RedisPlace
-    /// What `redis-cli` is asked for.
+    /// The command for `redis-cli`.
     let words: [String]
-    /// Understands its answer.
+    /// Parses its output.
     let ear: any Ear
 
-    /// How often it looks for a server that is away.
+    /// How often it checks whether a server is back.
     private static let lookout = Duration.milliseconds(50)
 
-    /// Listens to one server after another, until cancelled.
+    /// Listens until cancelled, to one server after another.
     ///
-    /// - Throws: ``PartEnded`` if `redis-cli` ends while its server goes on.
+    /// - Throws: ``PartEnded`` if `redis-cli` ends although its server still runs.
     func run(_ heard: @escaping @Sendable (Heard) -> Void) async throws {
         while true {
             if let server = await place.server {
                 do {
                     try await listen(to: server, heard)
                 } catch let ended as PartEnded {
-                    // It went with its server, which was crashed, or is the primary no longer.
+                    // It ended because its server was crashed or is no longer the primary.
                     guard await hasLeft(server) else { throw ended }
                 }
             }
@@ -41,7 +41,7 @@ struct RedisListener: Sendable {
         }
     }
 
-    /// Whether there is another, or none, or will be as soon as it is known.
+    /// Whether the server was replaced or is gone. This may become known with a delay.
     private func hasLeft(_ server: PrivateRedis) async -> Bool {
         for _ in 0..<100 {
             if await place.server?.pid != server.pid { return true }
@@ -58,24 +58,24 @@ struct RedisListener: Sendable {
                 if let something = ear.take(line) { heard(something) }
             }
             try Task.checkCancellation()
-            // Its output ends a moment before the process does, which is what says why.
+            // The output ends shortly before the process, whose end shows the reason.
             try await child.endingAsWanted()
         }
     }
 }
 
-// MARK: Which there are
+// MARK: Kinds of listeners
 
 extension RedisListener {
     private static let names = ["typing:", "presence:", "members:"]
 
-    /// Where all that is published can be subscribed to.
+    /// A listener for a server on which patterns work.
     static func everything(at place: any RedisPlace) -> RedisListener {
         let patterns = names.map { "\($0)*" }
         return RedisListener(place: place, words: ["PSUBSCRIBE"] + patterns, ear: PatternEar(patterns))
     }
 
-    /// Where each channel is one primary's.
+    /// A listener for one primary of a cluster.
     static func shard(at place: any RedisPlace) -> RedisListener {
         RedisListener(place: place, words: ["MONITOR"], ear: CommandEar(prefixes: names))
     }

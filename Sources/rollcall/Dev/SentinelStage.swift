@@ -1,8 +1,8 @@
-// A primary, two replicas and three sentinels, so that anyone can see a failover: the page kills whichever is the primary,
-// or anybody does by hand. None of the servers keeps anything, so whichever comes back follows another: one that came back
-// as the primary would be empty, and all replicas with it.
+// A primary, two replicas and three sentinels, so that anyone can see a failover. The demo page kills the current
+// primary; users can do so by hand. The servers store nothing, so a restarted server always becomes a replica. As a
+// primary it would be empty, and its replicas would then delete their data too.
 
-/// A Redis under sentinels.
+/// A Redis with sentinels.
 actor SentinelStage {
     static let name = "mymaster"
 
@@ -14,7 +14,7 @@ actor SentinelStage {
         (self.servers, self.sentinels) = (servers, sentinels)
     }
 
-    /// Starts all of them, does `work`, and stops them.
+    /// Starts all servers, does `work`, and stops them.
     static func during<Result: Sendable>(
         atHome isAtHome: Bool, _ work: @escaping @Sendable (DevDeployment, any DevRedis) async throws -> Result
     ) async throws -> Result {
@@ -43,7 +43,7 @@ actor SentinelStage {
         }
     }
 
-    /// Starts sentinels, each in the scope of the one before.
+    /// Starts sentinels, each in the scope of the previous one.
     private static func watched<Result: Sendable>(
         _ primary: Int, atHome isAtHome: Bool, _ sentinels: [PrivateRedis], needed: Int,
         _ work: @escaping @Sendable ([PrivateRedis]) async throws -> Result
@@ -55,7 +55,7 @@ actor SentinelStage {
         }
     }
 
-    /// Waits until the sentinels know each other and the replicas: before, they could not agree on anything.
+    /// Waits until the sentinels know each other and the replicas. Earlier, they could not agree on a failover.
     private func settled() async throws {
         for sentinel in sentinels {
             while true {
@@ -71,7 +71,8 @@ actor SentinelStage {
         }
     }
 
-    /// Where the primary is once it is not on this port: until then whoever comes back there would be taken for it.
+    /// Returns the port of the primary once that is not this port. Until then, a server that returns here would count
+    /// as the primary.
     private func primary(besides port: Int) async throws -> Int {
         while true {
             let primary = await primaryPort
@@ -82,7 +83,7 @@ actor SentinelStage {
         }
     }
 
-    /// Where the first sentinel that answers says that it is.
+    /// The port of the primary, according to the first sentinel that answers.
     private var primaryPort: Int? {
         get async {
             for sentinel in sentinels {
@@ -94,7 +95,7 @@ actor SentinelStage {
     }
 }
 
-// MARK: Where something is published
+// MARK: The place where messages are published
 
 extension SentinelStage: RedisPlace {
     var server: PrivateRedis? {
@@ -108,7 +109,7 @@ extension SentinelStage: RedisPlace {
     }
 }
 
-// MARK: What the page does
+// MARK: Actions of the demo page
 
 extension SentinelStage: DevRedis {
     nonisolated var listeners: [RedisListener] { [.everything(at: self)] }

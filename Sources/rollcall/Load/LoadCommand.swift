@@ -3,7 +3,7 @@ import Foundation
 import RollcallLoad
 import UnixSignals
 
-/// `rollcall load`: very many simulated devices.
+/// `rollcall load`: simulates very many devices.
 struct LoadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
@@ -54,7 +54,7 @@ struct LoadCommand: AsyncParsableCommand {
         }
     }
 
-    /// The first signal asks for the report so far; a second one is impatient.
+    /// The first signal requests the report so far; a second one ends the command at once.
     private static func heed(_ signals: UnixSignalsSequence, _ session: LoadSession) async throws {
         var count = 0
         for await _ in signals {

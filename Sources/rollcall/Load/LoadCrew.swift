@@ -1,29 +1,29 @@
-// The processes of a load: those that carry it, and the witness beside them.
+// The processes of a load: those that carry it, and the witness.
 
 import Foundation
 import RollcallLoad
 import RollcallModel
 import Synchronization
 
-/// Starts them, tells them when to begin and when it is enough, and gathers what they tell.
+/// Starts the processes, tells them when to begin and to stop, and collects their reports.
 final class LoadCrew: Sendable {
     private let children: [Child]
     private let state: Mutex<State>
 
     private struct State {
         var board: LoadBoard
-        /// The last heartbeat before all had gathered, or none.
+        /// The last heartbeat before all processes had gathered, if there was one; `nil` until they have gathered.
         var beatWhenReady: Timestamp??
         var hasBegun = false
         var isStopped = false
     }
 
-    /// How long after the order everybody begins.
+    /// The time from the order to the moment at which all processes begin.
     private static let notice = Duration.milliseconds(200)
 
     init(_ options: LoadOptions, _ target: LoadTarget) throws {
         let count = options.count
-        // As this process was called, but for what it found out by itself.
+        // The arguments of this process, plus the URLs if it found the workers itself.
         let arguments =
             CommandLine.arguments.dropFirst() + (target.isFound ? target.urls.flatMap { ["--url", $0] } : [])
         children = try ((0..<count).map { "\($0)/\(count)" } + ["witness"]).map { part in
@@ -38,11 +38,11 @@ final class LoadCrew: Sendable {
     }
 
     var board: LoadBoard { state.withLock(\.board) }
-    /// Whether it was ended before its time.
+    /// Whether the load was interrupted.
     var isStopped: Bool { state.withLock(\.isStopped) }
 
-    /// What the workers said last; `nil` if none did. Everything begins with the heartbeat that follows the gathering, so
-    /// that nothing of this counts as what they compute later.
+    /// Handles the workers' heartbeats; `nil` if no admin port answers. The measurement begins with the first heartbeat
+    /// after all devices have gathered, so that the cost of gathering is not included.
     func heard(_ beats: [WorkersMeter.Beat]?) {
         let begins = state.withLock { state in
             if let beats { state.board.workers.heard(beats) }
@@ -57,21 +57,21 @@ final class LoadCrew: Sendable {
         for child in children { child.say(order.line) }
     }
 
-    /// Asks all for what there is.
+    /// Requests the report so far from all processes.
     func stop() {
         state.withLock { $0.isStopped = true }
         for child in children { child.say(Order.stop.line) }
     }
 
-    /// Follows them until the last has told all.
+    /// Handles the processes' reports until all are done.
     ///
-    /// - Throws: ``LoadError`` if one cannot go on.
+    /// - Throws: ``LoadError`` if a process cannot continue.
     func follow() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, child) in children.enumerated() {
                 group.addTask { try await self.follow(child, number) }
             }
-            // The first that cannot go on ends all; `waitForAll` would wait for the others.
+            // The first error ends all. `waitForAll` would wait for the other processes first.
             for try await _ in group {}
         }
     }
@@ -101,7 +101,7 @@ final class LoadCrew: Sendable {
         if isOver { children.last?.say(Order.stop.line) }
     }
 
-    /// Lets all devices go.
+    /// Disconnects all devices, and ends the processes.
     func end() async {
         for child in children {
             child.say(Order.leave.line)

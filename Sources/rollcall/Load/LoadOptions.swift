@@ -2,7 +2,7 @@ import ArgumentParser
 import RollcallLoad
 import RollcallWorker
 
-/// What the devices do, and how many they are.
+/// What the devices do, and how many there are.
 struct LoadOptions: ParsableArguments {
     @Option(help: "Where a worker listens for devices. May be repeated: the devices spread over all.")
     var url: [String] = []
@@ -39,7 +39,7 @@ struct LoadOptions: ParsableArguments {
 
     private static let scenarios = ScenarioKind.offered.map(\.rawValue).joined(separator: ", ")
 
-    /// - Parameter most: how many devices a process can have.
+    /// - Parameter most: the maximum number of devices per process.
     func check(perProcess most: Int) throws {
         guard ScenarioKind.offered.contains(scenario) else { throw ValidationError("--scenario is \(Self.scenarios)") }
         guard (1...10_000_000).contains(devices) else { throw ValidationError("--devices takes a number from 1") }
@@ -70,16 +70,17 @@ struct LoadOptions: ParsableArguments {
                 + "use --processes \(needed), or raise the limit (ulimit -n)")
     }
 
-    /// How many processes carry the load.
+    /// The number of processes that carry the load.
     var count: Int {
         let most = max(1, Self.devicesPerProcess())
         return processes ?? max(1, (devices + most - 1) / most)
     }
 
-    /// How many devices a process can have, which are open files each, and needs some for itself.
+    /// The maximum number of devices per process. Each device needs an open file, and the process some for itself.
     static func devicesPerProcess() -> Int { max(0, OpenFileLimit.raise() - 100) }
 
-    /// What one process is to do: `0/2` is the first of two that share the devices, `witness` stands beside them.
+    /// Returns the plan of one process: `0/2` is the first of two that share the devices, `witness` is the additional
+    /// one.
     func plan(part: String) -> Plan? {
         let numbers = part.split(separator: "/").compactMap { Int($0) }
         guard part == "witness" || numbers.count == 2 && (0..<numbers[1]).contains(numbers[0]) else { return nil }
@@ -96,18 +97,18 @@ struct LoadOptions: ParsableArguments {
         return plan
     }
 
-    /// Five pairs: some eighteen changes a second, which are nothing beside any load.
+    /// Five pairs, with about 18 changes per second in total: negligible beside any load.
     private static let witnesses = 10
 }
 
 extension ScenarioKind: ExpressibleByArgument {
-    /// The witness is beside every scenario, and none of its own.
+    /// The witness accompanies every scenario, and cannot be chosen itself.
     static let offered = allCases.filter { $0 != .witness }
 
     public static var allValueStrings: [String] { offered.map(\.rawValue) }
 }
 
-/// What ends the connections.
+/// What ends the connections in the scenario `reconnect`.
 enum Outage: Hashable, ExpressibleByArgument {
     case cut
     case wait

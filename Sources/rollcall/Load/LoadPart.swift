@@ -1,5 +1,5 @@
-// A process that carries a part of the load: orders come in by standard input, reports go out by standard output, a line
-// each. When the input ends, whoever started it is gone, and so is this process.
+// A process that carries part of a load. Orders arrive on standard input and reports go to standard output, one per
+// line. If the input ends, the parent is gone, and this process ends too.
 
 import Foundation
 import RollcallLoad
@@ -9,7 +9,7 @@ import Synchronization
 /// A line of a part's output.
 enum LoadLine: Codable {
     case report(PartReport)
-    /// It makes no sense to go on.
+    /// The load cannot continue, for this reason.
     case failure(String)
 
     init?(_ line: String) {
@@ -19,13 +19,13 @@ enum LoadLine: Codable {
 
     func print() {
         guard let data = try? JSONEncoder().encode(self) else { return }
-        // Where nobody reads any more, the lifeline ends this process.
+        // If writing fails because the parent is gone, the end of standard input ends this process.
         try? Output.line(String(decoding: data, as: UTF8.self))
     }
 }
 
 extension Order {
-    /// As a line of a part's input.
+    /// The order as a line of a part's input.
     var line: String {
         switch self {
         case .stop: "stop"
@@ -49,7 +49,7 @@ extension Order {
     }
 }
 
-/// Plays a part on a thread of its own.
+/// Plays a part on a separate thread.
 struct LoadPart: Sendable {
     private let plan: Plan
     private let addresses: [String]
@@ -79,12 +79,12 @@ struct LoadPart: Sendable {
     }
 }
 
-/// What comes by standard input.
+/// The orders from standard input.
 private final class Orders: Sendable {
     private let waiting = Mutex<[Order]>([])
 
     init() {
-        nonisolated(unsafe) var rest = ""  // touched by the reading thread alone
+        nonisolated(unsafe) var rest = ""  // used only by the reading thread
         DescriptorReader.read(
             .standardInput,
             bytes: { [waiting = self] bytes in

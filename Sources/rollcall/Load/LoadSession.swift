@@ -1,4 +1,4 @@
-// A load as it is seen: the crew at work, the workers' hearts beside it, and the picture of both.
+// A running load: its processes, the workers' heartbeats, and the display of both.
 
 import Foundation
 import RollcallLoad
@@ -11,10 +11,10 @@ struct LoadSession: Sendable {
     private let target: LoadTarget
     private let crew: LoadCrew
 
-    /// How often workers are asked, and how often is told of it where nothing can be drawn.
+    /// How often the workers are asked, and after how many rounds a line is logged if the terminal cannot be drawn on.
     private static let interval = Duration.milliseconds(500)
     private static let linesEvery = 10
-    /// How long a heartbeat is waited for that tells of the end.
+    /// How long to wait for the heartbeat that covers the end of the load.
     private static let lastBeat = Duration.seconds(3)
 
     init(_ options: LoadOptions, _ target: LoadTarget) throws {
@@ -22,10 +22,10 @@ struct LoadSession: Sendable {
         crew = try LoadCrew(options, target)
     }
 
-    /// Ends it before its time.
+    /// Ends the load early.
     func stop() { crew.stop() }
 
-    /// - Throws: ``LoadError`` if it came to nothing.
+    /// - Throws: ``LoadError`` if the load failed.
     func run() async throws -> LoadReport {
         if TerminalDevice.kind.canDraw, TerminalDevice.isInForeground {
             let layOut = { @Sendable (board: LoadBoard, _: Size) in Screen(lines: board.lines.map { Line(Span($0)) }) }
@@ -59,7 +59,7 @@ struct LoadSession: Sendable {
         try result.get()
     }
 
-    /// Shows how things stand, again and again.
+    /// Shows the state of the load at each interval.
     private func watch(_ show: (LoadBoard, Int) async throws -> Void) async throws {
         for round in 0... {
             await ask()
@@ -68,7 +68,7 @@ struct LoadSession: Sendable {
         }
     }
 
-    /// Where no admin port answers, nothing is known of the workers' cost, which the report says.
+    /// Asks the workers for their figures. Without an answer their cost stays unknown, which the report states.
     private func ask() async {
         let live: AdminLive? = try? await target.admin.attempt(.get, "live")
         crew.heard(
@@ -87,7 +87,7 @@ struct LoadSession: Sendable {
         }
     }
 
-    /// A worker is ended a third of the time over, where that was asked for; then there is nothing more to do.
+    /// If requested, ends a worker after a third of the measurement. Then waits until cancelled.
     private func endConnections() async throws {
         if options.scenario == .reconnect, let (pid, signal) = options.outage.signal {
             while !crew.board.isMeasured { try await Task.sleep(for: .milliseconds(20)) }
@@ -101,7 +101,7 @@ struct LoadSession: Sendable {
 }
 
 extension Outage {
-    /// Which signal goes to which process.
+    /// The process to signal, and the signal.
     fileprivate var signal: (pid_t, Int32)? {
         switch self {
         case .cut, .wait: nil

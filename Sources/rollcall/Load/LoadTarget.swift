@@ -1,14 +1,14 @@
-// Where the load goes, if nobody says.
+// Which workers get the load, if none are named.
 
 import Foundation
 import NIOCore
 import NIOHTTP1
 import RollcallLoad
 
-/// Workers, and who tells of them.
+/// The workers of a load, and the admin port that reports their figures.
 struct LoadTarget: Sendable {
     let urls: [String]
-    /// Whether they were found, rather than named.
+    /// Whether the workers were found and not named.
     let isFound: Bool
     let admin: AdminPort
 
@@ -38,7 +38,7 @@ struct LoadTarget: Sendable {
         return LoadTarget(urls: workers.map(\.edge), isFound: true, admin: try admin.port())
     }
 
-    /// - Returns: `nil` where no `rollcall dev` runs on its usual port.
+    /// - Returns: `nil` if no `rollcall dev` runs on its usual port.
     private static func running() async -> [Settings.Worker]? {
         guard let address = AdminAddress(page),
             let answer = try? await AdminPort(address: address, token: nil, tls: nil).exchange(.get, "/settings.json"),

@@ -3,7 +3,7 @@ import RollcallLoad
 import RollcallModel
 import RollcallWorker
 
-/// How tokens are made for devices, as `rollcall token` makes them.
+/// How tokens are made for the devices, as with `rollcall token`.
 struct LoadTokenOptions: ParsableArguments {
     @Option(help: "A file with the secret; the same as --set auth.secret_file=…", completion: .file())
     var secretFile: String?
@@ -11,10 +11,10 @@ struct LoadTokenOptions: ParsableArguments {
     @OptionGroup
     var configuration: ConfigurationOptions
 
-    /// How much longer than the measuring tokens are good: devices take their time to gather.
+    /// How much longer than the measurement the tokens are valid, because gathering takes time.
     private static let reserve = Duration.seconds(3_600)
 
-    /// A token for each device of a plan; `nil` where workers take names.
+    /// Returns a token for each device of a plan; `nil` if the workers accept names.
     func minted(for plan: Plan) async throws -> [String]? {
         var options = configuration
         if let secretFile, let override = ConfigurationOptions.Override(argument: "auth.secret_file=\(secretFile)") {

@@ -1,10 +1,11 @@
-// The client's streams as one, each thing as it comes.
+// The client's streams as one.
 
 import RollcallClient
 import RollcallTerminal
 
 extension RollcallClient {
-    /// Hands over what happens, until the task is cancelled. While `take` is busy, the streams skip what is outdated.
+    /// Calls `take` with each change, until the task is cancelled. While `take` is busy, the streams skip outdated
+    /// values.
     func follow(
         conversations: [ConversationID], withMembers: Bool = true, users: [UserID] = [],
         _ take: @escaping @Sendable (Change) async throws -> Void

@@ -1,4 +1,4 @@
-// Keys as they are pressed. Nothing is read ahead: what is pasted waits in the kernel until it has been taken.
+// Reads keys as they are pressed. Nothing is read ahead: pasted text stays in the kernel until it is needed.
 
 @preconcurrency import Dispatch
 import Foundation
@@ -6,13 +6,13 @@ import RollcallTerminal
 
 /// Reads keys from standard input.
 final class Keyboard: Sendable {
-    /// A key that begins with Escape comes in one go, but for a slow line.
+    /// How long to wait for the rest of a key that begins with Escape, in milliseconds. It usually arrives at once.
     private static let escapeTime: Int32 = 60
     private let queue = DispatchQueue(label: "rollcall.keyboard")
-    /// Wakes the reading thread, for it to end.
+    /// Wakes the reading thread when the task is cancelled.
     private let wakeUp = Pipe()
 
-    /// The keys that came in, at least one; `nil` at the end of the input, or when the task is cancelled.
+    /// Returns the next keys, at least one; `nil` at the end of the input, or if the task is cancelled.
     func keys(_ decoder: inout KeyDecoder) async -> [Key]? {
         while !Task.isCancelled {
             let event = await next(within: decoder.waits ? Self.escapeTime : -1)
@@ -58,7 +58,7 @@ final class Keyboard: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(STDIN_FILENO, &buffer, buffer.count)
         if count > 0 { return .bytes(Array(buffer.prefix(count))) }
-        // In the background nothing can be read; that we stop then, the screen sees to.
+        // Reading fails in the background. The screen then stops this process; see ``LiveScreen``.
         let isElsewhere = count < 0 && errno == EIO && !TerminalDevice.isInForeground
         guard isElsewhere || (count < 0 && errno == EINTR) else { return .end }
         usleep(50_000)

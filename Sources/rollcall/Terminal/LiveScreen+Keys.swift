@@ -2,7 +2,7 @@ import Foundation
 import RollcallTerminal
 
 extension LiveScreen {
-    /// Returns when somebody leaves a view that has no other keys; without a keyboard, never.
+    /// Returns when the user leaves the view, in which other keys do nothing. Without a keyboard it never returns.
     nonisolated func untilLeft() async throws {
         while !TerminalDevice.hasKeyboard { try await Task.sleep(for: .seconds(3600)) }
         let keyboard = Keyboard()

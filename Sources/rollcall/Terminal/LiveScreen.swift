@@ -1,17 +1,17 @@
-// A screen that stays up to date, and a terminal that is left as it was found, however that ends.
+// A screen that is kept up to date. The terminal is always restored, even after errors.
 
 import Foundation
 import RollcallTerminal
 
-/// Shows some content on the terminal.
+/// Shows content on the terminal.
 actor LiveScreen<Content: Sendable> {
     private let device = TerminalDevice()
     private let painter = TerminalDevice.kind.painter
     private let layOut: @Sendable (Content, Size) -> Screen
     private var content: Content
-    /// Whether the terminal is ours now.
+    /// Whether this process has prepared the terminal and draws on it.
     private var isOurs = false
-    /// What is on the terminal; `nil` if that is not known.
+    /// What is on the terminal; `nil` if unknown.
     private var shown: (screen: Screen, size: Size)?
 
     private init(_ content: Content, layOut: @escaping @Sendable (Content, Size) -> Screen) {
@@ -19,9 +19,9 @@ actor LiveScreen<Content: Sendable> {
         self.layOut = layOut
     }
 
-    /// Has the terminal while `work` goes on.
+    /// Uses the terminal while `work` runs.
     ///
-    /// - Parameter layOut: what is to be seen of the content on a terminal of that size.
+    /// - Parameter layOut: returns the screen for the content on a terminal of this size.
     static func show(
         _ content: Content, layOut: @escaping @Sendable (Content, Size) -> Screen,
         during work: @escaping @Sendable (LiveScreen) async throws -> Void
@@ -50,7 +50,7 @@ actor LiveScreen<Content: Sendable> {
         return result
     }
 
-    /// Draws what is to be seen now, if that is not what is there.
+    /// Draws the screen if it differs from what is on the terminal.
     func update() throws {
         guard isOurs else { return }
         let size = device.size
@@ -60,7 +60,7 @@ actor LiveScreen<Content: Sendable> {
         shown = (screen, size)
     }
 
-    /// Draws all of it, whatever is there.
+    /// Draws the whole screen, whatever is on the terminal.
     func redraw() throws {
         shown = nil
         try update()
@@ -75,7 +75,7 @@ actor LiveScreen<Content: Sendable> {
             Suspension.stop(by: SIGTSTP)
             try await begin()
         case .resumed:
-            // After a stop that could not be foreseen (kill -STOP) the shell has had the terminal, on our screen.
+            // After an unexpected stop (kill -STOP), the shell has used the terminal, on the alternate screen.
             guard isOurs else { return }
             try await waitForForeground()
             device.takeKeys()
@@ -94,17 +94,17 @@ actor LiveScreen<Content: Sendable> {
     private func end() {
         guard isOurs else { return }
         isOurs = false
-        // From the background it would be the shell's screen; a shell puts right by itself what it stopped.
+        // In the background the terminal belongs to the shell, which restores its settings itself.
         guard TerminalDevice.isInForeground else { return }
-        // Where the terminal is gone, there is nothing to put right.
+        // If the terminal is gone, there is nothing to restore.
         try? Output.raw(Painter.end)
         device.restore()
     }
 
-    /// In the background the terminal is somebody else's: as any program that wants to read from it, stop until `fg`.
+    /// Waits while another process uses the terminal: like any program that wants to read from it, stops until `fg`.
     private func waitForForeground() async throws {
         while !TerminalDevice.isInForeground {
-            // A signal that ends the program may be why it goes on.
+            // The task may be cancelled here, if the process continues because of a signal that ends it.
             try await Task.sleep(for: .milliseconds(100))
             if !TerminalDevice.isInForeground { Suspension.stop(by: SIGTTIN) }
         }

@@ -1,7 +1,7 @@
 import RollcallClient
 import RollcallTerminal
 
-/// Prints news, a line each.
+/// Prints news, one per line.
 actor NewsPrinter {
     private let client: RollcallClient
     private let wording: Wording

@@ -1,13 +1,13 @@
-// The terminal as the kernel has it: who may use it, how large it is, and whether it hands over keys or lines.
+// The terminal as the kernel sees it: which process group may use it, its size, and whether it delivers keys or lines.
 
 import Foundation
 import RollcallTerminal
 
-/// The terminal at standard output, and at standard input where keys are read.
+/// The terminal at standard output, and at standard input if keys are read.
 struct TerminalDevice {
     private let input = STDIN_FILENO
     private let output = STDOUT_FILENO
-    /// As the person had it.
+    /// The original settings.
     private let usual: termios?
 
     init() {
@@ -15,21 +15,21 @@ struct TerminalDevice {
         usual = tcgetattr(STDIN_FILENO, &settings) == 0 ? settings : nil
     }
 
-    /// What standard output can do.
+    /// What standard output supports.
     static var kind: TerminalKind {
         TerminalKind(isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// Whether a person's keys come in.
+    /// Whether standard input is a terminal.
     static var hasKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Whether the terminal is ours: not with `&`, and not after `bg`.
+    /// Whether this process may use the terminal: it was not started with `&`, and not continued with `bg`.
     static var isInForeground: Bool {
         let group = tcgetpgrp(STDOUT_FILENO)
         return group < 0 || group == getpgrp()
     }
 
-    /// Keys come at once and unseen. Ctrl-C, Ctrl-Z and Ctrl-\ go on being signals; Ctrl-S no longer holds output back.
+    /// Delivers keys at once and without echo. Ctrl-C, Ctrl-Z and Ctrl-\ remain signals; Ctrl-S no longer stops output.
     func takeKeys() {
         guard var settings = usual else { return }
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
@@ -37,7 +37,7 @@ struct TerminalDevice {
         tcsetattr(input, TCSANOW, &settings)
     }
 
-    /// As it was. What was typed and not read is dropped: a shell would take a pasted text for commands.
+    /// Restores the settings. Unread input is dropped: a shell would execute pasted text as commands.
     func restore() {
         guard var settings = usual else { return }
         tcsetattr(input, TCSAFLUSH, &settings)

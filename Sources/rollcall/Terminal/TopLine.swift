@@ -1,10 +1,10 @@
-// What `rollcall top --json` prints each interval: the worker's answer, with rates beside the totals.
+// What `rollcall top --json` prints at each interval: the worker's answer, with rates added to the totals.
 
 import RollcallModel
 import RollcallTerminal
 import RollcallWorker
 
-/// One object.
+/// One JSON object.
 struct TopLine: Encodable {
     private struct Worker: Encodable {
         let worker: AdminWorker
@@ -48,7 +48,7 @@ struct TopLine: Encodable {
         case worker, ready, redis, total, workers, conversations, events, problem
     }
 
-    /// - Parameter moment: what was logged by then was told before.
+    /// - Parameter moment: events up to this moment were printed before.
     init(_ outcome: Result<AdminLive, AdminFailure>, _ board: TopBoard, eventsAfter moment: Timestamp?) {
         switch outcome {
         case .failure(let failure): problem = Problem(code: failure.code, message: failure.sentences[0])

@@ -1,19 +1,19 @@
-// `rollcall top`: asks a worker again and again, and shows what it says.
+// `rollcall top`: asks a worker repeatedly, and shows its answers.
 
 import Foundation
 import RollcallModel
 import RollcallTerminal
 import RollcallWorker
 
-/// A look at all workers that goes on.
+/// A repeated view of all workers.
 struct TopSession: Sendable {
     let port: AdminPort
     let interval: Duration
 
-    /// How many intervals are waited for rates where one picture is asked for.
+    /// How many intervals to wait for rates if the view is printed only once.
     private static let mostRounds = 5
 
-    /// On the terminal, until somebody leaves.
+    /// Shows the view on the terminal, until the user leaves.
     func show() async throws {
         var board = TopBoard(address: "\(port.address)")
         board.answered(try await ask().figures)
@@ -33,7 +33,7 @@ struct TopSession: Sendable {
         }
     }
 
-    /// A line each interval, from the first for which there are rates; or the picture, once.
+    /// Prints a line after each interval; or, with `once`, the view or a JSON line, as soon as there are rates.
     func lines(asJSON: Bool, once: Bool) async throws {
         var board = TopBoard(address: "\(port.address)")
         board.answered(try await ask().figures)
@@ -42,7 +42,7 @@ struct TopSession: Sendable {
             board.take(outcome)
             rounds += 1
             if once, case .failure(let failure) = outcome { throw failure }
-            // No heart may have beaten within the first interval.
+            // There may have been no heartbeat within the first interval.
             if once, board.total == LiveRates(), rounds < Self.mostRounds { return true }
             if asJSON {
                 try Output.json(TopLine(outcome, board, eventsAfter: told))
@@ -67,20 +67,20 @@ struct TopSession: Sendable {
         try await port.attempt(.get, "live")
     }
 
-    /// Asks every interval, for as long as `take` says to go on.
+    /// Asks at each interval, until `take` returns false.
     ///
-    /// - Throws: what will not be otherwise by waiting; what `take` throws.
+    /// - Throws: errors that waiting cannot fix, and what `take` throws.
     private func follow(_ take: (Result<AdminLive, AdminFailure>) async throws -> Bool) async throws {
         var next = ContinuousClock.now
         while true {
-            // After a stop (Ctrl-Z) what was missed is not made up for.
+            // After a stop (Ctrl-Z), missed intervals are skipped.
             next = max(next + interval, .now)
             try await Task.sleep(until: next)
             guard try await take(try await outcome()) else { return }
         }
     }
 
-    /// An answer, or why there is none just now.
+    /// Returns an answer, or why there is none for now.
     private func outcome() async throws(AdminFailure) -> Result<AdminLive, AdminFailure> {
         do {
             return .success(try await ask())

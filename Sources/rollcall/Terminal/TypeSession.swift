@@ -1,9 +1,9 @@
-// `rollcall type`: keys, or the lines of a script in their place, are the typing.
+// `rollcall type`: keys, or the lines of a script, are the user's typing.
 
 import RollcallClient
 import RollcallTerminal
 
-/// Somebody composing in a conversation.
+/// A user who is composing in a conversation.
 struct TypeSession: Sendable {
     let client: RollcallClient
     let input: TypingInput
@@ -18,7 +18,7 @@ struct TypeSession: Sendable {
         input = client.typingInput(in: conversation)
     }
 
-    /// A field on the terminal, until somebody leaves it.
+    /// Shows a field on the terminal, until the user leaves it.
     func compose() async throws {
         try await onScreen(hint: ComposeScreen.keys) { screen in
             let keyboard = Keyboard()
@@ -34,7 +34,7 @@ struct TypeSession: Sendable {
         }
     }
 
-    /// A field on the terminal that a script fills.
+    /// Shows a field on the terminal, which a script fills.
     func show(_ script: Script) async throws {
         try await onScreen(hint: "a script types · Ctrl-C leaves") { screen in
             try await play(script) { deed in
@@ -44,7 +44,7 @@ struct TypeSession: Sendable {
         }
     }
 
-    /// A script without a screen: what it does, and what the others do, a line each.
+    /// Plays a script without a screen. Prints sent texts and other users' typing, one per line.
     func perform(_ script: Script) async throws {
         try await during({
             let printer = NewsPrinter(client, in: language)
@@ -56,7 +56,7 @@ struct TypeSession: Sendable {
         }
     }
 
-    /// Types for as long, and says nothing.
+    /// Types for this long, and prints nothing.
     func type(for limit: Duration) async throws {
         try await type(.endless, for: limit) { _ in }
     }
@@ -95,7 +95,7 @@ struct TypeSession: Sendable {
         }
     }
 
-    /// Does what the script says from when there is a connection, and ends with the typing ended.
+    /// Plays the script once there is a connection. At the end, ends the typing.
     private func play(
         _ script: Script, for limit: Duration? = nil, _ did: (Act.Deed) async throws -> Void
     ) async throws {
@@ -133,7 +133,7 @@ struct TypeSession: Sendable {
     }
 }
 
-/// Does `work` while something else goes on, which ends with it.
+/// Runs both at the same time. When one has ended, the other is cancelled.
 private func during(
     _ other: @escaping @Sendable () async throws -> Void, _ work: @escaping @Sendable () async throws -> Void
 ) async throws {

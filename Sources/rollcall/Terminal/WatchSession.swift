@@ -1,4 +1,4 @@
-// `rollcall watch` on a terminal that can be drawn on.
+// `rollcall watch` on a terminal that supports drawing.
 
 import RollcallClient
 import RollcallTerminal
@@ -9,7 +9,7 @@ struct WatchSession: Sendable {
     let layout: WatchScreen
     let client: RollcallClient
 
-    /// Shows it until somebody leaves.
+    /// Shows the view until the user leaves.
     func run() async throws {
         let show = { @Sendable [layout, client] (watched: Watched, size: Size) in
             layout.screen(of: watched, at: client.serverTime, on: size)
@@ -31,7 +31,7 @@ struct WatchSession: Sendable {
         }
     }
 
-    /// When somebody was last seen is told by the second.
+    /// Updates the screen every second, since "last seen" texts may contain seconds.
     private func keepTime(on screen: LiveScreen<Watched>) async throws {
         while true {
             try await Task.sleep(for: .seconds(1))

@@ -1,9 +1,10 @@
-// What the kernel tells a program that draws. (What ends it, every command heeds: see ConnectionOptions.)
+// Signals about the terminal, for programs that draw. (Every command handles signals that end it: see
+// ConnectionOptions.)
 
 @preconcurrency import Dispatch
 import Foundation
 
-/// What happened to the terminal.
+/// An event of the terminal.
 enum WindowSignal: Sendable, CaseIterable {
     case resized
     /// Ctrl-Z.
@@ -18,14 +19,14 @@ enum WindowSignal: Sendable, CaseIterable {
         }
     }
 
-    /// Every signal from now on. Several of a kind may come as one.
+    /// Returns all signals from now on. Several signals of one kind may arrive as one.
     static func all() -> AsyncStream<WindowSignal> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: WindowSignal.self, bufferingPolicy: .bufferingNewest(16))
         let queue = DispatchQueue(label: "rollcall.terminal.signals")
         let sources = allCases.map { event in
             #if canImport(Darwin)
-                // Dispatch hears of a signal beside its action, not in place of it.
+                // Dispatch observes a signal in addition to its default action, not instead of it.
                 if event == .suspended { signal(SIGTSTP, SIG_IGN) }
             #endif
             let source = DispatchSource.makeSignalSource(signal: event.number, queue: queue)
