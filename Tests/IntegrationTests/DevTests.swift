@@ -57,7 +57,7 @@ struct DevTests {
         #expect(dev.process.errors.contains("\(part.rawValue) was ended by signal 9"))
     }
 
-    @Test("continues when the page crashes and restarts a process, and shuts down in order", arguments: ["redis", "w2"])
+    @Test("continues when the page crashes and restarts a process, and stops in order", arguments: ["redis", "w2"])
     func partsOfThePage(_ part: String) async throws {
         let dev = try await RunningDev()
         #expect(dev.ready.redis.port != 6399, "beside another session, that would take the port while Redis is down")

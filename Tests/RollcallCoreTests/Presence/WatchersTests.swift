@@ -3,7 +3,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct WatchersTests {
-    @Test("a session stays for as long as it has a reason")
+    @Test("a session stays listed while it has a reason to watch")
     func reasons() {
         var sessions = SlotMap<Int>()
         let (phone, laptop) = (SessionKey(sessions.insert(1)), SessionKey(sessions.insert(2)))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct AuditStories {
     private let round = ShardSettings.auditCycle + .seconds(2)
 
-    @Test("a record that is as it should be is read once a round, and nothing is written")
+    @Test("a correct record is read once a round, and nothing is written")
     func nothingAmiss() {
         var stage = Stage()
         for number in 0..<10 { _ = stage.enter("alice", DeviceID(stringLiteral: "device\(number)")) }
@@ -18,7 +18,7 @@ import Testing
         #expect((10...11).contains(stage.shard.tally.auditRead) && stage.shard.tally.auditMended == 0)
     }
 
-    @Test("what is missing or wrong is said again", arguments: ["record", "list", "state", "incarnation"])
+    @Test("what is missing or wrong is written again", arguments: ["record", "list", "state", "incarnation"])
     func mended(_ what: String) {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -37,7 +37,7 @@ import Testing
         #expect(stage.shard.tally.auditMended == 1)
     }
 
-    @Test("a session whose device another holds by now, of which no notice came, is found out")
+    @Test("a session whose device was taken over without notice is found and ended")
     func takenOver() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -51,7 +51,7 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"] == device)
     }
 
-    @Test("an answer that a decision has overtaken mends nothing")
+    @Test("the result of an audit that a newer decision has overtaken repairs nothing")
     func overtaken() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -79,7 +79,7 @@ import Testing
         #expect(stage.shard.tally.auditRead - before == ShardSettings().bounds.auditBatch)
     }
 
-    @Test("where records are spread over servers, each heartbeat reads of all of them")
+    @Test("if records are spread over several servers, each heartbeat reads from all of them")
     func spread() {
         var stage = Stage(spreadSettings)
         for number in 0..<80 { _ = stage.enter(UserID(stringLiteral: "user\(number)")) }
@@ -89,16 +89,16 @@ import Testing
         #expect(stage.shard.tally.auditRead - before == 2 * ShardSettings.spreadAudit)
     }
 
-    /// After `FLUSHALL` on a cluster, a device was offline until the audit came to it: its primary was emptied last, when
-    /// the loss of the lease had been noticed.
-    @Test("that a server has forgotten everything is no slip: all is to be said again, and nothing is mended alone")
+    /// Regression: after `FLUSHALL` on a cluster, a device was offline until its audit. Its primary was emptied last,
+    /// when the loss of the lease had already been noticed.
+    @Test("if a server has lost all records, everything is written again instead of repairing single records")
     func forgotten() {
         var stage = Stage(spreadSettings)
         compare(4, on: &stage) { $0 != 1 }
         #expect(stage.assertionsAsked == [.forgotten] && stage.shard.tally.auditMended == 0 && stage.asked.isEmpty)
     }
 
-    @Test("one record that a server should have is a slip, be it of several or the only one, and said again alone")
+    @Test("if a server lacks one of several records, or the only one, that record alone is written again")
     func slip() {
         var stage = Stage(spreadSettings)
         var isFirst = true
@@ -119,7 +119,7 @@ import Testing
         return settings
     }
 
-    /// So many users on each of two servers, of whom an audit finds the record or does not.
+    /// Audits this many users on each of two servers; `finds` says on which of them the records are found.
     private func compare(_ count: Int, on stage: inout Stage, finds: (_ place: Int) -> Bool) {
         let keys = (0..<2 * count).map { stage.enter(UserID(stringLiteral: "user\($0)")) }
         stage.settle()

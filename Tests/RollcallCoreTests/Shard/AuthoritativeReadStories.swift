@@ -4,10 +4,10 @@ import Testing
 
 @testable import RollcallCore
 
-/// Reads that count whatever the version of the record.
+/// Reads that count regardless of the version of the record.
 @Suite struct AuthoritativeReadStories {
-    /// Two such reads overlapped and kept each other from counting: the user was read twice a round trip for ever, and
-    /// what observers saw stayed old.
+    /// Regression: two such reads overlapped and kept each other from counting. The user was read twice per round trip
+    /// forever, and observers kept seeing an old status.
     @Test("changes during an authoritative read lead to one more, and then the record is shown")
     func overlapping() {
         var stage = Stage()
@@ -20,7 +20,7 @@ import Testing
         stage.say(.state(.idle), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
-        // Its version is ahead of the clock, and that of the next record is not.
+        // Its version is ahead of the clock; that of the next record is not.
         stage.redis.records["alice"] = nil
         let before = stage.redisCost.lookups
         for state in [DeviceState.active, .background] {
@@ -39,6 +39,6 @@ import Testing
 }
 
 extension Stage {
-    /// Redis answers what was asked last, before what waits.
+    /// Redis answers the last request before the earlier ones.
     fileprivate mutating func answerLast() { answer(asked.removeLast()) }
 }

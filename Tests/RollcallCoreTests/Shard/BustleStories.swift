@@ -8,7 +8,7 @@ import Testing
         BusyConversation(conversation: try! ConversationID(name), typing: typing, joined: joined)
     }
 
-    @Test("the busiest conversations come first, and those without anybody who types not at all")
+    @Test("the busiest conversations come first, and those in which no user types are left out")
     func busiest() {
         var stage = Stage()
         let users = ["alice", "bob", "carol"].map { stage.enter($0) }
@@ -28,7 +28,7 @@ import Testing
         #expect(stage.shard.busiest(2, at: stage.now) == [])
     }
 
-    @Test("what several shards see of a conversation is one: who types they all know, who joined each for itself")
+    @Test("the views of several shards are combined: all know who types, each knows who joined through it")
     func merged() {
         let first = [conversation("a", typing: 3, joined: 2), conversation("b", typing: 1, joined: 1)]
         let second = [conversation("a", typing: 3, joined: 5), conversation("c", typing: 2, joined: 1)]

@@ -1,5 +1,5 @@
-// What messages cost Redis and others: the bounds of docs/hostile-input.md, held against a session that sends as fast
-// as it may.
+// What messages cost Redis and others: the bounds in docs/hostile-input.md, tested with a session that sends as fast as
+// it may.
 
 import RedisTwin
 import RollcallModel
@@ -8,7 +8,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct CostStories {
-    /// Fewer users than by default, so that the stories are quick; 800 lookups at once, and 50 a second.
+    /// Fewer users than by default, to keep the tests fast; 800 lookups at once, and 50 per second.
     private var settings: ShardSettings {
         var settings = ShardSettings()
         settings.limits.watchedUsers = 200
@@ -16,7 +16,7 @@ import Testing
     }
     private static let people = (0..<200).map { UserID(stringLiteral: "m\($0)") }
 
-    /// What a session caused in five seconds of 50 messages a second.
+    /// What a session caused in five seconds with 50 messages per second.
     private struct Cost {
         var lookups = 0
         var reads = 0
@@ -52,7 +52,7 @@ import Testing
         return (cost, stage.heard(by: witness).statuses.count)
     }
 
-    /// Each second message had all members looked up.
+    /// Regression: every second message looked up all members.
     @Test func `a join with presence toggled looks up no more than the budget and one list`() {
         let (cost, _) = cost(members: Self.people) { .join("c", presence: $0.isMultiple(of: 2)) }
         #expect(cost.lookups <= 800 + 5 * 50 + 200)
@@ -91,8 +91,8 @@ import Testing
                 stage.say(.join(conversation, presence: true), id: .integer(Int64(number)), on: key)
             }
             stage.settle()
-            // 800 lookups at once, of which the first list costs 220, and each further one 20 for its names and 20 to be
-            // shown; and 8 were on their way when the last were spent.
+            // 800 lookups are available at once. The first list costs 220, and each further one 20 for its names and 20
+            // to be shown. Eight were in flight when the budget was used up.
             #expect((15...24).contains(stage.redisCost.membersRead - before))
             stage.pass(.seconds(100))
             #expect(Set(stage.heard(by: key).acks).count == 100, "all are joined in the end")
@@ -158,7 +158,7 @@ import Testing
             stage.say(.token("t"), on: key)
             stage.pass(.milliseconds(20))
         }
-        // 200 at once, 50 a second, each counts ten.
+        // A burst of 200 and a rate of 50 per second; each token counts as ten.
         #expect(stage.tokensJudged <= 1 + 20 + 5 * 5 + 1)
     }
 
@@ -183,9 +183,10 @@ import Testing
         #expect(stage.shard.lookups.count == 1)
     }
 
-    // MARK: What waits loses nothing
+    // MARK: Nothing that waits is lost
 
-    /// A session that joins a conversation of 200 with presence, and whose user has no credit left when it is read.
+    /// A session that joins a conversation of 200 members with presence, and whose user has no budget left when it is
+    /// read.
     private func waitingForMembers() -> (stage: Stage, key: SessionKey) {
         var stage = Stage(settings)
         stage.redis.setMembers(Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) }), of: "c")

@@ -35,7 +35,7 @@ import Testing
         for goodbye in expected { #expect(goodbyes.count { $0 == goodbye } > 150) }
     }
 
-    @Test("where no other worker can be named, devices are only told to come back")
+    @Test("if no other worker can be named, devices are only told to reconnect")
     func nowhere() {
         var (stage, keys) = stage(devices: 1)
         stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
@@ -43,7 +43,7 @@ import Testing
         #expect(stage.heard(by: keys[0]) == [.goodbye(.init(reason: .draining, reconnect: true, after: 0))])
     }
 
-    @Test("those who come while it lasts leave spread, too")
+    @Test("devices that connect during the drain leave spread as well")
     func comers() {
         var (stage, _) = stage(devices: 0)
         stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
@@ -55,7 +55,7 @@ import Testing
         #expect(stage.closed.count == 100)
     }
 
-    @Test("it is over when each record says that the connection was lost, and when")
+    @Test("the drain is over when each record has the lost connection and its time")
     func written() {
         var (stage, keys) = stage(devices: 20)
         stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }

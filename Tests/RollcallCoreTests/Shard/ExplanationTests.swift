@@ -7,7 +7,7 @@ import Testing
 @Suite("The explanation of a status") struct ExplanationTests {
     private static let dead = Incarnation(name: "w9.dead")
 
-    /// What is told of alice, whose record has these devices.
+    /// Returns the explanation for alice, whose record has these devices.
     private func explanation(
         _ devices: [DeviceID: DeviceRecord], stored: String? = "online", worker death: Duration = .seconds(3)
     ) throws -> Explanation {
@@ -37,7 +37,7 @@ import Testing
             since: time.advanced(by: .seconds(-7)), lost: lost.map { time.advanced(by: .zero - $0) })
     }
 
-    @Test("names what decided, for each thing that can")
+    @Test("names the rule that decided, for each rule")
     func rules() throws {
         let cases: [([DeviceID: DeviceRecord], Explanation.Rule, String)] = [
             (["phone": record(.active), "tv": record(.idle)], .active, "online: phone is active on w2.b"),
@@ -72,7 +72,7 @@ import Testing
         #expect(try explanation([:], stored: nil).rule == .neverSeen)
     }
 
-    @Test("says how each device counts, those that are gone last")
+    @Test("says how each device counts, with those that have left at the end")
     func standings() throws {
         let explanation = try explanation([
             "a": record(nil), "b": record(.active), "c": record(.idle, lost: .seconds(1)),
@@ -83,7 +83,7 @@ import Testing
         #expect(explanation.presence.status == .online)
     }
 
-    @Test("never says another status than readers are shown")
+    @Test("never has another status than readers are shown")
     func agrees() throws {
         let states: [DeviceRecord] = [
             record(.active), record(.idle), record(.background), record(nil), record(.active, lost: .seconds(1)),
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// What this shard tells of alice, by what Redis holds.
+    /// Returns this shard's explanation for alice, from what Redis holds.
     private func explanation(by stage: Stage) throws -> Explanation {
         let record = stage.redis.record(of: "alice")
         let leases = stage.others.merging([try #require(stage.incarnation): .init(milliseconds: .max)]) { $1 }
@@ -110,7 +110,7 @@ import Testing
         return stage.shard.explanation(of: report, at: stage.now)
     }
 
-    @Test("after Redis was away, says that a lease which passed meanwhile is not judged yet, and then that it is")
+    @Test("after Redis was away, says that an expired lease does not count yet, and later that it does")
     func unsettled() throws {
         var stage = Stage()
         _ = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
@@ -126,7 +126,7 @@ import Testing
         #expect(try explanation(by: stage).rule == .ownerDead)
     }
 
-    @Test("after Redis was emptied, says that what was shown stays")
+    @Test("after Redis was emptied, says that the previous status stays")
     func held() throws {
         var stage = Stage()
         _ = stage.bobWatchesAlice(elsewhereFor: .seconds(60))

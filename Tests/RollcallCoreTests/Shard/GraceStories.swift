@@ -5,10 +5,10 @@ import Testing
 
 @testable import RollcallCore
 
-/// A device goes at one worker and comes at another: each story is told many times, with what is under way arriving in
-/// another order each time.
+/// A device leaves one worker and connects to another. Each test runs many times, with messages in flight arriving in a
+/// different order each time.
 @Suite struct GraceStories {
-    @Test("a user's devices without a connection are bounded: the oldest goes at once, and the user stays online")
+    @Test("a user's disconnected devices are bounded: the oldest is removed at once, and the user stays online")
     func manyDevicesInGrace() {
         var stage = Stage()
         var most = 0
@@ -27,7 +27,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    /// Alice at the first worker, and Bob, who looks at her, at the third.
+    /// Alice at the first worker, and Bob, who watches her, at the third.
     private func aliceAndBob(seed: UInt64) -> (Workers, alice: Workers.Key, bob: Workers.Key) {
         var workers = Workers(3, seed: seed)
         let (alice, bob) = (workers.enter("alice", on: 0), workers.enter("bob", on: 2))
@@ -37,8 +37,8 @@ import Testing
         return (workers, alice, bob)
     }
 
-    /// It was taken offline for as long as its new session took to be written.
-    @Test("a return in the last moment of the grace is seen by nobody, at whichever worker", arguments: [0, 1])
+    /// Regression: the user was offline until the new session was written.
+    @Test("a return at the last moment of the grace period is not visible, at any worker", arguments: [0, 1])
     func returnsInTime(worker: Int) {
         for seed in 0..<200 as Range<UInt64> {
             var (workers, alice, bob) = aliceAndBob(seed: seed)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("a return after the grace is seen, once as an end and once as a beginning", arguments: [0, 1])
+    @Test("a return after the grace period is visible, once as offline and once as online", arguments: [0, 1])
     func returnsLate(worker: Int) {
         for seed in 0..<50 as Range<UInt64> {
             var (workers, alice, bob) = aliceAndBob(seed: seed)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("of one device that comes twice at once, to two workers, one session stays and nobody sees a change")
+    @Test("if a device connects twice at once, to two workers, one session stays and observers see no change")
     func comesTwice() {
         for seed in 0..<200 as Range<UInt64> {
             var (workers, alice, bob) = aliceAndBob(seed: seed)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("of two devices that cross a thousand times, one coming as the other is lost, nobody sees a change")
+    @Test("if two devices alternate a thousand times, one connecting as the other is lost, observers see no change")
     func crossAndAreLost() {
         var random = SeededGenerator(seed: printedSeed())
         var (workers, there, bob) = aliceAndBob(seed: random.next())
@@ -99,7 +99,7 @@ import Testing
         #expect(workers.devices(of: "alice").count == 1 && workers.sessions == 2 && workers.listed == 2)
     }
 
-    @Test("of two devices that cross a thousand times, one coming as the other says goodbye, the last one counts")
+    @Test("if two devices alternate a thousand times, one connecting as the other says goodbye, the last one counts")
     func crossAndSayGoodbye() {
         var random = SeededGenerator(seed: printedSeed())
         var (workers, there, bob) = aliceAndBob(seed: random.next())
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("a device that moved and said goodbye stays gone, whatever its former worker still had to say")
+    @Test("a device that moved and said goodbye stays offline, whatever its former worker still writes")
     func goodbyeElsewhere() {
         for seed in 0..<50 as Range<UInt64> {
             var (workers, alice, bob) = aliceAndBob(seed: seed)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RollcallCore
 
-/// What observers are shown of the devices of workers that died, or may have.
+/// What observers are shown of devices whose workers are dead, or may be.
 @Suite struct JudgingStories {
-    @Test("the devices of a dead worker stop counting when its lease has passed")
+    @Test("the devices of a dead worker stop counting when its lease has expired")
     func masking() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
@@ -19,7 +19,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("a device of a worker that was swept and forgotten is no ghost, for whoever looks first")
+    @Test("a device of a worker that was swept and deleted is not shown, even to the first observer")
     func forgotten() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -33,7 +33,7 @@ import Testing
         #expect(Set(stage.swept.map(\.name)) == [session("alice", "tv", "x")], "and it is swept")
     }
 
-    @Test("a device of a worker that began after the last heartbeat counts")
+    @Test("a device of a worker that started after the last heartbeat counts")
     func justBegun() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -45,7 +45,7 @@ import Testing
         #expect(stage.swept.isEmpty)
     }
 
-    @Test("while heartbeats fail nobody is judged, though every lease runs out")
+    @Test("while heartbeats fail, no worker is treated as dead, although every lease expires")
     func failingHeartbeats() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(5))
@@ -55,7 +55,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online"])
     }
 
-    @Test("what is published while a dead worker is not swept counts its devices, and shows no ghost")
+    @Test("published presence that includes a dead worker's devices before its sweep does not show them")
     func publishedBesideTheDead() {
         var stage = Stage()
         let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
@@ -72,7 +72,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("what is published counts the devices of the dead whom Redis forgot, too, and shows no ghost")
+    @Test("published presence that includes devices of dead workers that Redis has lost does not show them either")
     func publishedBesideTheForgotten() {
         var stage = Stage()
         let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
@@ -88,7 +88,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"], "published was: online")
     }
 
-    @Test("who is masked and then swept is told to be offline once")
+    @Test("a user who is masked and then swept is reported offline once")
     func maskedThenSwept() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -103,7 +103,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses.isEmpty)
     }
 
-    @Test("a read from before the channel was lost is read again: what came since may be missing from both")
+    @Test("a read from before the channel was lost is repeated, since both may miss later changes")
     func readAcrossLoss() {
         var stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))

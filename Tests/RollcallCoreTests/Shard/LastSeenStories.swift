@@ -4,7 +4,7 @@ import Testing
 
 @testable import RollcallCore
 
-/// When somebody was last there, on whichever way the device went.
+/// The last-seen time, for each way in which a device can leave.
 @Suite struct LastSeenStories {
     private func alice(_ state: DeviceState = .active) -> (Stage, SessionKey) {
         var stage = Stage()
@@ -16,7 +16,7 @@ import Testing
 
     private func lastSeen(_ stage: Stage) -> Timestamp? { stage.redis.record(of: "alice").lastSeen }
 
-    @Test("P5: a connection that fell silent was lost when its last byte came")
+    @Test("a silent connection counts as lost when its last byte arrived")
     func silence() {
         var (stage, key) = alice()
         let lastByte = stage.redis.time.advanced(by: .seconds(-7))
@@ -28,8 +28,9 @@ import Testing
         #expect(lastSeen(stage) == lastByte, "the grace is nobody's presence")
     }
 
-    /// Whoever judges its worker dead shows that it was there until then, and nobody is seen earlier than they were.
-    @Test("a device that fell silent before an outage was not lost before its worker's last heartbeat")
+    /// Workers that treat its worker as dead show the user as present until then, and a last-seen time must not go
+    /// back.
+    @Test("a device that fell silent before an outage was lost no earlier than its worker's last heartbeat")
     func silenceBeforeAnOutage() {
         var (stage, key) = alice()
         let lastBeat = stage.redis.time
@@ -43,8 +44,8 @@ import Testing
         #expect(lastSeen(stage) == lastBeat)
     }
 
-    /// It was seen when Redis came back, however long after.
-    @Test("a device that was lost while Redis was away was seen until then")
+    /// Regression: the last-seen time was that of Redis's return, however much later.
+    @Test("a device lost while Redis is away has that moment as its last-seen time")
     func lostWhileAway() {
         var (stage, key) = alice()
         stage.redisGoes()
@@ -57,7 +58,7 @@ import Testing
         #expect(lastSeen(stage) == lost)
     }
 
-    @Test("a device in grace while Redis forgets all was seen until it was lost")
+    @Test("if Redis loses its data during a device's grace period, the last-seen time is that of the lost connection")
     func graceOverAnEmptiedRedis() {
         var (stage, key) = alice()
         let lost = stage.redis.time
@@ -75,7 +76,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("a device that said goodbye while Redis was away was seen until then")
+    @Test("a goodbye while Redis is away is the last-seen time")
     func goodbyeWhileAway() {
         var (stage, key) = alice(.idle)
         stage.redisGoes()
@@ -87,7 +88,7 @@ import Testing
         #expect(lastSeen(stage) == left)
     }
 
-    @Test("a device in the background tells of nobody, by whichever way it goes", arguments: [true, false])
+    @Test("a device in the background does not change the last-seen time, however it leaves", arguments: [true, false])
     func background(goodbye: Bool) {
         var (stage, key) = alice(.background)
         if goodbye { stage.say(.goodbye, on: key) } else { stage.drop(key) }

@@ -1,4 +1,4 @@
-// What a session may not exceed, and that it is counted.
+// The limits of a session, and that they are counted.
 
 import RollcallModel
 import Testing

@@ -1,4 +1,4 @@
-// Who belongs to a conversation, as those hear who joined it with presence.
+// The members of a conversation, as shown to sessions that joined with presence.
 
 import RedisTwin
 import RollcallModel
@@ -13,7 +13,7 @@ import Testing
         return stage
     }
 
-    @Test("P9: whoever joins with presence is told the members, and then who of them is here")
+    @Test("a join with presence sends the members, and then the presence of those who are online")
     func snapshot() {
         var stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
@@ -29,7 +29,7 @@ import Testing
         #expect(heard.last == .ack("j"))
     }
 
-    @Test("P9: a member who comes, changes name or goes is told as the whole list, once a tick")
+    @Test("added, renamed and removed members are sent as a whole list, once a tick")
     func changes() {
         var stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
@@ -56,7 +56,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses.isEmpty, "she is watched no more")
     }
 
-    @Test("a read of one person's membership that is older than the news takes nobody off the list")
+    @Test("a read of one user's membership that is older than a change removes no member from the list")
     func staleMembership() {
         var stage = stage(["alice": "Alice"])
         let alice = stage.enter("alice")
@@ -73,7 +73,7 @@ import Testing
         #expect(stage.heard(by: alice).lists.last == .members("Alice", "Bob", "Carol"))
     }
 
-    @Test("P9: a member watched for another reason is told of again, since the list is new")
+    @Test("a member watched for another reason is sent again, since the list is new")
     func watchedBefore() {
         var stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
@@ -85,7 +85,7 @@ import Testing
         #expect(Set(stage.heard(by: bob).statuses) == ["alice offline", "bob online"])
     }
 
-    @Test("P9: a join without presence ends it, one with presence begins it again, and the last word counts")
+    @Test("a join without presence ends the list, one with presence starts it again, and the last join counts")
     func wishes() {
         var stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
@@ -110,7 +110,7 @@ import Testing
         #expect(again.statuses.contains("alice online"))
     }
 
-    @Test("P9: of a very large conversation so many are listed as may be watched; the count is exact")
+    @Test("of a very large conversation, as many members are listed as may be watched; the count is exact")
     func veryLarge() {
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 2
@@ -130,7 +130,7 @@ import Testing
         #expect(after.statuses == ["c online"])
     }
 
-    @Test("P9: a conversation without members has none to tell of, until they are set")
+    @Test("a conversation without members has no list until they are set")
     func unmanaged() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -142,7 +142,7 @@ import Testing
         #expect(stage.heard(by: bob).lists.last == .members("Bob"))
     }
 
-    @Test("P9: a list of many that changes often is told at most once a coalescing period, as it is then")
+    @Test("a long list that changes often is sent at most once a coalescing period, in its current state")
     func coalesced() {
         let names = (0..<20).map { "m\($0)" }
         var stage = stage(Dictionary(uniqueKeysWithValues: names.map { (try! UserID($0), $0) }))
@@ -162,7 +162,7 @@ import Testing
 }
 
 extension ServerMessage {
-    /// Members whose identifiers are their names in small letters.
+    /// Members whose identifiers are their names in lower case.
     fileprivate static func members(_ names: String...) -> Self {
         members(Dictionary(uniqueKeysWithValues: names.map { (try! UserID($0.lowercased()), $0) }))
     }

@@ -9,7 +9,7 @@ import Testing
         try #require(stage.shard.sessions[key]?.recorder?.name)
     }
 
-    @Test("who is sent away is told so, and gone at once")
+    @Test("a device that is disconnected by an operator gets a close code, and is offline at once")
     func sentAway() throws {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -26,7 +26,7 @@ import Testing
         #expect(stage.closed == [key: .sentAway], "a notice that comes twice does nothing")
     }
 
-    @Test("a device in grace is sent away, too")
+    @Test("a device in its grace period is removed as well")
     func sentAwayInGrace() throws {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -41,7 +41,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("a token from before the revocation opens no session, and harms none that stands")
+    @Test("a token from before the revocation opens no session, and ends no other session")
     func revokedBefore() {
         var stage = Stage()
         let issued = stage.redis.time
@@ -58,9 +58,9 @@ import Testing
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
 
-    /// Whatever it says first is refused, be it that it goes.
+    /// Its first message is refused, even if it is a goodbye.
     @Test(
-        "a token from before the revocation cannot take the device away by coming and going at once", arguments: 0..<3)
+        "a token from before the revocation cannot remove the device by leaving at once", arguments: 0..<3)
     func comesAndGoes(how: Int) {
         var stage = Stage()
         let issued = stage.redis.time
@@ -79,8 +79,8 @@ import Testing
         #expect(stage.redis.listed.values.flatMap(\.self).count == 1)
     }
 
-    /// It read presence and typing until the refusal of its first write came.
-    @Test("a token from before the revocation reads and says nothing, however quick")
+    /// Regression: the session read presence and typing until its first write was refused.
+    @Test("a token from before the revocation reads and sends nothing, however quick")
     func revokedAndQuick() {
         var stage = Stage()
         let issued = stage.redis.time
@@ -98,7 +98,7 @@ import Testing
         #expect(stage.signals.isEmpty && stage.leftovers.isEmpty)
     }
 
-    @Test("while Redis is away, or as soon as it goes, nobody waits for its word", arguments: [true, false])
+    @Test("while Redis is away, or as soon as it fails, sessions do not wait for its answer", arguments: [true, false])
     func heardWithoutRedis(isAway: Bool) {
         var stage = Stage()
         if isAway { stage.redisGoes() }
@@ -109,7 +109,7 @@ import Testing
         #expect(stage.held.isEmpty && stage.heard(by: key).count == 2, "a welcome and a pong")
     }
 
-    @Test("a first write that fails keeps nobody waiting, and one that comes to nothing takes a goodbye at its word")
+    @Test("a first write that fails delays no session, and one that is dropped lets a goodbye take effect")
     func failedFirstWrite() {
         var stage = Stage()
         let (first, second) = (
@@ -126,13 +126,13 @@ import Testing
         #expect(stage.shard.sessions.keys == [first])
     }
 
-    @Test("nothing is taken of a session whose first write came too late, until Redis has judged it")
+    @Test("nothing is accepted from a session whose first write was too late, until Redis has checked its token")
     func tooLateToBeJudged() {
         var stage = Stage()
         let revoked = stage.redis.revokeTokens(of: "alice")
         let key = stage.enter("alice", issued: revoked.advanced(by: .seconds(-60)))
         stage.say(.watch(["bob"]), id: "w", on: key)
-        // Redis is slow: it answers the list, and the write reaches it after its time.
+        // Redis is slow: it answers the listing, and the write reaches it after its deadline.
         stage.answer()
         stage.pass(.seconds(2), answering: false)
         stage.answer()
@@ -143,7 +143,7 @@ import Testing
         #expect(stage.heard(by: key).acks.isEmpty)
     }
 
-    @Test("a session that nobody told of the revocation ends with the next that it says")
+    @Test("a session that was not notified of the revocation ends with its next message")
     func revokedMeanwhile() {
         var stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
@@ -157,8 +157,8 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    /// It lived until its token's end if it said nothing more.
-    @Test("a session that nobody told, and that says nothing, is found by the audit, and one with a later token is not")
+    /// Regression: it lived until its token expired if it sent nothing.
+    @Test("a silent session that was not notified is found by the audit, but not one with a later token")
     func revokedAndSilent() {
         var stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
@@ -175,8 +175,8 @@ import Testing
         #expect(stage.shard.tally.auditMended == 0)
     }
 
-    /// It was closed for good, whose token was good.
-    @Test("a fresh token that comes while a write is refused for the one before carries the session on")
+    /// Regression: the session was closed for good, although its token was valid.
+    @Test("a new token that arrives while a write is refused because of the old one keeps the session")
     func refreshedMeanwhile() {
         var stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
@@ -191,7 +191,7 @@ import Testing
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away)
     }
 
-    @Test("a fresh token carries the session over the revocation")
+    @Test("a new token keeps the session across the revocation")
     func refreshed() {
         var stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)

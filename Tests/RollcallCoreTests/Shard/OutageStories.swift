@@ -4,9 +4,10 @@ import Testing
 
 @testable import RollcallCore
 
-/// What observers are shown after Redis was emptied, went back in time or was away, or after a pause of the worker itself.
+/// What observers are shown after Redis was emptied, went back in time or was away, or after the worker itself was
+/// paused.
 @Suite struct OutageStories {
-    @Test("over an emptied Redis a user who is still there never seems offline; one who is gone does, after a lease")
+    @Test("after Redis is emptied, a connected user never appears offline; one who has left does, after a lease")
     func emptied() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -28,8 +29,8 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["dave offline"])
     }
 
-    /// A worker that had just started took nothing for settled of an outage that it had not seen.
-    @Test("after an outage, and at the start, it takes a lease until all is known")
+    /// Regression: a worker that had just started treated an outage that it had not seen as settled.
+    @Test("after an outage, and at the start, it takes a lease until everything is known")
     func settles() {
         var stage = Stage()
         #expect(stage.shard.settles(at: stage.now) == .seconds(5))
@@ -44,7 +45,7 @@ import Testing
         #expect(stage.shard.settles(at: stage.now) == nil)
     }
 
-    @Test("a read between the emptying of Redis and the next heartbeat shows nobody offline")
+    @Test("a read between the emptying of Redis and the next heartbeat shows no user offline")
     func emptiedUnawares() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
@@ -57,7 +58,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice online"])
     }
 
-    @Test("of channels that are lost alone, only what they tell of waits, and is read again when it is confirmed")
+    @Test("if single channels are lost, only their subjects wait, and are read again when the channel is confirmed")
     func channelsLostAlone() {
         var stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
@@ -82,7 +83,7 @@ import Testing
         #expect(stage.heard(by: bob).contains { if case .typing = $0 { true } else { false } })
     }
 
-    @Test("a change that overtakes an authoritative read is not undone by it")
+    @Test("an authoritative read does not undo a change that overtook it")
     func overtakenRead() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
@@ -99,7 +100,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses.last == "alice offline")
     }
 
-    @Test("nor one that is read anew, because dead workers are not swept yet")
+    @Test("nor does one that is repeated because dead workers are not swept yet")
     func overtakenBesideTheDead() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -139,7 +140,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online"])
     }
 
-    @Test("an authoritative read that finds the channel lost is asked for again, and counts")
+    @Test("an authoritative read that finds the channel lost is repeated, and counts")
     func authoritativeReadAcrossLoss() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -148,7 +149,7 @@ import Testing
         stage.others = [w2: old.advanced(by: .seconds(60))]
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
-        // Redis goes back to where Alice was not there.
+        // Redis goes back to a state in which Alice was offline.
         stage.redisReturns()
         stage.redis.records = ["alice": elsewhere("alice", old, state: nil)]
         stage.pass(.milliseconds(4900))
@@ -160,7 +161,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"])
     }
 
-    @Test("a second new incarnation begins the lease of patience anew")
+    @Test("a second new incarnation starts the waiting time of one lease again")
     func patience() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -178,7 +179,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("nobody is dead to a Redis that was emptied unawares, of whom this worker had not heard before")
+    @Test("after Redis was emptied unnoticed, a worker unknown before is not treated as dead")
     func unknownToAnEmptiedRedis() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -193,7 +194,7 @@ import Testing
     }
 
     @Test(
-        "who has written since Redis was emptied counts for whoever asks first, before its worker's lease is there again"
+        "a user written since Redis was emptied counts for new observers, before its worker's lease is written again"
     )
     func writtenBeforeItsLease() {
         var stage = Stage()
@@ -210,7 +211,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online", "alice offline"], "whose lease never came")
     }
 
-    @Test("after an outage in which every lease passed, those count for whoever asks first whose had not passed before")
+    @Test("after an outage in which all leases expired, users count for new observers if their lease was valid before")
     func passedInTheOutage() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -228,7 +229,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("after a gap in which this worker kept its lease, whose lease passed does not count for whoever asks first")
+    @Test("after a gap in which this worker kept its lease, users with an expired lease do not count for new observers")
     func passedInAGap() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -242,7 +243,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("after a gap of more than two heartbeats others may have been unable to renew: what was seen stays a lease")
+    @Test("after a gap of more than two heartbeats, others may have failed to renew: what was seen stays for a lease")
     func gap() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
@@ -256,7 +257,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("patience after an outage does not end in the next one")
+    @Test("the waiting time after an outage does not end during the next one")
     func furtherOutage() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(5))
@@ -273,14 +274,14 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("after an outage a newer record counts as it stands, the devices of those who have not come back yet with it")
+    @Test("after an outage, a newer record counts with all devices, including those not written again yet")
     func newerAfterOutage() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(5))
         stage.forgetWhatWasSaid()
         stage.redisGoes()
         stage.pass(.seconds(10))
-        // Her background device, at another worker, was faster than her active one.
+        // Her background device, at another worker, reconnected before her active one.
         let other = Incarnation(name: "w3.c")
         stage.others[other] = stage.redis.time.advanced(by: .seconds(60))
         var record = elsewhere("alice", stage.redis.time)
@@ -296,7 +297,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"], "but for a lease only")
     }
 
-    @Test("who was dead before an outage is no ghost after it, beside another device that is said again")
+    @Test("a user dead before an outage is not shown after it, next to another device that is written again")
     func deadBeforeTheOutage() {
         var stage = Stage()
         let (bob, _) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
@@ -312,7 +313,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses.isEmpty)
     }
 
-    @Test("a Redis that went back in time counts a lease after it is back, whatever its versions")
+    @Test("a Redis that went back in time counts one lease after it returned, whatever its versions")
     func wentBack() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -333,7 +334,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
-    @Test("who was at another primary all the while is there once that is found; whose lease had passed is not")
+    @Test("a user on another primary all the time is shown once it is found; one with an expired lease is not")
     func elsewhereAllTheWhile() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -352,8 +353,8 @@ import Testing
         #expect(stage.heard(by: bob).isEmpty)
     }
 
-    /// The versions of before were ahead of the clock, and what was new was shown only when the outage was settled.
-    @Test("where Redis lost everything after its clock was set back, a change is shown at once")
+    /// Regression: earlier versions were ahead of the clock, and a change was shown only after the outage had settled.
+    @Test("if Redis lost everything after its clock was set back, a change is shown at once")
     func changeOverEmptiedRedisSetBack() {
         var stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
@@ -375,8 +376,8 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online"])
     }
 
-    /// What a restored Redis holds of before is ahead of its clock as well, and older.
-    @Test("where Redis is restored after its clock was set back, what it holds of before is not shown")
+    /// The restored data has versions ahead of the clock as well, but is older.
+    @Test("if Redis is restored after its clock was set back, the restored data is not shown")
     func restoredRedisSetBack() {
         var stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))

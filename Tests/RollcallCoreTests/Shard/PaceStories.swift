@@ -1,4 +1,4 @@
-// Sessions that send more than their budget: read more slowly, and closed only if they keep sending too much.
+// Sessions that exceed their message budget: they are read more slowly, and closed only if they keep exceeding it.
 
 import RedisTwin
 import RollcallModel
@@ -7,7 +7,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct PaceStories {
-    /// How many pongs a session has been sent since it was last asked.
+    /// Returns the number of pongs sent to a session since the last call.
     private func pongs(_ stage: inout Stage, _ key: SessionKey) -> Int {
         stage.heard(by: key).count { if case .pong = $0 { true } else { false } }
     }
@@ -29,7 +29,7 @@ import Testing
         #expect(stage.limitsHit[key] == [.messageRate], "one episode counts once")
     }
 
-    /// The bunch met a bucket of 200, and the session was closed for good.
+    /// Regression: the messages exceeded a budget of 200, and the session was closed for good.
     @Test func `a stall of Redis at connect, and messages at the documented rate meanwhile, close nobody`() {
         var stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
@@ -53,7 +53,7 @@ import Testing
         for _ in 0..<(240 * 50) {
             stage.say(.ping, on: key)
             sent += 1
-            // What the kernel holds back while the session is held comes when it is read again.
+            // What the kernel buffers while the session is paused arrives when it is read again.
             if stage.held.contains(key), sent.isMultiple(of: 4000) { stage.pass(.seconds(40)) }
         }
         for _ in 0..<300 {
@@ -114,7 +114,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    /// It was shown for three seconds from when it was taken.
+    /// Regression: it was shown for three seconds from when it was processed.
     @Test(arguments: [(waiting: 400, isShown: true), (waiting: 600, isShown: false)])
     func `typing that waits its turn ends by its expiry, counted from when it was said`(
         waiting: Int, isShown: Bool
@@ -135,9 +135,9 @@ import Testing
         #expect(stage.heard(by: bob).typists.isEmpty)
     }
 
-    // MARK: What waits for Redis
+    // MARK: Waiting for Redis
 
-    /// The 101st was refused.
+    /// Regression: the 101st was refused.
     @Test func `every watch and join within the limits is kept while Redis is away, and acknowledged when it is back`()
     {
         var stage = Stage()

@@ -5,7 +5,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct PresenceStories {
-    @Test("P9: a conversation joined with presence shows its members, those who come later too")
+    @Test("a conversation joined with presence shows its members, including those who are added later")
     func membersWatched() {
         var stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
@@ -22,7 +22,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["carol offline"])
     }
 
-    @Test("members who were replaced while nobody watched them are read anew for the next who does")
+    @Test("members replaced while no session watched them are read again for the next session that does")
     func membersReplacedUnwatched() {
         var stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
@@ -39,7 +39,7 @@ import Testing
         #expect(Set(stage.heard(by: bob).statuses) == ["alice online", "bob online", "carol offline"])
     }
 
-    @Test("P1, P6: a watch gives the snapshot, of a user never seen too, its acknowledgement, then changes")
+    @Test("a watch gives the snapshot, even for a user never seen, its acknowledgement, and then changes")
     func watch() {
         var stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
@@ -56,10 +56,10 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
-    /// A later version's worker published a status that this one does not know. It was passed over, and the user stayed
-    /// as they had been before.
+    /// Regression: a worker of a later version published a status that this version does not know. It was ignored, and
+    /// the user kept the previous status.
 
-    @Test("a published change that cannot be read leads to a read, which says what it comes to here")
+    @Test("a published change that cannot be parsed causes a read, which gives a known status")
     func unreadableChange() {
         var stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
@@ -79,7 +79,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
-    @Test("nobody is read before their channel is confirmed, and those who are by then are read together")
+    @Test("users are not read before their channels are confirmed, and those confirmed by then are read together")
     func readsAfterConfirmation() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -94,7 +94,7 @@ import Testing
         #expect(stage.asked.compactMap(\.usersRead) == [["carol", "dave"], ["alice"]])
     }
 
-    @Test("many are read in batches of a bounded size, and each batch is shown when it has come")
+    @Test("many users are read in batches of bounded size, and each batch is shown when it arrives")
     func readsInBatches() {
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 10_000
@@ -118,7 +118,7 @@ import Testing
         #expect(rest.statuses.count == ShardSettings().bounds.readBatch + 1 && rest.acks == ["w"])
     }
 
-    @Test("who could not be read is read again with the next heartbeat, and the others are shown at once")
+    @Test("users that could not be read are read again with the next heartbeat, and the others are shown at once")
     func readInPart() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -141,7 +141,7 @@ import Testing
         #expect(heard.statuses == ["carol offline"] && heard.acks == ["w"])
     }
 
-    @Test("whoever watches a user and gets them as well ends with what is true, also where changes are coalesced")
+    @Test("a session that watches a user and gets them as well ends with the current state, even with coalescing")
     func gotWhileCoalesced() {
         for comesBack in [true, false] {
             var stage = Stage(ShardSettings())
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("a get answers what is true now where nothing changed lately, and its news comes before the answer")
+    @Test("a get is answered with the current state if nothing changed lately, and changes are sent before the answer")
     func gotAfterQuiet() {
         var stage = Stage(ShardSettings())
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
@@ -181,7 +181,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away", "alice away"], "it was not published yet")
     }
 
-    @Test("a get of whom some could not be read is answered unavailable")
+    @Test("a get is answered with unavailable if some users could not be read")
     func gotInPart() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -195,7 +195,7 @@ import Testing
         #expect(heard.statuses.isEmpty && heard.contains { if case .error = $0 { true } else { false } })
     }
 
-    @Test("a change heard before the snapshot is not undone by it")
+    @Test("a change received before the snapshot is not undone by it")
     func changeBeforeSnapshot() {
         var stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
@@ -211,7 +211,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice away"])
     }
 
-    @Test("the same watch again before the snapshot is answered by one snapshot, each message by its own ack")
+    @Test("a repeated watch before the snapshot gets one snapshot, and an ack for each message")
     func watchTwice() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -225,7 +225,7 @@ import Testing
         #expect(Set(heard.acks) == ["1", "2"])
     }
 
-    @Test("unwatching while the snapshot is pending acknowledges both, and leaves nothing")
+    @Test("an unwatch while the snapshot is pending acknowledges both, and leaves nothing")
     func unwatchPending() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -239,7 +239,7 @@ import Testing
         #expect(stage.shard.watches.count == 0)
     }
 
-    @Test("the last watcher to go ends the subscription")
+    @Test("the last watcher to leave ends the subscription")
     func lastWatcher() {
         var stage = Stage()
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
@@ -251,7 +251,7 @@ import Testing
         #expect(stage.confirmed.isEmpty)
     }
 
-    @Test("while Redis is away get is unavailable, and a watch is acknowledged when it is back")
+    @Test("while Redis is away, a get fails with unavailable, and a watch is acknowledged when it returns")
     func away() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -268,7 +268,7 @@ import Testing
         #expect(stage.heard(by: bob).acks == ["w"])
     }
 
-    @Test("a record that was removed from a Redis that lost nothing else counts after the next heartbeat")
+    @Test("a record that was removed while Redis lost nothing else counts after the next heartbeat")
     func removed() {
         var stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
@@ -281,7 +281,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice offline"])
     }
 
-    @Test("what a get was answered is not left standing when the watch learns otherwise")
+    @Test("the answer to a get is corrected when the watch learns otherwise")
     func getBesideWatch() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -290,7 +290,7 @@ import Testing
         stage.others = [w2: old.advanced(by: .seconds(60))]
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
-        // Alice goes and comes while the subscriber's connection is lost; in between bob asks.
+        // Alice leaves and returns while the subscriber's connection is lost; in between, Bob sends a get.
         stage.subscriberGoes()
         stage.redis.records["alice"] = elsewhere("alice", old.advanced(by: .seconds(1)), state: nil)
         stage.say(.get(["alice"]), on: bob)
@@ -300,7 +300,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses.last == "alice online")
     }
 
-    @Test("a read that failed is asked again by a heartbeat, not by every tick")
+    @Test("a failed read is repeated by a heartbeat, not by every tick")
     func failedRead() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -318,7 +318,7 @@ import Testing
 }
 
 extension ShardAction {
-    /// Who is read, of an action that reads.
+    /// The users that an action reads.
     fileprivate var usersRead: [UserID]? {
         guard case .readPresence(let users, _, _) = self else { return nil }
         return users

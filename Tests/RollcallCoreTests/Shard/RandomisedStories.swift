@@ -5,12 +5,13 @@ import Testing
 
 @testable import RollcallCore
 
-/// Any events in any order: afterwards each observer's view is Redis's, and nobody left anything behind.
+/// Random events in random order: afterwards, each observer's view equals the state of Redis, and nothing is left
+/// behind.
 @Suite struct RandomisedStories {
     private let users: [UserID] = ["alice", "bob", "carol"]
     private let conversations: [ConversationID] = ["c", "d"]
 
-    @Test("after any events views agree with Redis, each id is answered at most once, and nothing is left in the end")
+    @Test("after any events, views agree with Redis, each id is answered at most once, and nothing is left at the end")
     func convergence() throws {
         randomised("shard") { random in
             for _ in 0..<60 { play(events: 60, using: &random) }
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// What is counted by the way is as many as there are.
+    /// Checks that counters agree with what they count.
     private func checkCounts(_ shard: Shard) {
         #expect(shard.openSessionCount == shard.sessions.keys.count { shard.sessions[$0]?.phase == .open })
         #expect(shard.typistCount == shard.rooms.keys.reduce(0) { $0 + (shard.rooms[$1]?.told.count ?? 0) })
@@ -87,7 +88,7 @@ import Testing
             }
             let joined = stage.shard.sessions[key]?.joined ?? []
             #expect(Set(joined).count == joined.count)
-            // Of a conversation that was left nothing more is heard, be somebody typing there.
+            // A session that left a conversation receives nothing more about it, even if a user types there.
             for conversation in joined.compactMap({ stage.shard.rooms[$0]?.conversation }) {
                 #expect(heard.typists(in: conversation).last == [])
             }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import RollcallCore
 
-/// What a shard does while Redis answers reads and refuses writes, and what that costs when Redis takes writes again.
+/// What a shard does while Redis answers reads and refuses writes, and the cost of that once Redis accepts writes.
 @Suite struct RefusedWritesStories {
     private func user(_ number: Int) -> UserID { try! UserID("u\(number)") }
 
-    @Test("sessions that come and go while Redis refuses writes leave nothing, and nothing is written of them later")
+    @Test("sessions that connect and leave while Redis refuses writes leave nothing, and are not written later")
     func comeAndGo() {
         var stage = Stage()
         let alice = stage.enter("alice")
@@ -34,7 +34,7 @@ import Testing
         #expect(stage.leftovers.isEmpty, "\(stage.leftovers)")
     }
 
-    /// Before two heartbeats have told, and where one of several primaries is absent.
+    /// Before two heartbeats were refused, or if one of several primaries is absent.
     @Test("sessions whose steps are refused while heartbeats succeed leave nothing")
     func refusedUnawares() {
         var stage = Stage()
@@ -53,7 +53,7 @@ import Testing
         #expect(stage.writes.isEmpty, "\(stage.writes)")
     }
 
-    @Test("a device that was written before goes offline when Redis takes writes again, with one write")
+    @Test("a device written before goes offline with one write once Redis accepts writes")
     func goneMeanwhile() {
         var stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
@@ -72,7 +72,7 @@ import Testing
         #expect(stage.shard.sessionCount == 1)
     }
 
-    @Test("a session that comes meanwhile is written when Redis takes writes again, whether the lease stands or not")
+    @Test("a session that connects meanwhile is written once Redis accepts writes, whether the lease is kept or not")
     func comesMeanwhile() {
         for leaseStands in [true, false] {
             var stage = Stage()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("reads are answered meanwhile, and nobody is dead because no lease can be renewed")
+    @Test("reads are answered meanwhile, and no worker counts as dead because leases cannot be renewed")
     func reads() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -123,7 +123,7 @@ import Testing
         #expect(Set(stage.heard(by: bob).statuses) == ["alice offline", "carol offline"], "who did not come back")
     }
 
-    @Test("a worker that began just before writes were refused is not taken for dead")
+    @Test("a worker that started just before writes were refused does not count as dead")
     func beganJustBefore() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -137,7 +137,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses == ["alice online"])
     }
 
-    @Test("a Redis that comes back from an outage and refuses writes is read again")
+    @Test("a Redis that returns from an outage and refuses writes is read again")
     func backAndRefusing() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -150,7 +150,7 @@ import Testing
         #expect(Set(stage.heard(by: bob).acks) == ["j", "w"])
     }
 
-    @Test("typing is refused meanwhile, and a stop is owed once for each device, no longer than its expiry")
+    @Test("typing is refused meanwhile, and one stop per device is kept until its expiry")
     func typing() {
         var stage = Stage()
         let keys = (0..<10).map { stage.enter(user($0)) }
@@ -180,7 +180,7 @@ import Testing
         #expect(stage.writes.isEmpty, "their typing has ended by itself: \(stage.writes)")
     }
 
-    @Test("owed stops: one for each device in each conversation, and those that have expired are dropped")
+    @Test("kept stops: one for each device in each conversation, dropped when they expire")
     func owedStops() {
         var stops = PendingStops()
         for step in 0..<100_000 {
@@ -196,7 +196,7 @@ import Testing
         #expect(left.count == 99 && left.first?.expiry == redis(100_001) && stops.count == 0)
     }
 
-    @Test("sessions without a connection are bounded, and what Redis holds of the oldest is left to a sweep")
+    @Test("disconnected sessions are bounded, and what Redis holds of the oldest is left to a sweep")
     func overflow() {
         var settings = ShardSettings()
         settings.bounds.lingeringSessions = 20
@@ -206,7 +206,7 @@ import Testing
         for number in 0..<most {
             keys.append(stage.enter(user(number)))
             stage.settle()
-            // Their removals are refused, although heartbeats go on.
+            // Their removals are refused, although heartbeats succeed.
             stage.say(.goodbye, on: keys[number])
             while !stage.asked.isEmpty { stage.event(stage.asked.removeFirst().refusal) }
         }
@@ -218,8 +218,8 @@ import Testing
         #expect(stage.assertionsAsked == [.sessionsDropped])
     }
 
-    /// Nobody was left to know of the device, and it stayed online while its worker lived.
-    @Test("a session that is dropped while its first write is under way is left to a sweep, and a removal is not")
+    /// Regression: no worker remembered the device, and it stayed online while its worker lived.
+    @Test("a session dropped while its first write is in flight is left to a sweep, and a removal is not")
     func droppedInFlight() {
         for leaves in [false, true] {
             var settings = ShardSettings.uncoalesced
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test(
-        "sessions that come, go and flap by chance are all settled when Redis takes writes for good", arguments: 1...40)
+        "random sessions are all settled once Redis accepts writes for good", arguments: 1...40)
     func chance(seed: UInt64) {
         var (stage, random) = (Stage(), SeededGenerator(seed: seed))
         var open: [SessionKey] = []
@@ -282,7 +282,7 @@ import Testing
 }
 
 extension Stage {
-    /// The channels stand again, and Redis answers what it is asked to read.
+    /// Confirms all channels, and answers the reads.
     fileprivate mutating func confirmAndAnswerReads() {
         while !unconfirmed.isEmpty { confirm() }
         while !asked.isEmpty { answer() }

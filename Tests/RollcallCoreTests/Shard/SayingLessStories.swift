@@ -4,9 +4,9 @@ import Testing
 
 @testable import RollcallCore
 
-/// When a worker says again, after an outage, that somebody is less than active.
+/// When a worker writes weaker states (idle, background, in grace) again after an outage.
 @Suite struct SayingLessStories {
-    @Test("over an emptied Redis a user who is away never seems offline, though a device in the background came first")
+    @Test("after Redis is emptied, an away user never appears offline, even if a background device is written first")
     func emptiedBesideBackground() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "a device that comes back while Redis takes no writes, and whose former session's grace ends meanwhile, never goes",
+        "a device back before Redis accepts writes never goes offline when the grace of its old session ends meanwhile",
         arguments: [true, false], [DeviceState.idle, .active])
     func backDuringAnOutage(leaseStands: Bool, state: DeviceState) {
         var settings = ShardSettings.uncoalesced
@@ -49,7 +49,7 @@ import Testing
         #expect(stage.shard.sessions.count == 2, "the former session is over")
     }
 
-    @Test("who went during an outage is said to be gone a little after what says less")
+    @Test("removals during an outage are written a little after weaker states")
     func removedLast() {
         var stage = Stage()
         let (phone, _) = (stage.enter("alice"), stage.enter("bob", state: .idle))
@@ -64,7 +64,7 @@ import Testing
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .offline)
     }
 
-    @Test("with a lease of one second, an idle user is not offline for want of patience")
+    @Test("with a lease of one second, an idle user does not go offline because of the delay")
     func shortLease() {
         var settings = ShardSettings.uncoalesced
         settings.lease = .seconds(1)
@@ -80,7 +80,7 @@ import Testing
         #expect(stage.heard(by: bob).statuses.isEmpty)
     }
 
-    @Test("what says less waits a second after an outage, whatever replies come meanwhile; a change goes at once")
+    @Test("weaker states wait a second after an outage, regardless of replies; a change is written at once")
     func saysLessLater() {
         var stage = Stage()
         let (phone, tablet) = (
@@ -102,7 +102,7 @@ import Testing
         _ = laptop
     }
 
-    @Test("where Redis knows the former lease still, what says less is said before it passes")
+    @Test("if Redis still has the former lease, weaker states are written before it expires")
     func saysLessInTime() throws {
         var stage = Stage()
         _ = stage.enter("alice", state: .idle)
@@ -117,7 +117,7 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
     }
 
-    @Test("what says less does not wait anew after a further loss, where Redis has forgotten nothing since")
+    @Test("weaker states do not wait again after a further loss if Redis has lost nothing since")
     func waitsOnce() throws {
         var stage = Stage()
         _ = stage.enter("alice", state: .idle)

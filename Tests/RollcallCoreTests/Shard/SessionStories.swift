@@ -18,7 +18,7 @@ import Testing
         #expect(stage.heard(by: key).acks == ["h"])
     }
 
-    @Test("a lost connection keeps the device for the grace period, then it is gone and nothing is left of it")
+    @Test("a lost connection keeps the device for the grace period; then it is removed, and nothing is left of it")
     func grace() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -32,7 +32,7 @@ import Testing
         #expect(stage.redis.listed.values.allSatisfy { $0.isEmpty })
     }
 
-    @Test("a device that returns within the grace period takes over, and never seems offline")
+    @Test("a device that returns within the grace period takes over, and never appears offline")
     func returns() {
         var stage = Stage()
         let watcher = stage.enter("bob")
@@ -48,7 +48,7 @@ import Testing
         #expect(stage.closed[second] == nil)
     }
 
-    @Test("a newer session of the device closes the older")
+    @Test("a newer session of the device closes the older one")
     func replaced() {
         var stage = Stage()
         let first = stage.enter("alice")
@@ -100,7 +100,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("what follows a hello waits for its token, and is taken in order")
+    @Test("messages after a hello wait for its token, and are processed in order")
     func messagesWait() {
         var stage = Stage()
         let key = stage.connect()
@@ -112,8 +112,9 @@ import Testing
         #expect(stage.heard(by: key).answered == ["j", "l"])
     }
 
-    /// They ended the session before its token was judged, the one with 4102, the others with 4103 and no goodbye.
-    @Test("nothing that follows a hello counts before its token does, and the edge is to read no more of it")
+    /// Regression: they ended the session before its token was verified, one with 4102, the others with 4103 and no
+    /// goodbye.
+    @Test("no message after a hello counts before its token is verified, and the edge stops reading the connection")
     func nothingCountsYet() {
         for isGood in [true, false] {
             var stage = Stage()
@@ -134,8 +135,9 @@ import Testing
         }
     }
 
-    /// The session stayed open for ever: its connection was closed, and the edge says nothing of what the shard closes.
-    @Test("C2: a fresh token carries the session past the end of the old one, and its own end ends it")
+    /// Regression: the session stayed open forever: its connection was closed, and the edge does not report what the
+    /// shard closes.
+    @Test("a new token keeps the session beyond the expiry of the old one, and its own expiry ends it")
     func freshToken() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -150,7 +152,7 @@ import Testing
         #expect(stage.closed == [key: .tokenExpired])
     }
 
-    @Test("a token that is older than the one before neither prolongs the session nor shortens it")
+    @Test("a token older than the previous one neither prolongs nor shortens the session")
     func olderToken() {
         for life in [Duration.seconds(5), .seconds(3600)] {
             var stage = Stage()
@@ -170,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("a fresh token of another user ends the session, grace and all")
+    @Test("a new token of another user ends the session without a grace period")
     func wrongToken() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -181,8 +183,8 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    /// The reminder of the hello's deadline stood, and with it fell the later one of the drain.
-    @Test("a drain reaches also those who just came, and those who come while it lasts")
+    /// Regression: the timer of the hello's deadline stayed set, and the later one of the drain was lost with it.
+    @Test("a drain includes sessions that have just connected, and those that connect during it")
     func drain() {
         var stage = Stage()
         let keys = (0..<20).map { stage.enter(try! UserID("u\($0)")) }
@@ -195,7 +197,7 @@ import Testing
         #expect(stage.closed == Dictionary(uniqueKeysWithValues: (keys + [late]).map { ($0, CloseCode.draining) }))
     }
 
-    @Test("while Redis is away a state is acknowledged when it is back, once")
+    @Test("while Redis is away, a state change is acknowledged once, when Redis returns")
     func stateWhileAway() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -210,7 +212,7 @@ import Testing
         #expect(stage.redis.record(of: "alice").presence(past: [:]).status == .away)
     }
 
-    @Test("a device that comes and goes while Redis is away owes it nothing")
+    @Test("a device that connects and leaves while Redis is away causes no write")
     func visitWhileAway() {
         var stage = Stage(redisIsThere: false)
         let (first, second) = (stage.enter("alice"), stage.enter("bob"))
@@ -220,7 +222,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("a removal that failed is owed, and made when Redis is back")
+    @Test("a removal that failed is repeated when Redis returns")
     func owedRemoval() {
         var stage = Stage()
         let key = stage.enter("alice")
@@ -235,7 +237,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("a later incarnation asserts everything, what says more first")
+    @Test("a later incarnation writes everything again, stronger states first")
     func assertion() {
         var stage = Stage()
         let idle = stage.enter("alice", "laptop", state: .idle)
@@ -253,7 +255,7 @@ import Testing
         #expect(stage.closed[idle] == nil)
     }
 
-    @Test("replies of a former incarnation change nothing under the next")
+    @Test("replies to a former incarnation change nothing under the next one")
     func staleReplies() {
         var stage = Stage()
         let key = stage.enter("alice", id: "h")
@@ -270,7 +272,7 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
     }
 
-    @Test("late replies for a freed slot do no harm to its next tenant")
+    @Test("late replies for a freed slot do not affect its next session")
     func freedSlot() {
         var stage = Stage()
         let first = stage.enter("alice")
@@ -290,8 +292,8 @@ import Testing
         #expect(stage.redis.records["alice"] == nil)
     }
 
-    /// The first write's deadline is a second away by the worker's clock; once the lease is over, none is good.
-    @Test("a refused first write, or listing before it, waits for the next heartbeat", arguments: [true, false])
+    /// The deadline of the first write is one second away by the worker's clock; after the lease, no deadline is valid.
+    @Test("a refused first write, or listing before it, is repeated with the next heartbeat", arguments: [true, false])
     func refusedFirstStep(isListed: Bool) {
         var stage = Stage()
         let key = stage.enter("alice", id: "h")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RollcallCore
 
-/// Readers slower than what they follow: they see the newest state later, and nobody else notices.
+/// Readers that are slower than the changes: they get the newest state later, and others are unaffected.
 @Suite struct SlowReaderStories {
-    /// Bob and Carol watch these, of whom nothing is known, and have read all that was said.
+    /// Bob and Carol watch these unknown users, and have read everything that was sent.
     private func watching(
         _ users: [UserID] = ["alice"], _ settings: ShardSettings = .uncoalesced
     ) -> (Stage, bob: SessionKey, carol: SessionKey) {
@@ -20,7 +20,7 @@ import Testing
 
     private func people(_ count: Int) -> [UserID] { (0..<count).map { number in try! UserID("u\(1000 + number)") } }
 
-    @Test("who is behind is sent no change, and in the end the newest state, once; the others see all in time")
+    @Test("a slow reader gets no intermediate changes but the newest state, once; others get everything in time")
     func newest() {
         var (stage, bob, carol) = watching()
         stage.stall(bob)
@@ -36,7 +36,7 @@ import Testing
         #expect(stage.leftovers["backlogs"] == nil)
     }
 
-    @Test("who looks again as they did is not told anew")
+    @Test("a user who looks the same again is not sent again")
     func nothingNew() {
         var (stage, bob, _) = watching(["alice", "dave"])
         stage.stall(bob)
@@ -47,7 +47,7 @@ import Testing
         #expect(stage.shard.tally.conflated == 2)
     }
 
-    @Test("who is behind is shown who types when it has caught up, also to whom nothing is repeated meanwhile")
+    @Test("a slow reader is shown who types when it has caught up, even if nothing is repeated meanwhile")
     func typing() {
         var stage = Stage()
         let (bob, carol, dave) = (stage.enter("bob"), stage.enter("carol"), stage.enter("dave"))
@@ -68,7 +68,7 @@ import Testing
         #expect(stage.shard.tally.conflated == 2)
     }
 
-    @Test("one's own typing is not in the state that one is shown later")
+    @Test("a session's own typing is not part of the state that it is sent later")
     func ownTyping() {
         var stage = Stage()
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
@@ -82,7 +82,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["carol"]])
     }
 
-    @Test("answers go out at once")
+    @Test("answers are sent at once")
     func answers() {
         var (stage, bob, _) = watching()
         stage.redis.setMembers(["bob": "Bob"], of: "c")
@@ -100,7 +100,7 @@ import Testing
         #expect(heard.contains(.removed("c")) && heard.contains(.pong(time: stage.redis.time)))
     }
 
-    @Test("what a session that is behind asks to follow is shown when it has caught up, and acknowledged then")
+    @Test("what a slow reader subscribes to is shown, and acknowledged, when it has caught up")
     func askedWhileBehind() {
         var (stage, bob, _) = watching()
         stage.stall(bob)
@@ -111,7 +111,7 @@ import Testing
         #expect(stage.heard(by: bob).isEmpty)
         stage.say(.leave("d"), id: "leave", on: bob)
         stage.settle()
-        // What is owed before is still owed.
+        // What was queued before is still queued.
         #expect(stage.heard(by: bob).acks == ["leave"])
         stage.read(bob)
         let heard = stage.heard(by: bob)
@@ -119,7 +119,7 @@ import Testing
         #expect(heard.suffix(3) == [.ack("watch"), .ack("join"), .ack("forget it")])
     }
 
-    @Test("a join that nothing else waits for is acknowledged before its leave, or before the membership ends")
+    @Test("a join that waits for nothing else is acknowledged before its leave, or before the membership ends")
     func joinedInVain() {
         var (stage, bob, _) = watching()
         stage.redis.setMembers(["bob": "Bob"], of: "managed")
@@ -135,7 +135,7 @@ import Testing
         #expect(stage.heard(by: bob) == [.ack("member"), .removed("managed")])
     }
 
-    @Test("a large snapshot is shown piece by piece, each when the last has left, and acknowledged after the last")
+    @Test("a large snapshot is sent in parts, each when the previous one was sent, and acknowledged after the last")
     func pieces() {
         var stage = Stage()
         let bob = stage.enter("bob")
@@ -155,7 +155,7 @@ import Testing
         #expect(sizes == [100, 100, 50])
     }
 
-    @Test("a reader that reads gets a large snapshot without a pause")
+    @Test("a reader that keeps up gets a large snapshot without a pause")
     func wholeSnapshot() {
         var (stage, _, _) = watching(people(250))
         let dave = stage.enter("dave")
@@ -167,7 +167,7 @@ import Testing
         #expect(heard.count == 4 && heard.last == .ack("watch"))
     }
 
-    @Test("who is about to be shown a user is not sent their change besides")
+    @Test("a session that is about to be shown a user is not sent that user's change as well")
     func snapshotAndChange() {
         var (stage, _, carol) = watching()
         let dave = stage.enter("dave")
@@ -182,7 +182,7 @@ import Testing
         #expect(stage.spared.isEmpty)
     }
 
-    @Test("what changes all the time does not keep the rest from its turn")
+    @Test("what changes all the time does not keep other changes from being sent")
     func turns() {
         let users = people(150)
         var (stage, bob, _) = watching(users)
@@ -197,7 +197,7 @@ import Testing
         #expect(heard.suffix(100) == users.prefix(100).map { "\($0) away" }[...])
     }
 
-    @Test("however much changes at once, a tick tells no more than a part of it, and the next ones the rest")
+    @Test("however much changes at once, a tick sends only a part of it, and the next ticks the rest")
     func ticks() {
         let users = people(250)
         var (stage, _, _) = watching(users)
@@ -206,7 +206,7 @@ import Testing
         var sizes: [Int] = []
         repeat {
             sizes.append(shard.tickEnded(at: stage.now).count)
-            // What changes meanwhile waits for the others' turn to be over.
+            // What changes meanwhile is sent after the others.
             if sizes.count == 1 { shard.presenceChanged(presence(users[0], .away, version: 2_000_001)) }
         } while shard.hasMoreToTell
         #expect(sizes == [100, 100, 50, 1])
@@ -214,7 +214,7 @@ import Testing
         #expect(!stage.shard.hasMoreToTell)
     }
 
-    @Test("a get of a session that is behind is read when it has caught up")
+    @Test("a get of a slow reader is processed when it has caught up")
     func get() {
         var (stage, bob, _) = watching()
         stage.stall(bob)
@@ -257,7 +257,7 @@ import Testing
         #expect(stage.heard(by: bob).errors == [.unavailable, .unavailable])
     }
 
-    @Test("only so many acknowledgements wait; what asks for more is refused and does nothing")
+    @Test("the number of waiting acknowledgements is limited; further requests are refused without effect")
     func promiseLimit() {
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 20
@@ -280,7 +280,7 @@ import Testing
         #expect(stage.heard(by: bob).acks.count == most)
     }
 
-    @Test("a session that ends while it is behind leaves nothing behind", arguments: [true, false])
+    @Test("a session that ends while its reader is slow leaves nothing behind", arguments: [true, false])
     func ends(cleanly: Bool) {
         var (stage, bob, carol) = watching(people(150))
         stage.stall(bob)
@@ -294,7 +294,7 @@ import Testing
         #expect(stage.leftovers.isEmpty)
     }
 
-    @Test("a connection that falls behind before its hello, or after its end, is nobody's")
+    @Test("a connection that falls behind before its hello, or after its end, has no effect")
     func nobody() {
         var stage = Stage()
         let stranger = stage.connect()
@@ -310,7 +310,7 @@ private func presence(_ user: UserID, _ status: PresenceStatus, version: Int64) 
 }
 
 extension Stage {
-    /// It is published that all of these became so.
+    /// Publishes that all of these users have this status.
     fileprivate mutating func become(_ status: PresenceStatus, _ users: [UserID]) {
         published += 1
         let version = 2_000_000 + Int64(published)

@@ -14,7 +14,7 @@ import Testing
         return (stage, alice, bob)
     }
 
-    @Test("signals are counted as they come, as they are deferred, and as Redis takes them")
+    @Test("signals are counted when they are received, deferred, and processed by Redis")
     func signals() {
         var (stage, alice, _) = aliceAndBob()
         for _ in 0..<3 { stage.say(.typing("c", true), on: alice) }
@@ -27,7 +27,7 @@ import Testing
         #expect(stage.shard.tally.typingSignals == 4 && stage.shard.tally.typingPublished == 3)
     }
 
-    @Test("a change is told once, however often it is renewed, and takes as long as it took")
+    @Test("a change is reported once, however often it is renewed, with the time that it took")
     func deliveries() {
         var (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -43,7 +43,7 @@ import Testing
         #expect(stage.shard.tally.typingDeliveries.count == 2 && stage.shard.typistCount == 0)
     }
 
-    @Test("a session is open from its welcome to its end, and lingers while its record is not settled")
+    @Test("a session is open from its welcome to its end, and lingering until its record is settled")
     func sessions() {
         var stage = Stage()
         let alice = stage.enter("alice")

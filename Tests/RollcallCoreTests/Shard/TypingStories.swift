@@ -4,7 +4,7 @@ import RollcallModel
 import Testing
 
 @Suite struct TypingStories {
-    /// Alice and Bob, both in `c`, and nothing said yet.
+    /// Alice and Bob, both in `c`, before any typing.
     private func aliceAndBob(_ settings: ShardSettings = .uncoalesced) -> (Stage, SessionKey, SessionKey) {
         var stage = Stage(settings)
         let alice = stage.enter("alice")
@@ -15,7 +15,7 @@ import Testing
         return (stage, alice, bob)
     }
 
-    @Test("typing appears at the other and stops when its expiry passes")
+    @Test("typing is shown to the other user, and ends when its expiry passes")
     func expiry() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -28,7 +28,7 @@ import Testing
         #expect(stage.heard(by: alice).isEmpty)
     }
 
-    @Test("changes that cannot be read lead to one read a tick, which says who types")
+    @Test("changes that cannot be parsed cause one read per tick, which says who types")
     func unreadableChanges() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -44,7 +44,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"]])
     }
 
-    @Test("T13: nobody sees themselves typing, on a second device neither")
+    @Test("users never see their own typing, not even on a second device")
     func ownTyping() {
         var (stage, alice, bob) = aliceAndBob()
         let laptop = stage.enter("alice", "laptop")
@@ -59,7 +59,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"]])
     }
 
-    @Test("T3: signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
+    @Test("signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
     func throttle() {
         var (stage, alice, bob) = aliceAndBob()
         for number in 0..<20 {
@@ -74,9 +74,9 @@ import Testing
         #expect(stage.heard(by: bob).typists == [[]])
     }
 
-    /// Each start after a `leave` and a `join` was published at once, and its stop with the next `leave`: 33 frames a
-    /// second to everybody in the conversation.
-    @Test("T3: who leaves and joins again types no more often than the throttle allows")
+    /// Regression: each start after a `leave` and a `join` was published at once, and its stop with the next `leave`.
+    /// This caused 33 frames per second to all sessions in the conversation.
+    @Test("a user who leaves and joins again types no more often than the throttle allows")
     func leaveAndJoin() {
         var (stage, alice, bob) = aliceAndBob()
         for _ in 0..<100 {
@@ -94,7 +94,7 @@ import Testing
         #expect(stage.heard(by: bob).typists.last == ["alice"])
     }
 
-    @Test("a stop goes at once, and takes the deferred signal with it")
+    @Test("a stop is sent at once, and cancels the deferred signal")
     func stop() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -107,7 +107,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["alice"], []])
     }
 
-    @Test("T7: leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
+    @Test("leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
     func ends(how: Int) {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "T14: a set that stays is repeated after the expiry without a message, also one known from its snapshot alone")
+        "an unchanged set is repeated after the expiry, even if it is only known from its snapshot")
     func repeats() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.leave("c"), on: bob)
@@ -145,7 +145,7 @@ import Testing
         #expect(stage.heard(by: bob).typists == [["dave"], ["dave"]])
     }
 
-    @Test("T14: to somebody who types on and off, others' typing is repeated as to everybody")
+    @Test("a user who types on and off is sent repetitions of others' typing like all users")
     func repeatsToTypist() {
         var (stage, alice, bob) = aliceAndBob()
         for second in 0..<8 {
@@ -155,22 +155,22 @@ import Testing
             if second == 0 { stage.forgetWhatWasSaid() }
             stage.pass(.seconds(1))
         }
-        // Bob's own typing, which others see begin and end all the time, looks the same to bob.
+        // Bob's own typing starts and stops for others, but Bob sees the same set.
         #expect(stage.heard(by: bob).typists == [["alice"], ["alice"]])
     }
 
-    @Test("an expiry and a repeat in one moment tell the end alone")
+    @Test("an expiry and a repetition at the same time send only the end")
     func expiryIsNotRepeated() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
-        // The shard alone: no stop comes back from Redis.
+        // The shard alone, without the stop from Redis.
         stage.pass(.seconds(3), answering: false)
         #expect(stage.heard(by: bob).typists == [[]])
     }
 
-    @Test("names come with the typing; ten are named, all are counted, and more than ten coalesce")
+    @Test("names are sent with the typing; ten are named, all are counted, and more than ten are coalesced")
     func coalescing() {
         var stage = Stage()
         stage.redis.setMembers(
@@ -183,7 +183,7 @@ import Testing
             stage.say(.typing("c", true), on: key)
             stage.settle()
         }
-        // The twelfth sees the first ten at once, and the eleventh with the next period.
+        // The twelfth user sees the first ten at once, and the eleventh with the next period.
         var seen = stage.heard(by: keys[11])
         #expect(seen.typists.count == 10)
         stage.pass(.milliseconds(250))
@@ -193,7 +193,7 @@ import Testing
         #expect(typing.users.map(\.name) == (0..<10).map { "N\($0)" })
     }
 
-    @Test("who was removed unheard is out, although of several reads of the conversation only theirs failed")
+    @Test("a user removed without notice is out, even if only the read for that user failed")
     func removedUnheard() {
         var stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
@@ -215,7 +215,7 @@ import Testing
         #expect(stage.heard(by: bob).contains(.removed("c")))
     }
 
-    @Test("T13: a member removed while typing vanishes, and hears that they are out")
+    @Test("a member removed while typing stops typing, and is notified")
     func removedMidTyping() {
         var stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
@@ -236,7 +236,7 @@ import Testing
         #expect(stage.heard(by: alice).errors == [.notAMember])
     }
 
-    @Test("typing that overtook old news of a removal ends with it, the user being a member again")
+    @Test("typing received before an older removal ends with it, although the user is a member again")
     func removedByOldNews() {
         var stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
@@ -254,7 +254,7 @@ import Testing
         #expect(stage.redis.room("c", user: nil, withTyping: true, mostMembers: 0).typists.isEmpty)
     }
 
-    @Test("a member's new name is told while they type")
+    @Test("a member's new name is sent while they type")
     func renamed() {
         var (stage, alice, bob) = aliceAndBob()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
@@ -268,7 +268,7 @@ import Testing
                 == [.typing(.init(conversation: "c", users: [Typist(user: "alice", name: "Alicia")], count: 1))])
     }
 
-    @Test("a change that was long on its way shows nobody whose typing is over")
+    @Test("a change that was in flight for long shows no user whose typing is over")
     func late() {
         var (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -279,7 +279,7 @@ import Testing
         #expect(stage.heard(by: bob).typists.isEmpty)
     }
 
-    @Test("whatever ends typing is acknowledged when the stop is published, also if another message sent the stop")
+    @Test("whatever ends typing is acknowledged when the stop is published, even if another message sent the stop")
     func acknowledgedOncePublished() {
         var (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -304,7 +304,7 @@ import Testing
         #expect(stage.heard(by: alice).acks == ["nothing to stop"])
     }
 
-    @Test("a stop that fails is confirmed to nobody, not even to who stops again, until it is published")
+    @Test("a stop that fails is not acknowledged to any session until it is published")
     func notConfirmed() {
         var (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -324,7 +324,7 @@ import Testing
         #expect(stage.leftovers["pending stops"] == nil)
     }
 
-    @Test("while Redis is away a start is unavailable, and a stop is owed until its expiry")
+    @Test("while Redis is away, a start fails with unavailable, and a stop is kept until its expiry")
     func redisAway() {
         var (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
@@ -342,7 +342,7 @@ import Testing
         #expect(stage.redis.room("c", user: nil, withTyping: true, mostMembers: 0).typists.isEmpty)
     }
 
-    @Test("a stop is owed no longer than the typing could last")
+    @Test("a stop is kept no longer than the typing could last")
     func owedTooLong() {
         var (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)

@@ -19,7 +19,7 @@ import Testing
         backlog.take(limit) { _ in true }.map(\.subject)
     }
 
-    @Test("what is owed is taken in its turn, each once, and what is owed again comes last")
+    @Test("entries are taken in order, each once, and one added again comes last")
     func turns() {
         var backlog = Backlog()
         for subject in [users[2], room, users[0], room, users[2]] { backlog.owe(subject) }
@@ -33,7 +33,7 @@ import Testing
         #expect(backlog.isEmpty)
     }
 
-    @Test("what is not known yet keeps its turn")
+    @Test("an entry that is not known yet keeps its position")
     func unknown() {
         var backlog = Backlog()
         for subject in users.prefix(4) { backlog.owe(subject) }
@@ -43,7 +43,7 @@ import Testing
         #expect(taken(&backlog) == [users[0], users[2], room])
     }
 
-    @Test("the first change that was missed tells how a user looked; whoever is to be shown one anyway saw nothing")
+    @Test("the first missed change has the previous status of a user; a user to be shown in any case has none")
     func seen() {
         var backlog = Backlog()
         let first = backlog.missed(users[0], seen: online)
@@ -57,7 +57,7 @@ import Testing
         #expect(taken.map(\.seen) == [online, nil, nil])
     }
 
-    @Test("an acknowledgement waits for what was owed before it, and for nothing that came later")
+    @Test("an acknowledgement waits for the entries before it, and for none that came later")
     func promises() {
         var backlog = Backlog()
         backlog.owe(users[0])
@@ -67,7 +67,7 @@ import Testing
         backlog.owe(users[2])
         #expect(backlog.takeKeptPromises() == [])
         _ = taken(&backlog, 1)
-        // Owed anew, it is a later debt.
+        // An entry that is added again counts as a later one.
         backlog.owe(users[0])
         #expect(backlog.takeKeptPromises() == ["first"])
         backlog.forgive(users[1])
@@ -75,7 +75,7 @@ import Testing
         #expect(backlog.takeKeptPromises() == [])
     }
 
-    @Test("what is forgiven is not shown, and leaves no trace however often it comes and goes")
+    @Test("a cancelled entry is not shown, and leaves no trace however often it is added and cancelled")
     func forgiven() {
         var backlog = Backlog()
         backlog.owe(room)
@@ -103,7 +103,7 @@ import Testing
 }
 
 @Suite struct ChangeQueueTests {
-    @Test("what changed is taken in the order of the slots, each once, at most so much at a time")
+    @Test("changes are taken in the order of their slots, each once, at most a given number at a time")
     func rounds() {
         var slots = SlotMap<Int>()
         let keys = (0..<5).map { slots.insert($0) }
@@ -111,7 +111,7 @@ import Testing
         #expect(queue.isEmpty)
         for index in [4, 1, 3, 1, 0] { queue.insert(keys[index]) }
         #expect(queue.take(2) == [keys[0], keys[1]])
-        // The round ends before what changed since begins.
+        // The current round ends before later changes are taken.
         queue.insert(keys[0])
         #expect(queue.take(9) == [keys[3], keys[4]])
         #expect(!queue.isEmpty)

@@ -1,4 +1,4 @@
-// A roster and a lobby, among few and among many.
+// Rosters and lobbies, with few and with many entries.
 
 import RollcallModel
 import TestSupport
@@ -12,7 +12,7 @@ import Testing
         return (0..<count).map { _ in sessions.insert(Session(now: at(.zero), settings: ShardSettings())) }
     }
 
-    @Test("a roster has whoever came and did not go, each once, whatever the order")
+    @Test("a roster has all that were inserted and not removed, each once, in any order")
     func roster() {
         randomised("roster") { random in
             let all = keys(60)
@@ -20,7 +20,7 @@ import Testing
             var expected: Set<SessionKey> = []
             for step in 0..<4000 {
                 let key = all.randomElement(using: &random)!
-                // Full and empty by turns, so that few become many and many few.
+                // Alternately full and empty, so that it changes between its small and large forms.
                 if Int.random(in: 0..<10, using: &random) < (step / 500 % 2 == 0 ? 8 : 2) {
                     #expect(roster.insert(key) == expected.insert(key).inserted)
                 } else {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("those who wait are asked about once, in the order in which they came, and again when that is wanted")
+    @Test("waiting sessions are asked about once, in order, and again on request")
     func lobby() {
         let all = keys(3)
         var lobby = Lobby()
@@ -52,7 +52,7 @@ import Testing
         #expect(lobby.isEmpty && lobby.users.isEmpty && lobby.remove(all[2]) == nil)
     }
 
-    @Test("whether anybody waits for the members is known")
+    @Test("it knows whether any session waits for the members")
     func members() {
         let key = keys(1)[0]
         var lobby = Lobby()

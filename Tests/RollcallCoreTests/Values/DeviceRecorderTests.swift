@@ -6,7 +6,7 @@ import Testing
 @Suite struct DeviceRecorderTests {
     private let until = redis(104_500)
 
-    @Test("a session is listed before it is written, and struck off after its device is gone")
+    @Test("a session is listed before it is written, and unlisted after its device is removed")
     func order() {
         var recorder = recorder()
         recorder.decided(state: .active)
@@ -22,7 +22,7 @@ import Testing
         #expect(next(&recorder) == nil && recorder.isFinished)
     }
 
-    @Test("the first write says how old its hello is and is good for a second; later ones for the lease")
+    @Test("the first write has the age of its hello and is valid for a second; later ones for the lease")
     func firstWrite() {
         var recorder = listed(.active)
         let first = write(&recorder, .expired, at: at(.milliseconds(300)))
@@ -37,7 +37,7 @@ import Testing
         #expect(later?.began == redis(100_000) && later?.until == until)
     }
 
-    @Test("a first write that came too late is followed by one that counts four times as long")
+    @Test("after a first write that was too late, the next one is valid four times as long")
     func longerFirstWrite() {
         var recorder = listed(.active)
         let first = write(&recorder, .expired)
@@ -46,7 +46,7 @@ import Testing
         #expect(first?.until == redis(101_000) && second?.until == min(redis(104_000), until))
     }
 
-    @Test("a session replaced while a write is under way writes no more, even if the write is refused as revoked")
+    @Test("a session replaced while a write is in flight writes no more, even if the write is refused as revoked")
     func replacedThenRevoked() {
         var recorder = listed(.active)
         write(&recorder)
@@ -60,7 +60,7 @@ import Testing
         #expect(next(&recorder) == nil && recorder.isFinished)
     }
 
-    @Test("decisions taken while a step is under way are skipped but for the last")
+    @Test("of the decisions made while a step is in flight, only the last is written")
     func skipped() {
         var recorder = listed(.active)
         guard case .write(let first) = next(&recorder) else { return #expect(Bool(false), "no write") }
@@ -72,7 +72,7 @@ import Testing
         #expect(next(&recorder) == nil)
     }
 
-    @Test("a goodbye before the first write is written, since an older session may stand there")
+    @Test("a goodbye before the first write is written, since the record may have an older session")
     func earlyGoodbye() {
         var recorder = recorder()
         recorder.decided(state: .active)
@@ -82,7 +82,7 @@ import Testing
         #expect(write(&recorder)?.state == nil)
     }
 
-    @Test("the same decision again is none")
+    @Test("repeating a decision has no effect")
     func same() {
         var recorder = listed(.active)
         write(&recorder)
@@ -91,7 +91,7 @@ import Testing
         #expect(recorder.decided(state: .active, lost: redis(7)) == 2)
     }
 
-    @Test("under a new incarnation everything is said again under a larger number, whatever was under way")
+    @Test("under a new incarnation, everything is written again under a larger number, whatever was in flight")
     func asserted() {
         var recorder = listed(.active)
         guard case .write(let old) = next(&recorder) else { return #expect(Bool(false), "no write") }
@@ -105,7 +105,7 @@ import Testing
         #expect(write(&recorder, under: w2)?.sequence == old.sequence + 1)
     }
 
-    @Test("what is held back is said when it is released, or when something is decided")
+    @Test("a write that is held back is sent when it is released, or when something is decided")
     func heldBack() {
         var recorder = listed(.idle)
         write(&recorder)
@@ -122,7 +122,7 @@ import Testing
         #expect(next(&recorder) != nil)
     }
 
-    @Test("a device that came and went while Redis was away owes it nothing; one that was sent owes its removal")
+    @Test("a device that connected and left while Redis was away needs no write; one whose write was sent, a removal")
     func owed() {
         var recorder = recorder()
         recorder.decided(state: .active)
@@ -136,7 +136,7 @@ import Testing
         #expect(write(&sent)?.sequence == 2)
     }
 
-    @Test("a device that goes after Redis refused every step owes Redis nothing")
+    @Test("a device that leaves after Redis refused every step needs no removal")
     func refused() {
         var unlisted = recorder()
         unlisted.decided(state: .active)
@@ -152,7 +152,7 @@ import Testing
         #expect(unwritten.isFinished)
     }
 
-    @Test("a device that goes while a step is under way that is then refused owes nothing")
+    @Test("a device that leaves while a step is in flight that is then refused needs no removal")
     func refusedAfterTheGoodbye() {
         var recorder = recorder()
         recorder.decided(state: .active)
@@ -163,7 +163,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("a write whose reply is lost is owed its removal, however often later steps are refused")
+    @Test("a write whose reply is lost needs a removal, however often later steps are refused")
     func unknown() {
         var recorder = listed(.active)
         recorder.failed(next(&recorder)!, .unknown)
@@ -180,7 +180,7 @@ import Testing
         #expect(!underWay.isFinished, "the reply to the first write was not waited for")
     }
 
-    @Test("a removal under a new incarnation is one write: what is gone need not be listed")
+    @Test("a removal under a new incarnation is one write, without a listing")
     func removalAlone() {
         var recorder = listed(.active)
         write(&recorder)
@@ -190,7 +190,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("a session that was replaced writes no more, and is struck off")
+    @Test("a session that was replaced writes no more, and is unlisted")
     func replaced() {
         var recorder = listed(.active)
         guard case .write(let write) = next(&recorder) else { return #expect(Bool(false), "no write") }
@@ -210,7 +210,7 @@ import Testing
         #expect(next(&recorder) == .list(session("alice"), under: w1))
     }
 
-    @Test("it is settled once Redis should say what was decided, and drifts where it does not")
+    @Test("it is settled once Redis should have the decision, and drifts if it does not")
     func settled() {
         var recorder = listed(.active)
         #expect(!recorder.isSettled(under: w1))
@@ -223,7 +223,7 @@ import Testing
         #expect(write(&recorder)?.sequence == 2)
     }
 
-    @Test("a session that drifted is struck off though it ends before it is listed again")
+    @Test("a session that drifted is unlisted even if it ends before it is listed again")
     func driftedAndEnded() {
         var replaced = listed(.active)
         write(&replaced)
@@ -243,7 +243,7 @@ import Testing
         #expect(gone.isFinished)
     }
 
-    // MARK: A session that began at the start of the test's clock, when Redis said 100,000
+    // MARK: A session that began at the start of the test's clock, when Redis's time was 100,000
 
     private func recorder() -> DeviceRecorder { DeviceRecorder(name: session("alice"), opened: at(.zero)) }
 
@@ -267,7 +267,7 @@ import Testing
         return DeviceWritten(outcome: outcome, time: redis(100_000), began: began, previous: nil)
     }
 
-    /// Takes the next step, which is a write, and has it answered.
+    /// Takes the next step, which is a write, and answers it.
     @discardableResult
     private func write(
         _ recorder: inout DeviceRecorder, _ outcome: DeviceWritten.Outcome = .written,

@@ -9,7 +9,7 @@ import Testing
         LeaseSnapshot(held: held, time: redis(time), leases: leases)
     }
 
-    @Test("a worker dies once, when its lease passes or when it is forgotten")
+    @Test("a worker dies once, when its lease expires or when it is deleted")
     func leases() {
         var leases = Leases()
         #expect(leases.read(snapshot(true, 0, [w1: redis(5), w2: redis(5)])) == false)
@@ -22,7 +22,7 @@ import Testing
         #expect(!leases.leavesUnswept)
     }
 
-    @Test("a lost lease is begun again under another name, and a refused beginning waits for its beat")
+    @Test("a lost lease is claimed again under another name, and a refused claim waits for the next heartbeat")
     func keeper() throws {
         var steward = steward()
         let first = try begin(&steward)
@@ -33,13 +33,13 @@ import Testing
         let again = try beat(lost)
         #expect(steward.heartbeatAnswered(again, snapshot(false, 9000), at: at(.seconds(1))).isEmpty)
         let third = try beat(steward.beatDue(at: at(.seconds(2))))
-        // An answer to an earlier heartbeat is not this one's.
+        // The reply to an earlier heartbeat does not count for this one.
         #expect(steward.heartbeatAnswered(again, snapshot(true, 9500), at: at(.seconds(2))).isEmpty)
         #expect(!steward.heartbeatAnswered(third, snapshot(true, 9500), at: at(.seconds(2))).isEmpty)
         #expect(steward.incarnation != nil && steward.incarnation != first)
     }
 
-    @Test("what was sent for an incarnation that Redis has lost says nothing of the next one")
+    @Test("replies to a lost incarnation do not count for the next one")
     func staleAnswer() throws {
         var steward = steward()
         try begin(&steward)
@@ -49,7 +49,7 @@ import Testing
         #expect(steward.incarnation == nil)
     }
 
-    @Test("a worker sweeps after one lease of heartbeats without a gap over two, and not before")
+    @Test("a worker sweeps after one lease of heartbeats without a gap of more than two, and not before")
     func maySweep() throws {
         var steward = steward()
         try begin(&steward)
@@ -64,7 +64,7 @@ import Testing
         #expect(try claims(&steward, dead, at: .milliseconds(12_500)).count == 1)
     }
 
-    @Test("a heartbeat that was long on its way ends a gap when it is answered, not when it was sent")
+    @Test("a slow heartbeat ends a gap when it is answered, not when it was sent")
     func gapUnderWay() throws {
         var steward = steward()
         try begin(&steward)
@@ -75,7 +75,7 @@ import Testing
         #expect(try claims(&steward, dead, at: .seconds(10)).count == 1)
     }
 
-    @Test("what was listed under a lease that an emptied Redis forgot is swept by the worker whose it was")
+    @Test("sessions listed under a lease that an emptied Redis lost are swept by the worker that listed them")
     func forgottenList() throws {
         var steward = steward()
         let first = try #require(try begin(&steward))
@@ -95,7 +95,7 @@ import Testing
         var steward = steward()
         try begin(&steward)
         let renew = try beat(steward.beatDue(at: at(.seconds(1))))
-        // Held up for 1.5 s on its way there.
+        // The request took 1.5 s to arrive.
         let actions = steward.heartbeatAnswered(renew, snapshot(true, 3500), at: at(.milliseconds(2500)))
         guard case .tell(.renewed(_, _, let clock, _))? = actions.first else {
             return #expect(Bool(false), "not renewed: \(actions)")
@@ -103,7 +103,7 @@ import Testing
         #expect(clock.time(at: at(.milliseconds(2500))) == redis(3502), "3500, and what clocks may drift in 2.5 s")
     }
 
-    @Test("shards are told of a gap, even if only the answer was late")
+    @Test("shards are notified of a gap, even if only the reply was late")
     func gap() throws {
         var steward = steward()
         try begin(&steward)
@@ -115,14 +115,14 @@ import Testing
         #expect(until == redis(4000 + 4500))
     }
 
-    @Test("a clock set forward is a gap, in which others had no time to renew their leases, and nobody is swept")
+    @Test("a clock set forward is a gap in which others could not renew their leases, and no worker is swept")
     func setForward() throws {
         var steward = steward()
         try begin(&steward)
         for second in 1...6 { #expect(try claims(&steward, [:], at: .seconds(second)).isEmpty) }
         let renew = try beat(steward.beatDue(at: at(.seconds(7))))
         let passed: [Incarnation: Timestamp] = [w2: redis(12_000)]
-        // By four seconds: the own lease stands.
+        // By four seconds: this worker's lease is still valid.
         let actions = steward.heartbeatAnswered(renew, snapshot(true, 12_001, passed), at: at(.seconds(7)))
         guard case .tell(.renewed(_, _, _, afterGap: true))? = actions.first, actions.count == 1 else {
             return #expect(Bool(false), "no gap, or a sweep: \(actions)")
@@ -131,7 +131,7 @@ import Testing
         #expect(try claims(&steward, passed, at: .seconds(12), ahead: 4000).count == 1)
     }
 
-    @Test("a clock set back is noticed by the next heartbeat, once")
+    @Test("a clock set back is detected by the next heartbeat, once")
     func setBack() {
         var leases = Leases()
         #expect(!leases.areSetBack(by: snapshot(true, 5000)))
@@ -141,7 +141,7 @@ import Testing
         #expect(!leases.areSetBack(by: snapshot(true, 4500)))
     }
 
-    @Test("a dead worker is swept batch by batch, then forgotten, by one sweep at a time")
+    @Test("a dead worker is swept in batches, then deleted, by one sweep at a time")
     func sweeper() {
         var sweeper = Sweeper()
         #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
@@ -155,7 +155,7 @@ import Testing
         #expect(sweeper.begin(passed: [w2]) == [.claim(w2)])
     }
 
-    @Test("devices of the dead that reads met are swept too, in batches, but not twice")
+    @Test("devices of dead workers that reads found are swept as well, in batches, but not twice")
     func met() {
         var sweeper = Sweeper()
         let many = (0..<150).map { DeadDevice(name: session("alice", "phone", "s\($0)"), incarnation: w2) }
@@ -176,7 +176,7 @@ import Testing
         #expect(sweeper.begin(passed: []).isEmpty, "its list named it")
     }
 
-    @Test("two heartbeats in a row that are refused because Redis takes no writes tell the shards; one does not")
+    @Test("shards are notified after two heartbeats in a row refused for lack of writes, not after one")
     func writesRefused() throws {
         var steward = steward()
         let first = try begin(&steward)
@@ -193,7 +193,7 @@ import Testing
         #expect(steward.incarnation == first, "the lease stood")
     }
 
-    @Test("heartbeats that are refused for another reason count as refused writes once the lease must have passed")
+    @Test("heartbeats refused for another reason count as refused writes once the lease must have expired")
     func refusedForALease() throws {
         var steward = steward()
         try begin(&steward)
@@ -206,8 +206,8 @@ import Testing
             try refused(&steward, ofWrites: true, at: .seconds(22)) == [.tell(.writesRefused)], "as after a failover")
     }
 
-    /// What was decided meanwhile was said up to a quarter of a second later than two seconds after the end.
-    @Test("while Redis refuses writes, heartbeats follow each other twice as fast")
+    /// Regression: changes in the meantime were written up to 250 ms later than two seconds after the end.
+    @Test("while Redis refuses writes, heartbeats are sent twice as often")
     func pauseWhileRefused() throws {
         var steward = steward()
         try begin(&steward)

@@ -11,13 +11,13 @@ import Testing
         members.snapshotRead(users, count: users.count, most: 100)
     }
 
-    @Test("nothing is known before the first read, whatever is heard")
+    @Test("nothing is known before the first read, whatever changes are received")
     mutating func unknown() {
         members.changed("alice", to: "Alice", count: nil)
         #expect(members.names == nil)
     }
 
-    @Test("members come, change their names and go")
+    @Test("members are added, renamed and removed")
     mutating func changes() {
         read(["alice": "Alice"])
         members.changed("bob", to: "Bob", count: nil)
@@ -27,7 +27,7 @@ import Testing
         #expect(members.names == ["bob": "Robert"])
     }
 
-    @Test("what is heard while a read is under way stands above it, the last word of each user")
+    @Test("changes received during a read take precedence over it, the last of each user")
     mutating func heardMeanwhile() {
         members.readBegan()
         for (user, name) in [("alice", nil), ("bob", "Bob"), ("carol", "Carol"), ("carol", nil)] as [(UserID, String?)]
@@ -38,7 +38,7 @@ import Testing
         #expect(members.names == ["bob": "Bob", "dave": "Dave"])
     }
 
-    @Test("what was heard is remembered until the last of overlapping reads is over, and no longer")
+    @Test("changes are kept until the last of overlapping reads ends, and no longer")
     mutating func overlapping() {
         members.readBegan()
         members.readBegan()
@@ -51,7 +51,7 @@ import Testing
         #expect(members.names == ["alice": "Alice"])
     }
 
-    @Test("a read that failed changes nothing, and ends the memory with it")
+    @Test("a failed read changes nothing, and the changes kept for it are dropped")
     mutating func failed() {
         read(["alice": "Alice"])
         members.readBegan()
@@ -62,7 +62,7 @@ import Testing
         #expect(members.names == ["alice": "Alice"])
     }
 
-    @Test("where there are more than may be known, so many are known, and all counted")
+    @Test("if there are more members than may be known, as many as possible are known, and all are counted")
     mutating func many() {
         members.readBegan()
         members.snapshotRead(["alice": "Alice", "bob": "Bob"], count: 2, most: 2)
@@ -85,7 +85,7 @@ import Testing
         #expect(members.names == ["dave": "Dave"] && members.count == 1 && !members.hasFew(of: 2))
     }
 
-    @Test("more are read when few are left, and all as soon as they may all be known")
+    @Test("more are read when few are left, and all as soon as all may be known")
     mutating func fewAreLeft() {
         let some = Dictionary(uniqueKeysWithValues: (0..<8).map { (try! UserID("u\($0)"), "") })
         members.readBegan()
@@ -107,7 +107,7 @@ import Testing
         #expect(members.hasFew(of: 8))
     }
 
-    @Test("where all are known, they are counted as they are known, whatever is told")
+    @Test("if all are known, their number is used regardless of counts received")
     mutating func few() {
         read(["alice": "Alice"])
         members.changed("bob", to: "Bob", count: nil)
@@ -115,7 +115,7 @@ import Testing
         #expect(members.count == 2)
     }
 
-    @Test("what is forgotten is unknown until it is read again")
+    @Test("after a reset, nothing is known until the next read")
     mutating func forgotten() {
         read(["alice": "Alice"])
         members.forget()

@@ -21,7 +21,7 @@ import Testing
         #expect(Set(room.topics) == [.typing("c"), .members("c")])
     }
 
-    @Test("it is deserted when nobody has joined it, nor waits to")
+    @Test("it is unused when no session has joined it or waits to")
     mutating func deserted() {
         var sessions = SlotMap<Session>()
         let key = sessions.insert(Session(now: at(.zero), settings: ShardSettings()))
@@ -33,14 +33,14 @@ import Testing
         #expect(!room.isDeserted)
     }
 
-    @Test("a change is told at once where few type, however lately something was told")
+    @Test("with few typing users, a change is sent at once, however recent the last one")
     mutating func fewType() {
         type(10)
         room.lastTold = at(.seconds(1))
         #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)))
     }
 
-    @Test("where many type, or did when it was last told, changes wait for the period since then")
+    @Test("with many typing users, now or at the last update, changes wait for the rest of the period")
     mutating func manyType() {
         type(11)
         #expect(room.mayTell(at: at(.seconds(1)), settings: settings) == at(.seconds(1)), "nothing was told yet")
@@ -53,7 +53,7 @@ import Testing
         #expect(room.mayTell(at: at(.milliseconds(1100)), settings: settings) == next)
     }
 
-    @Test("a set is repeated an expiry after all were last told, an empty one never")
+    @Test("a set is repeated one expiry after the last update to all, an empty set never")
     mutating func repeats() {
         room.lastToldAll = at(.seconds(1))
         #expect(room.nextRepeat(after: .seconds(3)) == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(room.nextRepeat(after: .seconds(3)) == nil)
     }
 
-    @Test("a message names so many, in order, counts all, and leaves its receiver's user out of both")
+    @Test("a message names a limited number, in order, counts all, and leaves out its receiver's user")
     func message() {
         let typists = ["alice", "bob", "carol"].map { Typist(user: $0) } as [Typist]
         #expect(

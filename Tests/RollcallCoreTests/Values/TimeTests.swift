@@ -4,7 +4,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct TimeTests {
-    @Test("reminders come up in order, each subject's earliest alone")
+    @Test("timers fire in order, each subject's earliest only")
     func timers() {
         var timers = Timers<String>()
         timers.remind("b", at: at(.seconds(2)))
@@ -19,7 +19,7 @@ import Testing
         #expect(timers.next == nil)
     }
 
-    @Test("reminders of far-off moments do not outlive those whom they are for")
+    @Test("distant timers do not outlive their subjects")
     func forgotten() {
         var timers = Timers<Int>()
         for visit in 0..<10_000 {
@@ -32,7 +32,7 @@ import Testing
         #expect(due.sorted() == Array(9_990..<10_000))
     }
 
-    @Test("a freed place has a new name, and the old one means nobody")
+    @Test("a freed slot has a new key, and the old key is invalid")
     func slots() {
         var slots = SlotMap<String>()
         let first = slots.insert("a")
@@ -47,7 +47,7 @@ import Testing
         #expect(slots.count == 1)
     }
 
-    @Test("a bucket gives its burst at once and its rate in the long run")
+    @Test("a bucket allows its burst at once and its rate in the long run")
     func bucket() {
         var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
         func take(_ tries: Int, at now: Instant) -> [Bool] {
@@ -63,7 +63,7 @@ import Testing
         #expect(take(4, at: at(.seconds(60))) == [true, true, true, false])
     }
 
-    @Test("a bucket that is charged more than it has gives credit again when all of that has come back")
+    @Test("a bucket charged more than it has gives credit again when all of that is refilled")
     func credit() {
         var bucket = TokenBucket(rate: 2, burst: 3, now: at(.zero))
         bucket.charge(5, at: at(.zero))
@@ -71,7 +71,7 @@ import Testing
         #expect(bucket.nextCredit == Instant(nanoseconds: 1_000_000_001) && bucket.hasCredit(at: bucket.nextCredit))
     }
 
-    @Test("Redis time runs from when it was asked, both ways")
+    @Test("Redis time runs from the moment of the request, in both directions")
     func clock() {
         let clock = RedisClock(time: redis(5000), sent: at(.seconds(1)))
         #expect(clock.time(at: at(.seconds(3))) == redis(7000))
@@ -87,7 +87,7 @@ import Testing
         #expect(earlier.time(at: at(.seconds(2))) == redis(2000))
     }
 
-    @Test("times that anyone may publish end at the ends of time, and crash nobody")
+    @Test("extreme published times are clamped, and cause no crash")
     func endsOfTime() {
         let clock = RedisClock(time: redis(5000), sent: at(.zero))
         var typists = TypistSet()

@@ -10,14 +10,14 @@ import Testing
         sender.signalled(at: at(after), time: redis(1_000_000 + after.milliseconds))
     }
 
-    @Test("a first signal goes on at once, and ends the expiry after it came")
+    @Test("a first signal is sent at once, and ends one expiry after it was received")
     mutating func first() {
         let decision = signalled(.milliseconds(40))
         #expect(decision == .signal(expiry: redis(1_003_040)))
         #expect(sender.isTyping && sender.nextDue == at(.milliseconds(3040)))
     }
 
-    @Test("what comes within the throttle is deferred until it is over, and only the newest of it goes on")
+    @Test("signals within the throttle are deferred until it is over, and only the newest is sent")
     mutating func deferred() {
         _ = signalled(.zero)
         let (second, third) = (signalled(.milliseconds(300)), signalled(.milliseconds(999)))
@@ -27,7 +27,7 @@ import Testing
         #expect(sender.due(at: at(.seconds(1))) == nil && sender.nextDue == at(.milliseconds(3999)))
     }
 
-    @Test("the throttle counts from what went on, a deferred signal too")
+    @Test("the throttle counts from the last signal sent, including deferred ones")
     mutating func throttleAfterDeferred() {
         _ = signalled(.zero)
         _ = signalled(.milliseconds(500))
@@ -37,7 +37,7 @@ import Testing
         #expect(sender.due(at: at(.seconds(2))) == nil, "what was deferred went on with it")
     }
 
-    @Test("after Redis's clock was set back a stop ends what Redis keeps of before, and not what was never there")
+    @Test("after Redis's clock was set back, a stop ends what Redis kept from before, but nothing that never existed")
     mutating func setBack() {
         _ = signalled(.zero)
         let time = redis(1_000_000 + 1000 - 2500)
@@ -50,7 +50,7 @@ import Testing
             sender.stopped() == .stop(expiry: early.advanced(by: .seconds(3))), "Redis overwrote an end so far ahead")
     }
 
-    @Test("the typing ends the expiry after the last signal, not after the last that went on")
+    @Test("typing ends one expiry after the last signal, not after the last one sent")
     mutating func end() {
         _ = signalled(.zero)
         _ = signalled(.milliseconds(900))
@@ -60,7 +60,7 @@ import Testing
         #expect(!sender.isTyping && sender.nextDue == nil)
     }
 
-    @Test("a moment late for both, what ends is ended, and what was deferred does not begin it anew")
+    @Test("if both are overdue, typing that has expired ends, and a deferred signal does not restart it")
     mutating func endBeforeDeferred() {
         _ = signalled(.zero)
         _ = signalled(.milliseconds(500))
@@ -68,7 +68,7 @@ import Testing
         #expect(sender.due(at: at(.seconds(9))) == nil)
     }
 
-    @Test("a stop goes at once, names what it ends, and takes what is deferred with it")
+    @Test("a stop is sent at once, names what it ends, and cancels what is deferred")
     mutating func stop() {
         _ = signalled(.zero)
         _ = signalled(.milliseconds(500))
@@ -77,7 +77,7 @@ import Testing
         #expect(sender.stopped() == nil, "there is nothing more to stop")
     }
 
-    @Test("a start right after a stop is still throttled, and one that never went on needs no stop")
+    @Test("a start right after a stop is still throttled, and one that was never sent needs no stop")
     mutating func startAfterStop() {
         _ = signalled(.zero)
         _ = sender.stopped()
@@ -86,7 +86,7 @@ import Testing
         #expect(sender.stopped() == nil && !sender.isTyping)
     }
 
-    @Test("what Redis refused stands nowhere: nothing is stopped, and nothing deferred goes on")
+    @Test("after Redis refused a signal, nothing is stopped, and no deferred signal is sent")
     mutating func refused() {
         _ = signalled(.zero)
         _ = signalled(.milliseconds(500))
@@ -94,11 +94,11 @@ import Testing
         #expect(!sender.isTyping && sender.nextDue == nil && sender.stopped() == nil)
     }
 
-    /// It was renewed when the throttle was over, and shown as ended until then.
+    /// Regression: it was renewed when the throttle was over, and shown as ended until then.
     @Test("a signal that had waited is renewed before it ends, four times per throttle at most")
     mutating func waited() {
         _ = signalled(.zero)
-        // Both came at 500 ms and waited, for 2.1 s and 2.2 s.
+        // Both were received at 500 ms and waited, for 2.1 s and 2.2 s.
         _ = signalled(.milliseconds(500))
         #expect(sender.due(at: at(.milliseconds(2600))) == .signal(expiry: redis(1_003_500)))
         _ = signalled(.milliseconds(700))
@@ -111,7 +111,7 @@ import Testing
         #expect(sender.nextDue == at(.milliseconds(3625)), "a quarter of the throttle")
     }
 
-    @Test("without a throttle every signal goes on")
+    @Test("without a throttle, every signal is sent")
     mutating func noThrottle() {
         sender = TypingSender(expiry: .seconds(3), throttle: .zero)
         let decisions = [signalled(.zero), signalled(.zero), signalled(.milliseconds(1))]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TypistSetTests {
     private let clock = RedisClock(time: redis(0), sent: at(.zero))
 
-    @Test("who types is known in the order in which it was learnt, and until it ends")
+    @Test("typing users are kept in the order in which they became known, until their typing ends")
     func order() {
         var set = TypistSet()
         set.changed(typing("bob", at: 100, for: 3000), clock: clock)
@@ -20,7 +20,7 @@ import Testing
         #expect(set.isEmpty)
     }
 
-    @Test("a word that is older than what is known changes nothing")
+    @Test("a change older than what is known has no effect")
     func older() {
         var set = TypistSet()
         set.changed(typing("bob", at: 1000, for: 3000), clock: clock)
@@ -32,7 +32,7 @@ import Testing
         #expect(set.isEmpty)
     }
 
-    @Test("what is heard while a snapshot is read, and is newer, stays")
+    @Test("a newer change received while a snapshot is read stays")
     func heardMeanwhile() {
         var set = TypistSet()
         set.readBegan()
@@ -42,7 +42,7 @@ import Testing
         #expect(Set(set.users) == ["alice", "carol"], "bob has stopped since")
     }
 
-    @Test("of a snapshot and a renewal in one millisecond the renewal counts, whichever came first")
+    @Test("of a snapshot and a renewal in the same millisecond the renewal counts, in either order")
     func sameMillisecond() {
         var set = TypistSet()
         set.readBegan()
@@ -51,7 +51,7 @@ import Testing
         #expect(set.nextExpiry == at(.milliseconds(4500)), "and not as it was before the renewal")
     }
 
-    @Test("a snapshot corrects what is older: who is not in it types no more")
+    @Test("a snapshot corrects older knowledge: users that are not in it have stopped typing")
     func corrected() {
         var set = TypistSet()
         set.changed(typing("bob", at: 100, for: 3000), clock: clock)
@@ -60,7 +60,7 @@ import Testing
         #expect(set.users == ["carol"])
     }
 
-    @Test("a stop is remembered until the last of overlapping reads is over, and no longer")
+    @Test("a stop is kept until the last of overlapping reads ends, and no longer")
     func overlapping() {
         var set = TypistSet()
         set.readBegan()
@@ -74,7 +74,7 @@ import Testing
         #expect(set.users == ["bob"])
     }
 
-    @Test("while Redis's clock is an hour ahead of what is known of it, typing ends 3 s after it was heard")
+    @Test("while Redis's clock is an hour ahead of the estimate, typing ends 3 s after it was received")
     func clockSetForward() {
         var set = TypistSet()
         set.changed(typing("bob", at: 3_600_000, for: 3000), clock: clock, at: at(.seconds(1)))
@@ -85,7 +85,7 @@ import Testing
         #expect(set.isEmpty)
     }
 
-    @Test("after Redis's clock is set back, renewals, stops and snapshots count over what was heard before")
+    @Test("after Redis's clock is set back, renewals, stops and snapshots take precedence over earlier ones")
     func clockSetBack() {
         let before = RedisClock(time: redis(3_600_000), sent: at(.zero))
         var set = TypistSet()
@@ -120,12 +120,12 @@ import Testing
 extension TypistSet {
     fileprivate var users: [UserID] { typists.map(\.user) }
 
-    /// Takes a change at the moment at which it was published.
+    /// Applies a change at the moment at which it was published.
     fileprivate mutating func changed(_ change: TypingChange, clock: RedisClock) {
         changed(change, clock: clock, at: clock.instant(of: change.at))
     }
 
-    /// Takes a snapshot at the moment at which it was read.
+    /// Applies a snapshot at the moment at which it was read.
     fileprivate mutating func snapshotRead(_ snapshot: RoomSnapshot, clock: RedisClock) {
         snapshotRead(snapshot, clock: clock, at: clock.instant(of: snapshot.time))
     }

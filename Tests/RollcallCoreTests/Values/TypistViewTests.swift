@@ -5,7 +5,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct TypistViewTests {
-    @Test("two who see the same are told the same, of the set that was and of the set that is")
+    @Test("two users with the same view are sent the same, for the previous and for the current set")
     func sameMessage() {
         randomised("views") { random in
             for _ in 0..<300 {

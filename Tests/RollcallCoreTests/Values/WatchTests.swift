@@ -4,7 +4,7 @@ import Testing
 @testable import RollcallCore
 
 @Suite struct WatchTests {
-    @Test("of published changes the newest counts, in whatever order they come")
+    @Test("of published changes the newest counts, in any order of arrival")
     func newest() {
         var watch = shown(.online, version: 10)
         watch.changed(presence(.offline, version: 12))
@@ -15,7 +15,7 @@ import Testing
         #expect(watch.news() == nil, "the same version is no news")
     }
 
-    @Test("a change that looks the same is no news, and is not told later either")
+    @Test("a change that looks the same is not sent, not even later")
     func looksTheSame() {
         var watch = shown(.online, version: 10)
         watch.changed(presence(.online, version: 11))
@@ -25,7 +25,7 @@ import Testing
         #expect(watch.news() == nil)
     }
 
-    @Test("nothing is told before the first snapshot, and changes heard before it count")
+    @Test("nothing is shown before the first snapshot, and changes received before it count")
     func beforeTheSnapshot() {
         var watch = Watch(user: "alice")
         watch.changed(presence(.online, version: 10))
@@ -35,14 +35,14 @@ import Testing
         #expect(watch.news() == nil && watch.shown?.status == .online)
     }
 
-    @Test("what a read says counts, whatever was known")
+    @Test("the result of a read counts, whatever was known")
     func read() {
         var watch = shown(.online, version: 10)
         watch.read(Watch.Reading(presence: presence(.offline, version: 7)))
         #expect(watch.news()?.status == .offline)
     }
 
-    @Test("after Redis's clock was set back, the next change counts whatever its version, and those after it by theirs")
+    @Test("after Redis's clock was set back, the next change counts whatever its version, and later ones by theirs")
     func clockSetBack() {
         var watch = shown(.online, version: 1000)
         watch.changed(presence(.offline, version: 10))
@@ -59,7 +59,7 @@ import Testing
         #expect(watch.news() == nil, "what was read since counts by its version")
     }
 
-    @Test("an authoritative read begins when no other read is under way, and those asked for meanwhile wait with it")
+    @Test("an authoritative read starts when no other read is in flight, and requests made meanwhile share it")
     func authoritativeReads() {
         var watch = shown(.online, version: 10)
         #expect(watch.readBegan()?.isAuthoritative == false)
