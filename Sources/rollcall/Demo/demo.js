@@ -1,4 +1,4 @@
-// The demo page: a chat on three devices, six who chat by themselves, and everything that can go wrong.
+// The demo page: a chat on three devices, six bots who chat with each other, and everything that can fail.
 
 import { Chat } from "./model/chat.js";
 import { Crowd } from "./model/crowd.js";
@@ -17,13 +17,15 @@ import { language } from "./model/language.js";
 import { setText } from "./parts.js";
 
 const TYPING_HINT = "Others are told once a text has stood for 300 ms, which the figures include.";
-/** How often an open page looks whether `rollcall dev` was started anew, while nothing is connected. */
+/**
+ * How often an open page checks whether `rollcall dev` was restarted, while no device is connected, in milliseconds.
+ */
 const LOOK_INTERVAL = 3_000;
 
 const element = (id) => document.getElementById(id);
 const settings = await settingsOnceStarted(() => { element("starting").hidden = false; });
 element("starting").remove();
-/** Tells the devices of this window from those of others. */
+/** Distinguishes this window's devices from those of other windows. */
 const suffix = Math.random().toString(36).slice(2, 5);
 const edges = edgesOf(settings);
 let nextEdge = 0;
@@ -46,7 +48,7 @@ const steps = new Steps(element("steps"), [
   { id: "language", words: "Read it in another language", target: () => element("language") },
 ]);
 
-/** All workers, each device beginning with the next, so that neighbours are on different ones. */
+/** Returns all workers, for each device starting with the next one, so that neighbours are on different workers. */
 function urlsFor() {
   const first = nextEdge++ % edges.length;
   return [...edges.slice(first), ...edges.slice(0, first)];
@@ -68,7 +70,7 @@ function addFrame(device) {
   return frame;
 }
 
-/** A bot's own doing is no news: only what is told of bots wrongly is. */
+/** Handles what a client received. Bots' own changes are not shown; only a status that a bot does not have is. */
 function told(who, { what, user, status, isOwn }) {
   if (BOTS.includes(user) && (!status || (crowd.bot(user)?.meant ?? status) === status)) return;
   timeline.told(who, { what: user ? `${nameOf(user)} ${what}` : what, status, isOwn });
@@ -87,7 +89,7 @@ function showConversation(name) {
   steps.done("group");
 }
 
-/** A window that is hidden has no time for the bots: they are another's then. */
+/** Runs the bots only in a visible window. A hidden window leaves them to another. */
 function showCrowd() {
   if (isCrowdWanted && !document.hidden) crowd.open();
   else crowd.close();
@@ -95,14 +97,14 @@ function showCrowd() {
 
 function showDevices() { deployment.showDevices([...devices, ...crowd.bots].map(({ worker }) => worker)); }
 
-/** `rollcall dev` was started anew behind an open page: its workers are others, of which a new page knows. */
+/** Reloads the page if `rollcall dev` was restarted: its workers have new addresses. */
 async function lookForAnother() {
   if (devices.some(({ isConnected }) => isConnected)) return;
   const now = await currentSettings();
   if (now && String(edgesOf(now)) !== String(edges)) location.reload();
 }
 
-/** Another window may have killed something. */
+/** Shows which parts are down: another window may have killed one. */
 async function lookForDown() {
   const now = await currentSettings();
   if (now) deployment.showDown(now.down);
@@ -119,7 +121,7 @@ setInterval(showDevices, 1_000);
 setInterval(lookForAnother, LOOK_INTERVAL);
 document.addEventListener("visibilitychange", showCrowd);
 addEventListener("focus", lookForDown);
-// The devices are this window's: they go with it, and come back as new ones.
+// The devices belong to this window. They are closed with it, and a restored page starts with new ones.
 addEventListener("pagehide", () => [...devices, ...crowd.bots].forEach(({ client }) => client.close()));
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
@@ -128,5 +130,5 @@ languageSwitch(element("language"));
 themeSwitch(element("theme"));
 listCommands(element("commands"), settings, CONVERSATIONS.direct.id);
 showConversation("direct");
-// One may type at once, but where that would bring up a keyboard on the screen.
+// Typing can begin at once, except on touch screens, where focus would open the keyboard.
 if (!matchMedia("(pointer: coarse)").matches) frames[0].field.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
-// Small conveniences for building the page out of its templates.
+// Helpers that build the page from its templates.
 
-/** A copy of a template's element, and its parts by the names in `data-part`. */
+/** Returns a copy of a template's element, and its parts by the names in `data-part`. */
 export function build(template) {
   const element = document.getElementById(template).content.firstElementChild.cloneNode(true);
   const parts = {};
@@ -8,7 +8,7 @@ export function build(template) {
   return { element, parts };
 }
 
-/** A new element with text and a class. */
+/** Creates an element with text and a class. */
 export function make(tag, text = "", className = "") {
   const element = document.createElement(tag);
   element.textContent = text;
@@ -16,10 +16,10 @@ export function make(tag, text = "", className = "") {
   return element;
 }
 
-/** Sets a text only where it differs: an element that is left alone neither flickers nor is read out again. */
+/** Sets a text only if it differs: an unchanged element neither flickers nor is read aloud again. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** `1,204 ms`. */
+/** Formats a duration: `1,204 ms`. */
 export function milliseconds(duration) { return `${Math.max(0, Math.round(duration)).toLocaleString("en")} ms`; }

@@ -1,12 +1,12 @@
-// One who takes part by themselves: a real client with a real session on a real worker, who types letter by letter.
+// A bot: a real client with a real session on a real worker, which types letter by letter.
 
 import { RollcallClient } from "../rollcall.js";
 import { Network } from "./network.js";
 import { between, pause } from "./pace.js";
 
-/** A person with a phone whom the page plays. */
+/** A user with a phone, controlled by the page. */
 export class Bot {
-  /** What its own device says, so that one can tell what others are told wrongly. */
+  /** The status that the bot's own device reports, to detect if others are shown a wrong one. */
   meant = "offline";
   #chat;
   #conversation;
@@ -39,14 +39,14 @@ export class Bot {
     this.client.setState("idle");
   }
 
-  /** The app goes to the background, or is closed with a goodbye: others see no difference. */
+  /** The app goes to the background, or closes with a goodbye. Others see no difference. */
   leave() {
     this.meant = "offline";
     if (Math.random() < 0.5) this.client.setState("background");
     else this.client.disconnect();
   }
 
-  /** Its window gives it up: another may play the same person, so nobody is to see them leave meanwhile. */
+  /** Releases the bot without a goodbye: another window may continue it, so no user should see it leave in between. */
   quit() {
     this.meant = "offline";
     this.client.disconnect({ goodbye: false });
@@ -54,9 +54,10 @@ export class Bot {
   }
 
   /**
-   * Types a text as people do, with a breath here and there, and sends it.
+   * Types a text as people do, with occasional pauses, and sends it.
    *
-   * @param {Promise<void>} before what is to be said first: an answer may be begun, but not sent, before its question
+   * @param {Promise<void>} before resolves when the previous message is sent: an answer may be started, but not sent,
+   * earlier
    */
   async say(text, signal, before = Promise.resolve()) {
     const characters = [...text];
@@ -74,7 +75,7 @@ export class Bot {
     this.#chat.send(this.#conversation.id, this.user, text);
   }
 
-  /** Begins to say something, and thinks better of it. */
+  /** Starts to type, and deletes the text again. */
   async hesitate(signal) {
     try {
       for (let typed = 1; typed <= 14; typed += 1) {

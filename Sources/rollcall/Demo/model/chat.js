@@ -1,5 +1,4 @@
-// The messages themselves. They travel inside the browser, between all windows of this page; Rollcall has no part in
-// them, as it would have none in an app that has its own way of sending messages.
+// The messages. They travel inside the browser, between all windows of this page. Rollcall does not carry messages.
 
 import { CONVERSATIONS } from "./people.js";
 
@@ -23,7 +22,7 @@ const EARLIER = {
   ],
 };
 
-/** Tells each message as it comes, as a `message` event with the conversation in its detail. */
+/** Emits a `message` event for each new message, with the message in its detail. */
 export class Chat extends EventTarget {
   #messages = new Map();
   #channel = new BroadcastChannel("rollcall-demo");
@@ -38,10 +37,10 @@ export class Chat extends EventTarget {
     this.#channel.postMessage({ kind: "opened" });
   }
 
-  /** The messages of a conversation, the oldest first. */
+  /** The messages of a conversation, oldest first. */
   in(conversation) { return this.#messages.get(conversation) ?? []; }
 
-  /** The messages of every conversation, as they are now. */
+  /** A copy of the messages of all conversations. */
   get all() { return new Map(this.#messages); }
 
   send(conversation, from, text) {
@@ -59,7 +58,7 @@ export class Chat extends EventTarget {
     }
   }
 
-  /** Every window answers a new one, so the same message may come several times. */
+  /** Adds messages. Every window answers a new one, so the same message may arrive several times. */
   #keep(messages) {
     for (const message of messages) {
       const known = this.in(message.conversation);

@@ -1,25 +1,25 @@
-// The six who chat by themselves: they take turns, talk over each other, look away, leave and come back.
+// The six bots: they take turns, talk at the same time, become idle, leave and return.
 
 import { Bot } from "./bot.js";
 import { between, pause } from "./pace.js";
 import { BOTS, CONVERSATIONS } from "./people.js";
 import { ANSWERS, STORY } from "./story.js";
 
-/** All windows together have one crowd: whichever holds this lock plays it. */
+/** All windows share one crowd, which runs in the window that holds this lock. */
 const LOCK = "rollcall-demo-crowd";
 
-/** Plays the bots in the one window that has them. A `changed` event says that they were paused or go on. */
+/** Runs the bots in one window. Emits `changed` when they are paused or continue. */
 export class Crowd extends EventTarget {
-  /** None in a window that does not have them. */
+  /** The bots; empty in windows that do not run them. */
   bots = [];
   isPaused = false;
   #chat;
   #make;
   #next = 0;
   #busy = new Set();
-  /** Aborted where this window gives them up. */
+  /** Aborted when this window releases the bots. */
   #stay = null;
-  /** Aborted where they pause. */
+  /** Aborted when the bots are paused. */
   #acting = null;
 
   constructor({ chat, urlsFor, suffix }) {
@@ -30,14 +30,14 @@ export class Crowd extends EventTarget {
     chat.addEventListener("message", ({ detail }) => this.#heard(detail));
   }
 
-  /** Has them come, once no other window has them. A pause stays one. */
+  /** Starts the bots once no other window runs them. If they were paused, they stay paused. */
   open() {
     if (this.#stay) return;
     const { signal } = this.#stay = new AbortController();
     navigator.locks.request(LOCK, { signal }, () => this.#live(signal)).catch(() => {});
   }
 
-  /** Gives them up to another window. */
+  /** Releases the bots, so that another window can run them. */
   close() {
     this.#stay?.abort();
     this.#stay = null;
@@ -49,7 +49,7 @@ export class Crowd extends EventTarget {
     this.dispatchEvent(new Event("changed"));
   }
 
-  /** They stop in the middle of a word, and stay where they are: no other window is to play them meanwhile. */
+  /** Stops the bots at once, even within a word. They stay in this window, so no other window runs them. */
   pause() {
     this.isPaused = true;
     this.#stop();
@@ -58,7 +58,7 @@ export class Crowd extends EventTarget {
 
   bot(user) { return this.bots.find((bot) => bot.user === user); }
 
-  /** Has the bots until the signal is aborted. */
+  /** Runs the bots until the signal is aborted. */
   async #live(signal) {
     const end = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     this.bots = this.#make();
@@ -91,7 +91,7 @@ export class Crowd extends EventTarget {
         last = this.#occupy(user, (bot) => bot.say(text, signal, before));
         if (Math.random() < 0.3) this.#hesitate(signal);
       }
-      // Often the next begins before the last has ended.
+      // The next one often starts before the last has finished.
       await pause(Math.min(text.length * 70, 3_200) + between(200, 1_400), signal);
     }
   }
@@ -113,18 +113,18 @@ export class Crowd extends EventTarget {
     this.#occupy(user, (bot) => bot.hesitate(signal));
   }
 
-  /** Has a bot do one thing at a time; one who is away comes back for it. */
+  /** Lets a bot do one thing at a time. A bot that is away returns for it. */
   async #occupy(user, act) {
     if (this.#busy.has(user)) return;
     this.#busy.add(user);
     const bot = this.bot(user);
     if (!bot.isHere) bot.come();
-    // Only a pause of the crowd interrupts.
+    // Only a pause of the crowd interrupts it.
     await act(bot).catch(() => {});
     this.#busy.delete(user);
   }
 
-  /** Somebody answers a visitor. */
+  /** Lets a bot answer a visitor. */
   async #heard({ conversation, from }) {
     const signal = this.#acting?.signal;
     if (!signal || conversation !== CONVERSATIONS.group.id || BOTS.includes(from)) return;

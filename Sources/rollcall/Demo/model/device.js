@@ -1,4 +1,4 @@
-// One device of a person: its client, what it is told, and what can befall it. Nothing here touches the page.
+// A device of a user: its client, what it receives, and what can happen to it. Nothing here uses the DOM.
 
 import { RollcallClient } from "../rollcall.js";
 import { Network } from "./network.js";
@@ -11,9 +11,9 @@ const NOBODY = { typists: [], count: 0 };
 const REMEMBERED_FRAMES = 60;
 
 /**
- * Events: `conversation` (another was opened), `changed` (its connection or state), `presence`, `typing`, `messages`,
- * `sends`, `wire`, and `told` for whatever its client was told about others or itself, with
- * `{ what, user, status, isOwn }` in the detail.
+ * Emits `conversation` (another one was opened), `changed` (its connection or state), `presence`, `typing`, `messages`,
+ * `sends`, `wire`, and `told` for everything that its client learned about others or itself, with `{ what, user,
+ * status, isOwn }` in the detail.
  */
 export class Device extends EventTarget {
   connection = { status: "idle" };
@@ -24,9 +24,9 @@ export class Device extends EventTarget {
   #chat;
   #input = null;
   #ends = [];
-  /** What has reached this device, by conversation: nothing does while it has no connection. */
+  /** The messages that have reached this device, by conversation. None does while it is disconnected. */
   #reached;
-  /** What was sent without a connection. */
+  /** Messages that were sent while disconnected. */
   #outbox = [];
 
   constructor({ user, kind, urls, suffix, chat }) {
@@ -48,21 +48,21 @@ export class Device extends EventTarget {
 
   get isConnected() { return this.connection.status === "connected"; }
 
-  /** Whether the app runs on this device, whatever its connection is. */
+  /** Whether the app runs on this device, connected or not. */
   get isOpen() { return !["idle", "failed", "closed"].includes(this.connection.status); }
 
   get state() { return this.client.deviceState; }
 
-  /** The name of the worker that holds it, without its incarnation. */
+  /** The name of the connected worker, without its incarnation. */
   get worker() { return this.isConnected ? this.connection.session.worker.split(".")[0] : null; }
 
-  /** The messages of the conversation that is open. */
+  /** The messages of the open conversation. */
   get messages() { return this.#reached.get(this.conversation?.id) ?? []; }
 
-  /** Those of them that were written without a connection, and wait for one. */
+  /** The messages of the open conversation that were sent while disconnected and wait for a connection. */
   get waiting() { return this.#outbox.filter(({ conversation }) => conversation === this.conversation?.id); }
 
-  /** Opens a conversation in place of the one that was open. */
+  /** Closes the open conversation, and opens another. */
   show(conversation) {
     for (const end of this.#ends) end();
     this.#input?.disappeared();
@@ -78,14 +78,14 @@ export class Device extends EventTarget {
     this.#tell("conversation");
   }
 
-  // What its person does.
+  // What its user does.
 
   edited(text) {
     if (this.state === "idle") this.become("active");
     this.#input.edited(text);
   }
 
-  /** The typing goes first, so that no observer sees it outlive the message. */
+  /** Ends the typing before the message is sent, so that no observer sees typing after the message. */
   async send(text) {
     this.#tell("sends");
     const { id } = this.conversation;
@@ -103,7 +103,7 @@ export class Device extends EventTarget {
     this.#tell("changed");
   }
 
-  // What befalls it.
+  // What happens to the device.
 
   dropNetwork() {
     this.network.drop();
@@ -125,7 +125,7 @@ export class Device extends EventTarget {
     this.client.connect();
   }
 
-  // What it is told.
+  // What the client receives.
 
   #connectionChanged(connection) {
     const before = this.worker;

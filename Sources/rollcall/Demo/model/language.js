@@ -1,4 +1,4 @@
-// The language of what stands on the devices' screens: one for all, so that one can compare.
+// The language on the devices' screens: one for all, so that the screens can be compared.
 
 import { languages } from "../rollcall.js";
 import { remember, remembered } from "./memory.js";
@@ -25,15 +25,15 @@ class Language extends EventTarget {
     this.dispatchEvent(new Event("changed"));
   }
 
-  /** The time of day, as this language writes it. */
+  /** The time of day in the format of this language. */
   time(at) { return new Intl.DateTimeFormat(this.#id, { hour: "numeric", minute: "2-digit" }).format(at); }
 
-  /** The day that it is, as a word. */
+  /** The word for today. */
   get today() { return new Intl.RelativeTimeFormat(this.#id, { numeric: "auto" }).format(0, "day"); }
 
   date(at) { return new Intl.DateTimeFormat(this.#id, { weekday: "long", day: "numeric", month: "long" }).format(at); }
 
-  /** The first of the reader's languages that there is. */
+  /** The first of the reader's languages that is available. */
   #preferred() {
     const ids = navigator.languages.map((tag) => {
       const { language, script } = new Intl.Locale(tag).maximize();

@@ -1,4 +1,4 @@
-// What the page remembers of its visitor's choices. A browser that keeps nothing is as good.
+// Remembers the visitor's choices. The page also works in a browser that stores nothing.
 
 const NAME = "rollcall-demo";
 

@@ -1,5 +1,5 @@
-// The network of one device, which one can take away. The client is given it in place of the browser's own WebSocket,
-// so that it finds out by itself, as it would on a train: a connection is gone, and another does not come about.
+// The network of one device, which can be disconnected. The client uses it instead of the browser's WebSocket. So the
+// client notices the loss as on a train: its connection is gone, and new ones fail.
 
 /** Carries a device's connections while it is up. */
 export class Network {
@@ -7,10 +7,10 @@ export class Network {
   #sockets = new Set();
   #first;
 
-  /** @param {string} first where the first connection goes, as a load balancer would decide it */
+  /** @param {string} first the URL of the first connection, as a load balancer would choose it */
   constructor(first) { this.#first = first; }
 
-  /** What the client connects with. */
+  /** The constructor that the client uses instead of `WebSocket`. */
   get WebSocket() {
     const network = this;
     return function Connection(url) { return network.isUp ? network.#open(url) : new Unreachable(); };
@@ -33,7 +33,7 @@ export class Network {
   }
 }
 
-/** A connection that does not come about. */
+/** A connection that fails. */
 class Unreachable extends EventTarget {
   readyState = WebSocket.CONNECTING;
 

@@ -1,9 +1,9 @@
 // How long people take.
 
-/** A time of chance, in milliseconds. */
+/** A random duration, in milliseconds. */
 export function between(least, most) { return least + Math.random() * (most - least); }
 
-/** Waits, or throws the signal's reason once it is aborted. */
+/** Waits for a duration in milliseconds, or throws the signal's reason once it is aborted. */
 export function pause(duration, signal) {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

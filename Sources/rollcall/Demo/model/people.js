@@ -1,4 +1,4 @@
-// Who takes part, and in what. Rollcall knows people by their identifiers; names and colours are the app's.
+// The users and conversations. Rollcall identifies users by id; names and colours belong to the app.
 
 const PEOPLE = {
   alice: { name: "Alice", hue: 285 },
@@ -11,7 +11,7 @@ const PEOPLE = {
   haruka: { name: "陽香", hue: 320 },
 };
 
-/** Those who are played by the page; the others are in the visitor's hands. */
+/** The users whom the page controls. Visitors control the others. */
 export const BOTS = ["chloe", "deniz", "emil", "fatima", "gal", "haruka"];
 
 export const CONVERSATIONS = {
@@ -23,11 +23,11 @@ const graphemes = new Intl.Segmenter();
 
 export function nameOf(user) { return personOf(user)?.name ?? user; }
 
-/** The first character of a name, as a reader counts characters. */
+/** The first grapheme cluster of a name. */
 export function initialOf(name) { return [...graphemes.segment(name)][0]?.segment.toUpperCase() ?? ""; }
 
-/** A colour of a person's own. */
+/** The colour of a user. */
 export function hueOf(user) { return personOf(user)?.hue ?? 0; }
 
-/** Anybody may connect, under the name of whatever every object has. */
+/** Returns a user's entry. Any user may connect, also with the name of a property that every object has. */
 function personOf(user) { return Object.hasOwn(PEOPLE, user) ? PEOPLE[user] : undefined; }

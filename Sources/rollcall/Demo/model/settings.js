@@ -1,8 +1,8 @@
-// What `rollcall dev` says of itself: its workers, and what of it is down. It may be about to start, or gone.
+// What `rollcall dev` reports: its workers, and which parts are down. It may be about to start, or gone.
 
 const PATIENCE = 300;
 
-/** The settings as they are now, or null where nobody gives them. */
+/** Returns the current settings, or null if there is no answer. */
 export async function currentSettings() {
   try {
     const response = await fetch("settings.json");
@@ -12,7 +12,7 @@ export async function currentSettings() {
   }
 }
 
-/** Waits until there are settings, and says if that takes long: the page is served before the workers run. */
+/** Waits until there are settings, and calls `sayWaiting` while it waits: the page is served before the workers run. */
 export async function settingsOnceStarted(sayWaiting) {
   for (;;) {
     const settings = await currentSettings();
@@ -22,5 +22,5 @@ export async function settingsOnceStarted(sayWaiting) {
   }
 }
 
-/** Where the workers of these settings take connections. */
+/** Returns the URLs at which the workers accept connections. */
 export function edgesOf({ workers }) { return workers.map(({ edge }) => edge); }

@@ -1,4 +1,4 @@
-// What the bots talk about, over and over.
+// What the bots say, repeatedly.
 
 export const STORY = [
   ["chloe", "Weather says 24 degrees and no wind ☀️"],
@@ -25,5 +25,5 @@ export const STORY = [
   ["fatima", "إن شاء الله 💛"],
 ];
 
-/** What somebody answers to a visitor. */
+/** What bots answer to a visitor. */
 export const ANSWERS = ["Good idea!", "Count me in", "Noted 📝", "Ha, yes", "Why not!", "いいね 👍", "أكيد!", "סבבה 🙂"];

@@ -1,47 +1,48 @@
-// What was done, and what the clients were told of it, in milliseconds of one clock: both happen in this page, so
-// nothing is estimated. A row stands for one thing that was told, with how long it took to each who was told.
+// What was done, and when the clients learned of it, in milliseconds on one clock. Both happen in this page, so nothing
+// is estimated. A row is one change, with the time that it took to reach each client.
 
 const REMEMBERED = 5;
-/** Longer than the lease, or the grace, and a second for the telling. */
+/** How long to watch, in milliseconds: longer than the lease or the grace period, plus a second for the update. */
 const WATCHED_FOR = 8_000;
 
 /** Emits `changed`. */
 export class Timeline extends EventTarget {
-  /** The newest first: `{ title, hint, rows: [{ what, isOwn, reached: [{ who, after }] }], verdict }`. */
+  /** The acts, newest first: `{ title, hint, rows: [{ what, isOwn, reached: [{ who, after }] }], verdict }`. */
   acts = [];
-  /** When a client was last told that somebody had left. */
+  /** When a client was last shown that a user went offline. */
   #lastLeft = -Infinity;
 
   /**
-   * Begins a new act: what is told from now on counts from here, but for who leaves after an act that is watched.
+   * Begins a new act. Later changes are timed from now, except users who go offline after an earlier act that is still
+   * watched for this.
    *
-   * @param {{ verdict?: boolean, hint?: string, key?: string }} options `verdict`: whether it ends with a word on who
-   *   was seen gone; `hint`: what is to be expected
+   * @param {{ verdict?: boolean, hint?: string, key?: string }} options `verdict`: whether to report in the end if no
+   * user seemed to leave; `hint`: what to expect; `key`: identifies an activity that can be continued
    */
   acted(title, { verdict = false, hint, key } = {}) {
     const at = performance.now();
     const act = { title, hint, key, at, rows: [], verdict: verdict ? "watching" : null, isOver: false };
-    // What came to nothing is not worth a place.
+    // Acts without any effect are dropped.
     this.acts = [act, ...this.acts.filter(({ rows, verdict: word }) => rows.length > 0 || word)].slice(0, REMEMBERED);
     if (verdict) setTimeout(() => this.#judge(act), WATCHED_FOR);
     this.#changed();
     return act;
   }
 
-  /** Begins an act unless the newest is the same and not over: a person goes on with what they do. */
+  /** Begins an act, unless the newest has the same key and is not over: then it continues. */
   continued(title, key, hint) {
     const [newest] = this.acts;
     if (newest?.key === key && !newest.isOver) return newest;
     return this.acted(title, { key, hint });
   }
 
-  /** Whatever went on has ended: to do it again is a new act. */
+  /** Ends the current activity. Repeating it is a new act. */
   over() { if (this.acts[0]) this.acts[0].isOver = true; }
 
-  /** What went on of this key was taken back, perhaps before anybody was told. */
+  /** Ends the activity with this key, because it was undone, perhaps before any client learned of it. */
   withdrawn(key) { if (this.acts[0]?.key === key) this.over(); }
 
-  /** A client was told something. */
+  /** Adds what a client learned. */
   told(who, { what, user, status, isOwn = false }) {
     if (status === "offline") this.#lastLeft = performance.now();
     const act = this.#cause(status);
@@ -53,7 +54,7 @@ export class Timeline extends EventTarget {
     this.#changed();
   }
 
-  /** That somebody left comes of the newest act that is watched for it, whatever was typed since. */
+  /** Returns the act that caused a change. A user going offline belongs to the newest act that is watched for this. */
   #cause(status) {
     const isWatched = ({ verdict, at }) => verdict === "watching" && performance.now() - at < WATCHED_FOR;
     return (status === "offline" && this.acts.find(isWatched)) || this.acts[0];

@@ -1,4 +1,4 @@
-// The two words on a chat's screen that are not Rollcall's, in the languages that it speaks.
+// The words on a chat's screen that Rollcall does not provide, in all languages that it supports.
 
 const WORDS = {
   en: ["Message", "Send"],
@@ -21,7 +21,7 @@ const WORDS = {
   uk: ["Повідомлення", "Надіслати"],
 };
 
-/** The composer's words in a language. */
+/** Returns the words of the message field in a language. */
 export function composerWords(language) {
   const [message, send] = WORDS[language] ?? WORDS.en;
   return { message, send };

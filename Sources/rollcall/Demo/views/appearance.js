@@ -1,10 +1,10 @@
-// The switches of the page's looks: light or dark, and the language of the screens.
+// The switches for the page's appearance: light or dark, and the language of the screens.
 
 import { language } from "../model/language.js";
 import { remember, remembered } from "../model/memory.js";
 import { make } from "../parts.js";
 
-/** A list of all languages, each in its own words. */
+/** Fills the list of languages, each with its own name for itself. */
 export function languageSwitch(select) {
   select.append(...language.all.map(({ id, name }) => {
     const option = make("option", name);
@@ -16,7 +16,7 @@ export function languageSwitch(select) {
   select.addEventListener("change", () => language.choose(select.value));
 }
 
-/** Light, dark, or as the system has it. */
+/** Chooses light, dark, or the system's theme. */
 export function themeSwitch(group) {
   const choose = (theme) => {
     document.documentElement.dataset.theme = theme;

@@ -1,10 +1,10 @@
-// A face with a dot: the dot's role is Rollcall's, its colour and shape are the page's.
+// An avatar with a dot. Rollcall decides the dot's role; the page decides its colour and shape.
 
 import { presenceDot } from "../rollcall.js";
 import { hueOf, initialOf, nameOf } from "../model/people.js";
 import { make } from "../parts.js";
 
-/** A person's avatar, for the eye alone: what it says stands in words beside it. */
+/** Creates a user's avatar. It is hidden from screen readers, because text beside it says the same. */
 export function avatar(user) {
   const element = make("span", initialOf(nameOf(user)), "avatar");
   element.style.setProperty("--hue", hueOf(user));

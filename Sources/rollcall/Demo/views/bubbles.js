@@ -1,19 +1,19 @@
-// The messages of a conversation. What stands there stays: a new message is appended, and nothing is drawn anew unless
-// one comes late, as from another window.
+// The messages of a conversation. A new message is appended. The list is rebuilt only if a message arrives late, for
+// example from another window.
 
 import { language } from "../model/language.js";
 import { hueOf, nameOf } from "../model/people.js";
 import { make } from "../parts.js";
 import { avatar } from "./avatar.js";
 
-/** Shows a device's messages, the newest at the bottom. */
+/** Shows a device's messages, newest at the bottom. */
 export class Bubbles {
   #device;
   #list;
   #shown = new Map();
-  /** Whether a message comes now, rather than having been there. */
+  /** Whether messages arrive now, and were not there before. */
   #isLive = false;
-  /** Those that were sent without a connection. */
+  /** The items of messages that were sent while disconnected. */
   #waiting = [];
 
   constructor(device, list) {
@@ -50,7 +50,7 @@ export class Bubbles {
     if (follows) this.#toEnd();
   }
 
-  /** Takes away what the chat no longer keeps. */
+  /** Removes messages that the chat no longer keeps. */
   #forget(messages) {
     const kept = new Set(messages.map(({ id }) => id));
     for (const [id, item] of this.#shown) {
@@ -68,7 +68,7 @@ export class Bubbles {
 
   #toEnd() { this.#list.scrollTop = this.#list.scrollHeight; }
 
-  /** Messages of one person that follow each other are a run: one name above, one face below. */
+  /** Appends a message. Successive messages of one user form a group, with the name above and the avatar below. */
   #append(item) {
     const last = this.#list.lastElementChild;
     const continues = last?.dataset.from === item.dataset.from;

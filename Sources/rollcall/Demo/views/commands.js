@@ -1,4 +1,4 @@
-// Commands with which one watches the same in Redis.
+// Commands that show the same in Redis.
 
 import { make } from "../parts.js";
 

@@ -1,9 +1,9 @@
-// What one can do to a device.
+// What can be done to a device.
 
 const SILENT = "No goodbye: the others see it once 5 s of grace have passed, unless the device is back by then.";
 const SAID = "The device says so itself: the others see it at once, unless another device says more.";
 
-/** What each button does to a device, what that is called, and what is to be expected of it. */
+/** What each button does to a device, how that is called, and what to expect. */
 const ACTS = {
   active: { title: "in use again", hint: SAID, act: (device) => device.become("active") },
   idle: { title: "idle", hint: SAID, act: (device) => device.become("idle") },
@@ -15,10 +15,10 @@ const ACTS = {
   open: { title: "app opened", hint: SAID, act: (device) => device.open() },
 };
 
-/** Those after which somebody may seem to have left. */
+/** Buttons after which a user may seem to have left. */
 const LEAVING = ["background", "drop", "quit", "leave"];
 
-/** The buttons below a device. Each act is told as an `acted` event, with what the timeline needs in its detail. */
+/** The buttons below a device. Emits `acted` for each act, with the timeline's data in the detail. */
 export class Controls extends EventTarget {
   #device;
   #parts;
@@ -55,7 +55,7 @@ export class Controls extends EventTarget {
     if (hadFocus && button.hidden) this.#passFocus();
   }
 
-  /** A button that goes leaves the focus to the one that comes in its place. */
+  /** Moves the focus from a button that disappears to the one that replaces it. */
   #passFocus() {
     [...this.#parts.controls.querySelectorAll(".actions button")].find((each) => !each.hidden)?.focus();
   }

@@ -1,4 +1,4 @@
-// The servers, and the buttons that end them as a crash would. `rollcall dev` does it, and lets only this page ask.
+// The servers, and buttons that kill them. `rollcall dev` does this, and accepts such requests only from this page.
 
 import { build, setText } from "../parts.js";
 
@@ -8,7 +8,9 @@ const FAILOVER_HINT = "Sessions stay, and everyone keeps what they last saw. In 
 
 const TITLES = { redis: "Redis", w1: "Worker w1", w2: "Worker w2" };
 
-/** Emits `acted` before something is done, with what the timeline needs in its detail, and `done` with the part's name. */
+/**
+ * Emits `acted` before each action, with the timeline's data in the detail, and `done` after it, with the part's name.
+ */
 export class Deployment extends EventTarget {
   #rows = new Map();
   #redisHint;
@@ -32,7 +34,7 @@ export class Deployment extends EventTarget {
     }
   }
 
-  /** Shows which parts are down, which another window may have done. */
+  /** Shows which parts are down, also if another window killed them. */
   showDown(down) {
     for (const [part, row] of this.#rows) {
       if (!row.isBusy && row.isDown !== down.includes(part)) row.end(!row.isDown, null);
@@ -69,7 +71,7 @@ class Row {
 
   showDevices(count) { setText(this.parts.role, `holds ${count} device${count === 1 ? "" : "s"}`); }
 
-  /** Whether something is being done to it. */
+  /** Whether an action is in progress. */
   get isBusy() { return this.element.hasAttribute("aria-busy"); }
 
   begin() { this.element.setAttribute("aria-busy", "true"); }
@@ -84,7 +86,7 @@ class Row {
   }
 }
 
-/** Null if it was done, else why not. */
+/** Requests an action. Returns null if it was done, or else the reason why not. */
 async function ask(part, verb) {
   try {
     const response = await fetch(`parts/${part}/${verb}`, { method: "POST" });

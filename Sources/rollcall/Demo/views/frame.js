@@ -1,4 +1,4 @@
-// A device as it lies on the page: its name and worker, its screen in a frame, and the controls below.
+// A device on the page: its name and worker, its screen in a frame, and the controls below.
 
 import { build, setText } from "../parts.js";
 import { Controls } from "./controls.js";

@@ -1,4 +1,4 @@
-// The head of a chat: with whom, and below it who is typing, or else who is here.
+// The header of a chat: the other user or the title, and below it who is typing, or else who is online.
 
 import { groupCount, lastSeenText, lastSeenValidity, presenceText, typingText } from "../rollcall.js";
 import { language } from "../model/language.js";
@@ -7,10 +7,10 @@ import { make, setText } from "../parts.js";
 import { avatar, showDot } from "./avatar.js";
 
 const MINUTE = 60_000;
-/** A phone has room for two names: from three people on it says that several are typing. */
+/** From how many typing users the text is "Several people": a phone has room for two names. */
 const SEVERAL = { phone: 3, laptop: undefined };
 
-/** Shows the head of a device's conversation, and keeps it right as time passes. */
+/** Shows the header of a device's conversation, and keeps it correct as time passes. */
 export class Header {
   #device;
   #parts;
@@ -24,13 +24,13 @@ export class Header {
     language.addEventListener("changed", () => this.show());
   }
 
-  /** The one on the other side, in a conversation of two. */
+  /** The other user in a conversation of two. */
   get #other() {
     const { members, title } = this.#device.conversation;
     return title ? null : members.find((user) => user !== this.#device.user);
   }
 
-  /** Another conversation: other faces. */
+  /** Shows another conversation, with other avatars. */
   rebuild() {
     const { members, title } = this.#device.conversation;
     const { face, title: heading, members: strip } = this.#parts;

@@ -1,4 +1,4 @@
-// What stands on a device's screen: a chat like any other.
+// The content of a device's screen: a chat.
 
 import { composerWords } from "../model/words.js";
 import { language } from "../model/language.js";
@@ -76,7 +76,7 @@ export class Screen {
     setText(this.#parts["curtain-date"], language.date(now));
   }
 
-  /** The app is in the background, or does not run: something else is on the screen. */
+  /** Covers the chat while the app is in the background or closed. */
   #cover() {
     const { screen, chat, curtain, "curtain-reason": reason } = this.#parts;
     const { connection, isOpen, isConnected, network, state } = this.#device;

@@ -1,19 +1,19 @@
-// What a screen reader is told, in one place for the whole page: of several devices that show the same, only the one in
-// use speaks. It is told changes alone: who types when others do, a new message, somebody who comes or goes.
+// Announcements for screen readers, in one place for the whole page. Several devices show the same, so only the device
+// in use announces. Only changes are announced: the set of typing users, a new message, a user who comes or goes.
 
 import { TypingAnnouncer, presenceText } from "../rollcall.js";
 import { language } from "../model/language.js";
 import { nameOf } from "../model/people.js";
 import { make } from "../parts.js";
 
-/** Speaks for one device at a time. */
+/** Announces for one device at a time. */
 export class Speaker {
   #region;
   #device = null;
   #announcer;
   #statuses = new Map();
   #newest = null;
-  /** What was last said of who is typing. */
+  /** The last announcement about typing. */
   #typingWords = null;
 
   constructor(region) {
@@ -21,7 +21,7 @@ export class Speaker {
     language.addEventListener("changed", () => this.#catchUp());
   }
 
-  /** Adds a device that speaks from when its screen or controls have the focus. */
+  /** Adds a device. It announces once its screen or its controls have the focus. */
   add(device, element) {
     element.addEventListener("focusin", () => this.#follow(device));
     device.addEventListener("typing", () => device === this.#device && this.#typing());
@@ -37,7 +37,7 @@ export class Speaker {
     this.#catchUp();
   }
 
-  /** What stands there already is no change. */
+  /** Takes the current state as known, without an announcement. */
   #catchUp() {
     const { typing, presences, messages } = this.#device;
     this.#region.lang = language.id;
@@ -48,16 +48,16 @@ export class Speaker {
     this.#newest = messages.at(-1)?.id;
   }
 
-  /** In a group, somebody always types: what is said there is news, and who is about to say it is not. */
+  /** Announces typing, except in a group, where some user is nearly always typing. */
   #typing() {
     const announcement = this.#announcer.announcement(this.#device.typing);
     if (announcement === null || this.#device.conversation.title) return;
     if (announcement) this.#typingWords = this.#say(announcement);
-    // Silence takes the place of that alone, never of a message.
+    // If typing ends, only its own announcement is removed, and never a message.
     else this.#typingWords?.remove();
   }
 
-  /** In a group, that somebody comes or goes is no news for the ear. */
+  /** Announces presence, except in a group. */
   #presence() {
     const { conversation, presences, user } = this.#device;
     const before = this.#statuses;
@@ -76,7 +76,7 @@ export class Speaker {
     if (newest.from !== this.#device.user) this.#say(`${nameOf(newest.from)}: ${newest.text}`);
   }
 
-  /** A new node each time, so that the same words are heard again. */
+  /** Announces with a new node, so that equal words are read again. */
   #say(words) {
     const said = make("span", words);
     this.#region.replaceChildren(said);

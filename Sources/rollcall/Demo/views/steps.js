@@ -1,8 +1,8 @@
-// What to try first. A step leads to where it is done, and is ticked once its effect was seen.
+// What to try first. A step leads to the place where it is done, and is ticked once its effect was seen.
 
 import { make } from "../parts.js";
 
-/** The list of steps: `{ id, words, target }`, the target being the element that it is done with. */
+/** The list of steps: `{ id, words, target }`. The target is the element to use. */
 export class Steps {
   #items = new Map();
 

@@ -1,4 +1,4 @@
-// The timeline beside the devices: what was done, and when each client was told of it.
+// Shows the timeline beside the devices: what was done, and when each client learned of it.
 
 import { make, milliseconds } from "../parts.js";
 

@@ -1,5 +1,5 @@
-// The bubble with three dots, and the faces of those who type. Its row keeps its height when nobody does, so nothing
-// moves when somebody begins. The sentence stands in the header; to a screen reader the speaker says it.
+// The bubble with three dots, and the avatars of typing users. The row keeps its height when no user is typing, so
+// nothing moves when one begins. The sentence is in the header; the speaker announces it to screen readers.
 
 import { avatar } from "./avatar.js";
 import { make } from "../parts.js";
@@ -24,11 +24,11 @@ export class TypingRow {
     const { typing, isConnected } = this.#device;
     const isTyping = isConnected && typing.count > 0;
     this.#row.classList.toggle("active", isTyping);
-    // Those who have stopped fade out with the bubble.
+    // The avatars of users who have stopped fade out with the bubble.
     if (isTyping) this.#showFaces(typing);
   }
 
-  /** In the order in which they began, which stays: no face changes places while its person types. */
+  /** Shows the avatars in the order in which the users began. No avatar moves while its user is typing. */
   #showFaces({ typists, count }) {
     const shown = typists.slice(0, FACES).map(({ user }) => user);
     const users = `${shown} ${count}`;

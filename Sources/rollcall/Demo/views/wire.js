@@ -1,4 +1,4 @@
-// The messages between a device and its worker, for those who want to see the protocol.
+// The messages between a device and its worker, to show the protocol.
 
 import { make } from "../parts.js";
 
