@@ -1,4 +1,4 @@
-// A server of one's own with a node of Rollcall in it: `GET /rooms/c42` says who is here and who is typing.
+// An HTTP server that contains a Rollcall node: `GET /rooms/c42` returns who is online or away, and who is typing.
 //
 //     $ ROLLCALL_REDIS_URL=redis://127.0.0.1:6379 PORT=8000 swift run rooms
 
@@ -30,7 +30,7 @@ import RollcallNode
     }
 }
 
-/// What the server answers.
+/// The response: the names of the members who are not offline, and of the users who are typing.
 struct Room: ResponseEncodable {
     var here: [String]
     var typing: [String]
