@@ -1,5 +1,5 @@
-// `crowd-bench`: what a conversation with very many people in it costs the worker that they are on, a person. What is
-// one person's costs the same however many there are: the last column is how much more it is among the most.
+// `crowd-bench`: measures what a conversation with very many users costs its worker, per user. That should not depend
+// on the number of users: the last column is the cost per user in the largest crowd, relative to the smallest.
 
 import Foundation
 import RollcallCore
@@ -20,7 +20,7 @@ struct CrowdBench {
         show("all drop their connections") { $0.dropAll() }
     }
 
-    /// - Parameter act: what is timed, on a crowd that has joined, but for joining itself.
+    /// - Parameter act: the measured operation. The crowd has joined before, except if joining is measured.
     private static func show(_ name: String, _ act: (inout Crowd) -> Void) {
         let times = crowds.map { count in
             let samples = (0..<3).map { _ in
@@ -34,7 +34,7 @@ struct CrowdBench {
     }
 }
 
-/// People on one shard who belong to one conversation. Redis answers at once.
+/// Users on one shard who are in one conversation. Redis answers at once.
 private struct Crowd {
     private static let room = try! ConversationID("town")
     private static let phone = try! DeviceID("phone")
@@ -86,7 +86,7 @@ private struct Crowd {
 
     private static func user(_ number: Int) -> UserID { try! UserID("user\(number)") }
 
-    /// Subscriptions are confirmed, everybody is a member, and nobody types.
+    /// Answers as Redis would: subscriptions are confirmed, all users are members, and no user is typing.
     private mutating func answer(_ actions: [ShardAction]) {
         for action in actions {
             switch action {

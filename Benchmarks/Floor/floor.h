@@ -1,4 +1,4 @@
-// What the floors share: small C programs that do what must be done and nothing else, to measure against.
+// Shared by the floors: small C programs that do only what is necessary, as a lower bound for comparisons.
 #ifndef FLOOR_H
 #define FLOOR_H
 
@@ -8,14 +8,14 @@ int room_server(int argc, char **argv);
 int pipelined_scripts(int argc, char **argv);
 int pipelined_reads(int argc, char **argv);
 
-// The number after `--name`, else `otherwise`.
+// Returns the number after `--name`, or `otherwise`.
 long number(int argc, char **argv, const char *name, long otherwise);
-// The word after `--name`, else NULL.
+// Returns the word after `--name`, or NULL.
 const char *word(int argc, char **argv, const char *name);
-// Says why, and ends the program.
+// Prints why, and ends the program.
 _Noreturn void fail(const char *what);
 double seconds(void);
-// A blocking connection to the Redis on this port of this machine.
+// Opens a blocking connection to the Redis on this port of this machine.
 redisContext *connect_redis(long port);
 redisReply *next_reply(redisContext *redis);
 

@@ -1,4 +1,4 @@
-// floor: the least that a program over Redis can do.
+// floor: the least that a program over Redis must do.
 //
 //   floor room     --redis PORT [--port PORT] [--join] [--ping MS]   a room server
 //   floor scripts  --redis PORT --script FILE …                      a script, pipelined

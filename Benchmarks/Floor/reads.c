@@ -1,4 +1,4 @@
-// Presence records read as fast as Redis gives them: one HGETALL a user, all in one pipeline.
+// Reads presence records as fast as Redis returns them: one HGETALL per user, all in one pipeline.
 
 #include "floor.h"
 

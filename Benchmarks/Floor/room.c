@@ -1,11 +1,11 @@
-// A room server on epoll that does nothing but write one ready frame to each socket: it takes every client at its word,
-// knows no throttle, no expiry, no membership, and keeps no state in Redis. A signal goes to Redis as a PUBLISH, and
-// comes back through one subscription a room.
+// A room server on epoll that only writes one prepared frame to each socket. It trusts every client, has no throttle,
+// no expiry and no membership, and stores nothing in Redis. A signal is a PUBLISH to Redis, and returns through one
+// subscription per room.
 //
-// --join   what waits for a socket when a turn of the loop ends is written in one go
-// --ping   every device is sent a ping each so many milliseconds, spread evenly
+// --join   everything for one socket in one turn of the loop is written at once
+// --ping   every device is pinged at this interval in milliseconds, evenly spread
 //
-// A client's frames are masked with zeros, and whole frames come in one piece: its clients are the bench's own.
+// Clients' frames must be masked with zeros and arrive in one piece: the only clients are those of the benchmarks.
 
 #define _GNU_SOURCE
 #include "floor.h"
@@ -72,7 +72,7 @@ static room *find_room(const char *name, size_t length) {
     return found;
 }
 
-// What stands after `"name":"`, up to the next quote.
+// Returns what follows `"name":"`, up to the next quote.
 static const char *field(const char *json, size_t size, const char *name, size_t *length) {
     const char *value = memmem(json, size, name, strlen(name));
     if (!value) return NULL;
@@ -134,7 +134,7 @@ static void say(device *to, const char *text) {
     write_out(to, bytes, frame(bytes, 1, text, strlen(text)));
 }
 
-// MARK: What devices say
+// MARK: Messages from devices
 
 static void hello(device *from, const char *json, size_t size) {
     size_t length;
@@ -288,7 +288,7 @@ static void published(room *in, const char *payload, size_t size) {
         if (in->devices[i] != typist && in->devices[i]->open) deliver(in->devices[i], bytes, whole);
 }
 
-// Whoever has joined by now waits for this.
+// Acknowledges the joins that waited for the subscription.
 static void confirmed(room *in) {
     in->subscribed = true;
     for (int i = 0; i < in->count; i++) say(in->devices[i], "{\"id\":1,\"type\":\"ack\"}");
@@ -328,7 +328,7 @@ static redisContext *open_redis(long port) {
 
 // MARK: The loop
 
-// A hundredth of all devices, by their descriptors.
+// Pings one hundredth of all devices, selected by descriptor.
 static void ping(int sweep) {
     static const char bytes[] = {(char)0x89, 0};
     for (int fd = sweep; fd <= highest; fd += SWEEPS)

@@ -1,6 +1,6 @@
-// A script of the worker's, pipelined as fast as Redis takes it: what no worker can exceed.
+// Calls a worker's script as fast as Redis accepts it, pipelined: no worker can be faster.
 //
-// --script FILE   its text; --rooms N conversations, signals going round; --depth N in the pipeline; --count N in all
+// --script FILE   the script; --rooms N   conversations, in turn; --depth N   calls in flight; --count N   calls in all
 
 #include "floor.h"
 

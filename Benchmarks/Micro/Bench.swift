@@ -1,4 +1,4 @@
-// One run: the rows that are wanted, measured one by one and printed as they come.
+// One run: the selected rows, measured one by one and printed at once.
 
 import CAllocations
 import Foundation
@@ -18,9 +18,11 @@ struct Bench {
         only.map { name.contains($0) } ?? true
     }
 
+    /// Measures and prints a row, if it is selected.
+    ///
     /// - Parameters:
-    ///   - prepare: what is done before each sample, and not measured.
-    ///   - body: told the number of the call.
+    ///   - prepare: called before each sample, and not measured.
+    ///   - body: the measured operation. Its argument is the index of the call.
     mutating func row(_ name: String, prepare: () -> Void = {}, _ body: (Int) -> Void) {
         guard wants(name) else { return }
         let measured = Measurement(name, samples: samples, prepare: prepare, body)

@@ -1,9 +1,9 @@
-// What an app calls often: edits of a text field, and texts for its views.
+// What an app does often: edits of a text field, and texts for its views.
 
 import Foundation
 import RollcallClient
 
-/// What everything else is measured beside.
+/// Measures the floors, with which everything else is compared.
 func measureFloors(_ bench: inout Bench) {
     let floor = Floor()
     bench.row("floor: a lock, and a look-up in a dictionary") { _ in keep(floor.lookUp()) }
@@ -19,13 +19,13 @@ func measureClient(_ bench: inout Bench) {
     }
 }
 
-/// Edits as they come while somebody types, and edits each of which begins or ends the typing.
+/// Measures edits during typing, and edits that start or end typing.
 private func measureEdits(_ bench: inout Bench) {
     let client = RollcallClient(url: "ws://127.0.0.1:1/v1/connect", device: "phone") { "alice" }
     let input = client.typingInput(in: "c42")
     let text = String(repeating: "Lorem ipsum dolor sit amet, ", count: 20)
     input.edited(text)
-    // The client's own thread takes up what it was told, so that no queue of thousands is measured.
+    // Lets the client's own thread process its queue, so that no queue of thousands is measured.
     let rest = { _ = usleep(2000) }
     bench.row("an edit while typing", prepare: rest) { _ in input.edited(text) }
     bench.row("an edit that begins or ends the typing", prepare: rest) {

@@ -1,4 +1,4 @@
-// Messages as both ends read and write them, and changes as Redis hands them on.
+// Messages as both ends read and write them, and changes as Redis publishes them.
 
 import RollcallClient
 import RollcallModel
@@ -20,7 +20,7 @@ private let presence = Presence(
     user: "bob", status: .online, lastSeen: Timestamp(milliseconds: 1_784_599_990_000),
     updatedAt: Timestamp(milliseconds: 1_784_599_990_000), version: 1_784_599_990_000)
 
-/// Messages such as most are.
+/// Typical messages.
 enum Sample {
     static let signal = #"{"type":"typing","conversation":"c42","typing":true}"#
     static let change = #"{"user":"alice","typing":true,"expires_in":3000,"at":1784599990000}"#

@@ -1,4 +1,4 @@
-// What a shard decides most often: signals, typing that is published, typing that ends by itself, presence.
+// A shard's most frequent decisions: signals, published typing, the expiry of typing, presence.
 
 import RollcallClient
 import RollcallCore
@@ -24,7 +24,7 @@ private func measureSignals(_ bench: inout Bench) {
     bench.row("a signal that the throttle holds back") { _ in keep(stage.received(signal, on: alice)) }
 }
 
-/// One of them begins to type and ceases, again and again, and all others are told.
+/// One user starts and stops typing repeatedly, and all others are notified.
 private func measureTyping(_ bench: inout Bench, people: Int) {
     let stage = ShardStage()
     for number in 0..<people { stage.say(.join("c42", presence: false), on: stage.enter(user(number))) }
@@ -35,7 +35,7 @@ private func measureTyping(_ bench: inout Bench, people: Int) {
     }
 }
 
-/// As many rooms as a sample has calls, in each of which somebody falls silent at a moment of their own.
+/// Uses as many rooms as a sample has calls. In each, a user's typing expires at a different moment.
 private func measureExpiry(_ bench: inout Bench) {
     let stage = ShardStage()
     let rooms = (0..<Measurement.calls).map { try! ConversationID("c\($0)") }
@@ -43,7 +43,7 @@ private func measureExpiry(_ bench: inout Bench) {
         stage.say(.join(room, presence: false), on: stage.enter(user(number)))
     }
     let type = {
-        // Nothing else is due meanwhile, as the end of the time for a hello.
+        // Lets other deadlines pass, such as the time limit for a hello.
         stage.pass(.seconds(10))
         stage.settle(stage.timePassed())
         for room in rooms {
@@ -70,7 +70,7 @@ private func measurePresence(_ bench: inout Bench) {
 
 private func user(_ number: Int) -> UserID { try! UserID("user\(number)") }
 
-/// - Returns: the one action that an event here is to end in, whoever hears of it.
+/// Returns the one action in which an event must result here, independent of the number of recipients.
 private func one(_ actions: [ShardAction]) -> ShardAction {
     guard actions.count == 1 else { preconditionFailure("\(actions.count) actions, where there should be one") }
     return actions[0]

@@ -1,12 +1,11 @@
-// How each thing is measured: beside a floor, sample by sample, so that a slow or busy machine changes both; and by
-// medians, so that what the machine does now and then changes neither.
+// How each operation is measured: together with a floor in each sample, so that a slow or busy machine affects both,
+// and by medians, so that occasional disturbances affect neither.
 
 import CAllocations
 import Foundation
 import Synchronization
 
-/// What any call costs that looks something up where other threads might too: a lock without contention, and a look-up
-/// in a dictionary.
+/// The floor: what any call costs that looks up shared state, with an uncontended lock and a dictionary lookup.
 struct Floor: ~Copyable {
     private let table = Mutex(Dictionary(uniqueKeysWithValues: (0..<64).map { ("c\($0)", $0) }))
 
@@ -16,22 +15,22 @@ struct Floor: ~Copyable {
     }
 }
 
-/// What one thing costs.
+/// The cost of one operation.
 struct Measurement {
-    /// In each sample.
+    /// The number of calls in each sample.
     static let calls = 1000
 
     let name: String
-    /// The median of a call.
+    /// The median time of a call.
     private(set) var nanoseconds = 0.0
-    /// The median of its ratio to the floor in the same sample.
+    /// The median of the ratio to the floor in the same sample.
     private(set) var floors = 0.0
-    /// Of one call, on the calling thread.
+    /// The median number of allocations of a call, on the calling thread.
     private(set) var allocations = 0.0
 
     /// - Parameters:
-    ///   - prepare: what is done before each sample, and not measured.
-    ///   - body: told the number of the call.
+    ///   - prepare: called before each sample, and not measured.
+    ///   - body: the measured operation. Its argument is the index of the call.
     init(_ name: String, samples count: Int, prepare: () -> Void, _ body: (Int) -> Void) {
         self.name = name
         let floor = Floor()
@@ -51,7 +50,7 @@ struct Measurement {
 
     var shownAllocations: String { String(format: "%.1f", allocations) }
 
-    /// Nanoseconds a call.
+    /// Returns the time of a call in nanoseconds.
     private static func time(_ body: (Int) -> Void) -> Double {
         let time = ContinuousClock().measure { for number in 0..<calls { body(number) } }
         return time / .nanoseconds(1) / Double(calls)
@@ -62,7 +61,7 @@ struct Measurement {
     }
 }
 
-/// Makes the compiler believe that a value is used.
+/// Keeps the compiler from removing the computation of a value.
 @inline(never)
 func keep<Value>(_ value: Value) {
     withExtendedLifetime(value) {}

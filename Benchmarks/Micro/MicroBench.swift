@@ -1,5 +1,6 @@
-// `micro-bench`: what the client costs an app, what messages cost both ends, and what a worker decides and reads most
-// often, in nanoseconds and allocations. Allocations are the same on any machine: CI holds them to a table.
+// `micro-bench`: measures what the client costs an app, what messages cost both ends, and what a worker most often
+// decides and reads, in nanoseconds and allocations. Allocations are the same on every machine, so CI compares them
+// with a table.
 
 import ArgumentParser
 import CAllocations

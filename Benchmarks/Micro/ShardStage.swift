@@ -1,4 +1,4 @@
-// A shard by itself, whose every question is answered at once by a Redis in memory, on a clock that is moved by hand.
+// A single shard whose requests an in-memory Redis answers at once, on a clock that is moved by hand.
 
 import RedisTwin
 import RollcallClient
@@ -12,7 +12,7 @@ final class ShardStage {
 
     init() {
         var settings = ShardSettings()
-        // Thousands of calls come as from one client.
+        // Thousands of calls come from one client.
         settings.limits.messageRate = .max
         settings.limits.messageBurst = .max
         settings.presenceCoalesce = .zero
@@ -26,9 +26,9 @@ final class ShardStage {
                 clock: RedisClock(time: time, sent: now), at: now))
     }
 
-    // MARK: Getting there
+    // MARK: Preparation
 
-    /// A device is welcome, and its presence stands.
+    /// Connects a device, and waits until its presence is written.
     func enter(_ user: UserID) -> SessionKey {
         let key = shard.connected(at: now)
         say(.hello(.init(token: user.text, device: "phone", state: .active)), on: key)
@@ -39,7 +39,7 @@ final class ShardStage {
         settle(received(ClientRequest(message, id: nil), on: key))
     }
 
-    /// Carries out what is asked for, and what follows from it, until all is quiet.
+    /// Performs these actions and everything that follows from them.
     func settle(_ actions: [ShardAction] = []) {
         var actions = actions
         repeat {
@@ -61,7 +61,7 @@ final class ShardStage {
         }
     }
 
-    // MARK: What is measured
+    // MARK: Measured operations
 
     func pass(_ duration: Duration) { now = now + duration }
 

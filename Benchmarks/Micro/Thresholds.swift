@@ -1,5 +1,5 @@
-// How often each thing may allocate, by a table that is committed. What is measured and what the table names are the
-// same things, so that nothing drops out of it unseen.
+// How many allocations each operation may cause, by a committed table. Every measured operation must have a line and
+// every line must be measured, so that none is lost unnoticed.
 
 import Foundation
 
@@ -9,13 +9,13 @@ struct Thresholds {
         var description: String { "the table has a line that is no number and a new name: \(line)" }
     }
 
-    /// What makes no difference: a table that grows among a thousand calls.
+    /// Differences below this are ignored: a table may grow once in a thousand calls.
     private static let margin = 0.1
 
     private var allowed: [String: Double] = [:]
 
-    /// - Parameter text: a line for each: the allocations of one call, and the name. Lines that begin with `#` are for
-    ///   people.
+    /// - Parameter text: a line for each operation: the number of allocations per call, and the name. Lines that begin
+    ///   with `#` are comments.
     init(text: String) throws {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let parts = line.split(separator: " ", maxSplits: 1)
@@ -25,14 +25,14 @@ struct Thresholds {
         }
     }
 
-    /// A sentence for each thing that is not as the table says.
+    /// A sentence for each deviation from the table.
     func complaints(about bench: Bench) -> [String] {
         let unmeasured = Set(allowed.keys).subtracting(bench.measurements.map(\.name)).filter(bench.wants)
         return bench.measurements.compactMap(complaint)
             + unmeasured.sorted().map { "“\($0)” has a line, and nothing of that name is measured" }
     }
 
-    /// A sentence for each line that allows more than is needed by now.
+    /// A sentence for each line whose number can be lowered.
     func savings(of bench: Bench) -> [String] {
         bench.measurements.compactMap { measured in
             guard let most = allowed[measured.name], measured.allocations <= most - Self.margin else { return nil }

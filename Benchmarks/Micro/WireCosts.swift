@@ -1,5 +1,5 @@
-// What a worker does with bytes: a client's frame taken apart, a message of Redis brought to the topic that it is about,
-// a frame made for all sockets that it goes to.
+// What a worker does with bytes: it decodes a client's frame, passes a message from Redis to its topic, and encodes a
+// frame for all its recipients.
 
 import Logging
 import NIOCore
@@ -27,14 +27,14 @@ private func measureFrames(_ bench: inout Bench) {
     bench.row("a typing message as a frame") { _ in keep(ServerFrame(Sample.typing)) }
 }
 
-/// A short text as a client sends it.
+/// Returns a short text frame as a client sends it.
 private func maskedFrame(_ text: String) -> ByteBuffer {
     let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
     let payload = text.utf8.enumerated().map { $1 ^ mask[$0 % 4] }
     return ByteBuffer(bytes: [0x81, 0x80 | UInt8(payload.count)] + mask + payload)
 }
 
-/// A connection that a server seems to have welcomed, and that has confirmed a channel.
+/// Measures a connection that a server seems to have accepted, with one confirmed channel.
 private func measurePushes(_ bench: inout Bench) {
     let town = Topic.typing("c42")
     let channel = KeyNames().channel(of: town)

@@ -1,12 +1,12 @@
-// What a process has used of the machine, as Linux counts it.
+// The processor time and memory of a process, as counted by Linux.
 
 import Foundation
 
 /// Processor time and memory.
 struct Cost {
-    /// Seconds of processor time, user and kernel.
+    /// Processor time in seconds, user and kernel.
     var seconds: Double
-    /// Bytes in memory that are the process's own; the kernel's for its sockets are not among them.
+    /// Resident memory of the process in bytes, without the kernel's memory for its sockets.
     var memory: Double
 
     static let none = Cost(seconds: 0, memory: 0)
@@ -15,9 +15,9 @@ struct Cost {
         (self.seconds, self.memory) = (seconds, memory)
     }
 
-    /// Of all its threads, those that have ended too; in hundredths of a second.
+    /// Reads the cost of a process, including ended threads. Processor time has a resolution of 10 ms.
     init(of pid: Int32) {
-        // The name stands in parentheses and may have spaces in it; user and system time are the 12th and 13th behind it.
+        // The name is in parentheses and may contain spaces. User and system time are the 12th and 13th words after it.
         let words = Self.text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
         seconds = words.dropFirst(11).prefix(2).compactMap { Double($0) }.reduce(0, +) / 100
         let resident = Self.text("/proc/\(pid)/status").firstMatch(of: #/VmRSS:\s+(\d+) kB/#)
@@ -35,5 +35,5 @@ struct Cost {
     }
 }
 
-/// Seconds since some moment, which never move back.
+/// The time on a monotonic clock, in seconds.
 func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }

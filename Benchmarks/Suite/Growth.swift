@@ -1,17 +1,16 @@
-// How cost grows with what a deployment has ever more of. A worker that is as good with many as with few has the same
-// figure in each column.
+// How the cost of one thing grows with the number of things. If it does not, the figures in all columns are equal.
 
-/// One thing of which there may be few or many.
+/// Measurements of one cost at several sizes.
 struct Growth {
-    /// What there is more of.
+    /// What is increased.
     let of: String
     /// What is measured.
     let what: String
     let steps: [(size: Int, workload: any Workload)]
 
     /// - Parameters:
-    ///   - size: what becomes of a usual size.
-    ///   - seconds: what becomes of a usual time.
+    ///   - size: scales a default size.
+    ///   - seconds: scales a default duration.
     static func all(_ size: (Int) -> Int, _ seconds: (Double) -> Double) -> [Growth] {
         let (short, long) = (seconds(2), seconds(10))
         func growth(
@@ -42,7 +41,7 @@ struct Growth {
     }
 }
 
-/// What came of it.
+/// The results at all sizes.
 struct GrowthRow: Encodable {
     struct Step: Encodable {
         let size: Int
@@ -54,7 +53,7 @@ struct GrowthRow: Encodable {
     let unit: String
     var steps: [Step] = []
 
-    /// Its line of a Markdown table.
+    /// The row of a Markdown table.
     var line: String {
         let figures = steps.map { "\(Row.text(median($0.samples.map(\.value)))) (\($0.size))" }
         return "| \(of) | \(what), \(unit) | \(figures.joined(separator: " · ")) |"

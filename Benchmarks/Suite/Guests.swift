@@ -1,10 +1,10 @@
-// Devices that say what they have to say at the beginning, and from then on only answer pings.
+// Devices that send messages only at the beginning, and then only answer pings.
 
 import RollcallLoad
 
-/// Many devices of one stand, each another user's.
+/// Many devices at one stand, each of another user.
 final class Guests {
-    /// As many handshakes at a time as a server accepts without a queue that overflows.
+    /// How many handshakes to run at a time: as many as a server accepts without overflowing a queue.
     private static let atOnce = 200
 
     private var crowd: Crowd
@@ -15,9 +15,9 @@ final class Guests {
         crowd = try Crowd()
     }
 
-    /// Connects them all, and waits until each has heard so many acknowledgements.
+    /// Connects the devices, and waits until each has received this many acknowledgements.
     ///
-    /// - Parameter saying: what a device says, by its number.
+    /// - Parameter saying: returns what a device sends, by its number.
     func gather(_ count: Int, at stand: Stand, acknowledgements: Int, saying: (Int) -> [UInt8]) throws {
         let (first, settled) = (crowd.count, acknowledged)
         var deadline = now() + 10
@@ -36,7 +36,7 @@ final class Guests {
         }
     }
 
-    /// Says something from one device, and waits for its acknowledgement.
+    /// Sends a message from one device, and waits for its acknowledgement.
     func ask(_ bytes: [UInt8], from number: Int) throws {
         let (before, deadline) = (acknowledged, now() + 10)
         crowd.send(bytes, from: number)
@@ -46,13 +46,13 @@ final class Guests {
         }
     }
 
-    /// Does nothing but answer pings.
+    /// Only answers pings for this time.
     func rest(seconds: Double) {
         let end = now() + seconds
         while now() < end { turn(milliseconds: 100) }
     }
 
-    /// All crash.
+    /// Ends all connections without a close frame.
     func leave() {
         for number in 0..<crowd.count { crowd.drop(number) }
     }

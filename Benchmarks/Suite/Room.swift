@@ -1,29 +1,29 @@
-// One conversation full of devices, each another user's, spread over a stand's servers.
+// One conversation with devices of different users, spread over the servers of a stand.
 
 import RollcallClient
 import RollcallLoad
 import RollcallModel
 
-/// Devices that have said hello and joined the same conversation.
+/// Devices that have sent their hello and joined the same conversation.
 final class Room {
-    /// A typing message that has come.
+    /// A received typing message.
     struct Heard {
         let device: Int
-        /// How many people type, as the message says.
+        /// The number of typing users in the message.
         let typing: Int
-        /// In seconds, see ``now()``.
+        /// When it arrived, in seconds; see ``now()``.
         let at: Double
     }
 
     private static let conversation: ConversationID = "room"
-    /// How every typing message of this conversation begins: fields stand in alphabetical order.
+    /// The beginning of every typing message of this conversation: fields are in alphabetical order.
     private static let beginning = Array(#"{"conversation":"room","count":"#.utf8)
     private static let typing = [false, true].map { DeviceFrame.message(.typing(conversation, $0)) }
 
     private var crowd: Crowd
     private var joined = 0
     private(set) var bytes = 0
-    /// What has come and was not looked at.
+    /// Messages that arrived and were not returned yet.
     private var heard: [Heard] = []
 
     init(_ stand: Stand, people: Int) throws {
@@ -33,21 +33,21 @@ final class Room {
             _ = try crowd.connect(to: stand.addresses[number % stand.addresses.count])
             let hello = ClientMessage.Hello(token: "user\(number)", device: "phone")
             crowd.send(DeviceFrame.message(.hello(hello)) + join, from: number)
-            // As many at a time as a server accepts without a queue that overflows.
+            // As many at a time as a server accepts without overflowing a queue.
             if number % 100 == 99 { try wait(for: "devices to join") { $0.joined > number } }
         }
         try wait(for: "devices to join") { $0.joined == people }
-        // Everybody's first picture of the room.
+        // Skips the first typing message to each device.
         _ = listen(milliseconds: 200)
         heard = []
     }
 
-    /// A device's user starts typing, or stops.
+    /// Starts or stops the typing of a device's user.
     func type(_ isTyping: Bool, on device: Int) {
         crowd.send(Self.typing[isTyping ? 1 : 0], from: device)
     }
 
-    /// What comes until something has, at most so long.
+    /// Returns the messages that arrive until something happens, at most for this time.
     func listen(milliseconds: Int) -> [Heard] {
         heard.removeAll(keepingCapacity: true)
         turn(milliseconds)

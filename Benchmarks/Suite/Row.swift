@@ -1,4 +1,4 @@
-// What came of a workload, over all rounds.
+// The results of a workload, over all rounds.
 
 import Foundation
 
@@ -7,11 +7,12 @@ struct Row: Encodable {
     let name: String
     let unit: String
     let target: Target
-    /// Empty where there is no floor.
+    /// Empty if there is no floor.
     var floor: [Sample] = []
     var rollcall: [Sample] = []
 
-    /// Of each round, so that what a slow moment of the machine does to both is not counted; `nil` without a floor.
+    /// The median of each round's ratio, so that a slow moment of the machine affects both sides; `nil` without a
+    /// floor.
     var ratio: Double? {
         floor.isEmpty ? nil : median(zip(rollcall, floor).map { $0.value / $1.value })
     }
@@ -23,7 +24,7 @@ struct Row: Encodable {
         }
     }
 
-    /// Its line of a Markdown table.
+    /// The row of a Markdown table.
     var line: String {
         let wanted =
             switch target {
@@ -62,7 +63,7 @@ func median(_ values: [Double]) -> Double {
     return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }
 
-/// The smallest value that a part of all do not exceed.
+/// The smallest value that this fraction (0 to 1) of all values do not exceed.
 func percentile(_ part: Double, of values: [Double]) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return .nan }

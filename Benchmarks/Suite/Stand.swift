@@ -1,13 +1,13 @@
-// One side of a comparison: a Redis of its own, and the servers beside it, be they ours or the floor's.
+// One side of a comparison: its own Redis, and its servers, which are Rollcall's workers or the floor's.
 
 import Foundation
 import Harness
 import RollcallLoad
 import TestSupport
 
-/// Servers that devices can connect to, all gone with the value.
+/// Servers for devices to connect to. They end with this value.
 struct Stand {
-    /// Which side it is.
+    /// The two sides of a comparison.
     enum Side: String, CaseIterable, Encodable {
         case floor, rollcall
     }
@@ -15,20 +15,20 @@ struct Stand {
     let side: Side
     let redis: RedisServer
     let servers: [ChildProcess]
-    /// Where each server listens.
+    /// The address of each server.
     let addresses: [Crowd.Address]
-    /// Where each worker's admin port listens.
+    /// The admin port of each worker.
     let adminPorts: [Int]
 
-    /// Nothing that bounds or delays a device, since the floor knows no such thing.
+    /// Settings without limits or delays, since the floor has none.
     static let unbounded = [
         "typing.throttle": "0s", "typing.coalesce": "0s", "limits.message_rate": "100000",
         "limits.message_burst": "1000000", "log.level": "warning",
     ]
 
     /// - Parameters:
-    ///   - settings: of the workers, over those that let them do as the floor does; `nil` leaves every default.
-    ///   - floor: what the floor's servers are told.
+    ///   - settings: settings of the workers, in addition to ``unbounded``; `nil` for the defaults only.
+    ///   - floor: further arguments for the floor's servers.
     init(
         _ side: Side, servers count: Int, settings: [String: String]? = [:], floor: [String] = []
     ) async throws {
@@ -65,16 +65,16 @@ struct Stand {
         return port
     }
 
-    /// What all of its processes have cost so far.
+    /// The cost of all processes so far.
     var cost: Cost { serverCost + redisCost }
 
-    /// Redis's part of it.
+    /// The cost of Redis alone.
     var redisCost: Cost { Cost(of: redis.process.pid) }
 
-    /// The same without Redis.
+    /// The cost without Redis.
     var serverCost: Cost { servers.map { Cost(of: $0.pid) }.reduce(.none, +) }
 
-    /// How many commands that write Redis has seen, heartbeats' among them.
+    /// The number of write commands that Redis has processed, including those of heartbeats.
     func redisWrites() async throws -> Int {
         let statistics = try await redis.cli("info", "commandstats")
         return statistics.matches(

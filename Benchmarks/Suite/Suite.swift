@@ -1,4 +1,4 @@
-// The whole suite: every workload against its floor, as a table and as JSON.
+// The whole suite: every workload and its floor, as a table and as JSON.
 
 import ArgumentParser
 import Foundation
@@ -91,7 +91,7 @@ struct Suite: AsyncParsableCommand {
         try encoder.encode(rows).write(to: URL(filePath: json))
     }
 
-    /// At once, even where the output is no terminal.
+    /// Writes at once, even if the output is not a terminal.
     private func say(_ line: String, on output: FileHandle) {
         output.write(Data("\(line)\n".utf8))
     }
@@ -101,7 +101,7 @@ struct Suite: AsyncParsableCommand {
         return try name.contains(Regex(only))
     }
 
-    /// In turns.
+    /// Measures both sides in turns.
     private func measure(_ workload: any Workload, on sides: [Stand.Side]) async throws -> [Stand.Side: [Sample]] {
         var ready: [(side: Stand.Side, measurable: any Measurable)] = []
         for side in sides {
@@ -116,7 +116,7 @@ struct Suite: AsyncParsableCommand {
     }
 }
 
-/// What was to be measured did not happen.
+/// A measurement failed.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 

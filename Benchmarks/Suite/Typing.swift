@@ -1,16 +1,16 @@
-// Typing that nobody looks at, so that only its way through a worker and Redis is measured.
+// Typing without observers, so that only its way through a worker and Redis is measured.
 
 import RollcallClient
 import RollcallLoad
 import RollcallModel
 
-/// People who type alone, each in a room of their own.
+/// Users who type, each alone in a room.
 final class Typing {
     private var crowd: Crowd
     private var ready = 0
     private let frames: [[UInt8]]
 
-    /// - Parameter addresses: of the workers, on which they are spread.
+    /// - Parameter addresses: the workers over which the users are spread.
     init(at addresses: [Crowd.Address], rooms count: Int) throws {
         crowd = try Crowd()
         let rooms = (0..<count).compactMap { try? ConversationID("room\($0)") }
@@ -24,7 +24,7 @@ final class Typing {
         while ready < rooms.count { ready += try acknowledged { _, _ in } }
     }
 
-    /// As fast as they are taken: where one is acknowledged, the next is sent.
+    /// Sends signals as fast as they are accepted: each acknowledgement triggers the next signal.
     func signal(_ count: Int) throws {
         var (sent, done) = (0, 0)
         for number in 0..<frames.count {
@@ -41,7 +41,7 @@ final class Typing {
         }
     }
 
-    /// At a steady rate, room after room, whether or not those before are acknowledged.
+    /// Sends signals at a constant rate, room after room, even if earlier ones are not acknowledged yet.
     func signal(_ count: Int, aSecond rate: Double) throws {
         let start = now()
         var (sent, done) = (0, 0)

@@ -1,9 +1,9 @@
-// Somebody who was there before, and goes on typing to somebody else while a server is busy with others.
+// Two users who were there before, and keep typing to each other while a server is busy with others.
 
 import Foundation
 import Synchronization
 
-/// Two people in a room, on a thread of their own.
+/// Two users in a room, on a separate thread.
 final class Witness: Sendable {
     private let flag: Flag
     private let result: Task<[Double], any Error>
@@ -23,13 +23,14 @@ final class Witness: Sendable {
 
     /// Ends the typing.
     ///
-    /// - Returns: how long each signal took, in seconds.
+    /// - Returns: the latency of each signal, in seconds.
     func end() async throws -> [Double] {
         flag.value.store(true, ordering: .relaxed)
         return try await result.value
     }
 
-    /// Twenty signals a second; a late one does not delay the count of the next.
+    /// Sends 20 signals per second. Latency counts from when a signal was due, so a late one does not hide that of the
+    /// next.
     private static func type(in room: Room, until over: Flag) throws -> [Double] {
         var latencies: [Double] = []
         var (next, isTyping) = (now(), true)
@@ -52,7 +53,7 @@ final class Witness: Sendable {
         let value = Atomic(false)
     }
 
-    /// The room goes to the thread, and nobody else has it from then on.
+    /// Passes the room to the thread, which alone uses it from then on.
     private struct Box: @unchecked Sendable {
         let room: Room
         init(_ room: Room) { self.room = room }

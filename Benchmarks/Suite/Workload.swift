@@ -1,41 +1,41 @@
-// What is measured: each workload on the floor and on ours, in turns, so that whatever else the machine does strikes
+// What is measured: each workload on the floor and on Rollcall, in turns, so that other load on the machine affects
 // both.
 
 /// One thing to measure.
 protocol Workload: Sendable {
-    /// What it is, in a few words.
+    /// A short description.
     var name: String { get }
-    /// What the figure is counted in; less is better.
+    /// The unit of the value. Less is better.
     var unit: String { get }
 
-    /// Makes a side ready.
+    /// Prepares a side.
     ///
-    /// - Returns: `nil` if there is nothing to measure on it.
+    /// - Returns: `nil` if there is nothing to measure on this side.
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)?
 }
 
-/// A workload of which something is wanted: a row of the table.
+/// A workload with a target: a row of the table.
 protocol TargetedWorkload: Workload {
     var target: Target { get }
 }
 
-/// What is wanted of a workload.
+/// The target of a workload.
 enum Target: Encodable {
-    /// At most so many times the floor.
+    /// At most this many times the floor.
     case ratio(Double)
-    /// At most so much, whatever the floor.
+    /// At most this value, independent of the floor.
     case value(Double)
 }
 
-/// A side that is ready to be measured, again and again.
+/// A side that can be measured repeatedly.
 protocol Measurable {
     func measure() async throws -> Sample
 }
 
-/// What one round gave.
+/// The result of one round.
 struct Sample: Encodable {
-    /// The figure that counts.
+    /// The main value.
     var value: Double
-    /// Others worth having, by name.
+    /// Additional values, by name.
     var details: [String: Double] = [:]
 }

@@ -143,7 +143,7 @@ def connections(redis, count=500):
     for client in clients:
         client.socket.sendall(b"PING\r\n")
     time.sleep(5)
-    # By now their buffers have shrunk to what a quiet connection has.
+    # By now their buffers have shrunk to the size of an idle connection's.
     yield "a connection", "KiB", (told(redis, "memory", "used_memory") - before) / count / KIB
     for client in clients:
         client.socket.close()

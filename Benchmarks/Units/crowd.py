@@ -60,7 +60,7 @@ class Crowd:
 
     def __init__(self, worker, count, is_encrypted=False):
         self.worker, self.count, self.devices = worker, count, []
-        # Whoever it is: this is about what a connection costs.
+        # The certificate is not verified: only the cost of a connection is measured.
         self.tls = ssl._create_unverified_context() if is_encrypted else None  # noqa: S323
 
     async def connect(self):

@@ -12,15 +12,15 @@ MICRO, KIB, GIB, GIGABIT = 1e-6, 2**10, 2**30, 1e9 / 8
 class Life:
     """What people do in a busy hour of a chat app: how often one device does it in a second."""
 
-    messages = 1 / 300          # somebody writes one every five minutes:
+    messages = 1 / 300          # a user writes one every five minutes
     signals = 5 * messages      # a start, three renewals and a stop,
-    turns = 3 * messages        # of which the first and the last are shown, and between them once that it goes on
-    looks = 2 / 600             # away and back, every ten minutes
-    visits = 1 / 1800           # half an hour each: a connection, and its loss
+    turns = 3 * messages        # sent to observers: the start, the stop, and one repetition in between
+    looks = 2 / 600             # idle and active again, every ten minutes
+    visits = 1 / 1800           # half an hour each, with one connection and its loss
     deploys = 1 / 3600          # all workers are replaced within an hour
     audit = 1 / 300             # each record is read every five minutes
     watched, rooms, room = 20, 2, 10
-    known = 4                   # users of whom there is a record, for one who is here
+    known = 4                   # users with a record, for each who is connected
 
 
 class Worker:
@@ -38,7 +38,7 @@ class Redis:
     connect, watch, join, loss = 36, 4, 25, 65
     signal, look, hears, audit = 32, 40, 4, 10
     ping, heartbeat, lease, slots = 15, 24, 0.7, 60
-    listing = 12                # of a connection and its loss: the part of the list, which lies with the leases
+    listing = 12                # of a connection and its loss: the worker's list, which is stored with the leases
     record, channel, subscription, connection = 700, 274, 128, 2_300
     used = 0.5
 
@@ -56,15 +56,15 @@ class Plan:
 
     def __init__(self, devices):
         self.devices = devices
-        # Fewer and larger workers the more devices there are: what they cost each other grows with their square.
+        # More devices use fewer and larger workers: what workers cost each other grows with the square of their number.
         self.size, self.cores = (50_000, 2) if devices <= 2e6 else (100_000, 4) if devices <= 2e7 else (400_000, 16)
-        # One in ten may be away.
+        # One worker in ten may be missing.
         self.workers = math.ceil(devices / self.size * 1.1)
         self.signals = devices * Life.signals
         self.connects = devices * (Life.visits + Life.deploys)
         self.looks = devices * Life.looks
         written = self.looks + 2 * self.connects
-        # In so many event loops hardly two of those who look on share one.
+        # With so many event loops, two observers hardly ever share one.
         self.heard = self.signals * Life.room + written * Life.watched
         shown = self.looks + 2 * devices * Life.visits
         self.told = devices * Life.turns * (Life.room - 1) + shown * Life.watched

@@ -24,9 +24,9 @@ from deployment import Redis, Worker, stopping  # noqa: E402
 from meter import Meter  # noqa: E402
 
 REST = 10
-# So many a second keep a worker about half busy; far fewer would mostly measure how it wakes up.
+# This many per second keep a worker about half busy. Far fewer would mostly measure how it wakes up.
 RATE = 4_000
-# Event loops hand on what they counted once a second, and what was said has to arrive.
+# Event loops report their counts once a second, and the last messages must arrive.
 SETTLE = 2.5
 KIB = 1024
 
@@ -128,7 +128,7 @@ class Run:
         crowd, typists = self.crowd, self.crowd.typists()
 
         async def say(is_typing):
-            # Longer apart than the throttle.
+            # Longer than the throttle.
             pause = asyncio.ensure_future(asyncio.sleep(1.2))
             await crowd.say(typists, lambda number: crowd.typing(number, is_typing), RATE)
             await pause

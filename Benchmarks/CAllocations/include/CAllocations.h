@@ -1,4 +1,4 @@
-// Counts the allocations of the calling thread, by standing before the C library's own malloc.
+// Counts the allocations of the calling thread, by replacing the C library's malloc.
 
 #ifndef CALLOCATIONS_H
 #define CALLOCATIONS_H
@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Whether allocations are counted on this system: with glibc they are.
+/// Whether allocations are counted on this system. They are with glibc.
 bool allocations_are_counted(void);
 
-/// How often this thread has allocated so far.
+/// The number of allocations by this thread so far.
 uint64_t allocations_of_thread(void);
 
 #endif

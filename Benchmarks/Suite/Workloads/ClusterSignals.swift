@@ -1,5 +1,5 @@
-// Signals through a cluster. What one costs must not grow with the number of primaries, for then more of them carry more.
-// The floor is Redis's own benchmark, which calls the same script on a cluster of the same size.
+// Typing signals through a cluster. The cost of one must not grow with the number of primaries; then more primaries
+// carry more signals. The floor is `redis-benchmark`, which calls the same script on a cluster of the same size.
 
 import Foundation
 import Harness
@@ -7,9 +7,9 @@ import RollcallLoad
 import RollcallRedis
 import TestSupport
 
-/// What a signal costs all primaries together, with people in many rooms on two workers.
+/// What a signal costs all primaries together, with users in many rooms on two workers.
 struct ClusterSignals: TargetedWorkload {
-    /// Of `redis-benchmark`: as many calls on their way at a time as ``Signals`` has.
+    /// Options of `redis-benchmark`: as many calls are in flight as with ``Signals``.
     private static let (connections, pipeline) = (50, 16)
 
     let primaries: Int
@@ -26,12 +26,12 @@ struct ClusterSignals: TargetedWorkload {
         }
     }
 
-    /// One `redis-benchmark` for each primary, in a room that lies there.
+    /// One `redis-benchmark` for each primary, in a room that is stored there.
     private struct Pipeline: Measurable {
         let set: RedisClusterSet
         let count: Int
         private let script: String
-        /// Of each primary.
+        /// One room for each primary.
         private var rooms: [String] = []
 
         init(_ set: RedisClusterSet, count: Int) async throws {
@@ -50,7 +50,7 @@ struct ClusterSignals: TargetedWorkload {
         }
 
         func measure() async throws -> Sample {
-            // Far away: the script bounds it.
+            // Far in the future: the script limits it.
             let expiry = Int(Date.now.timeIntervalSince1970 * 1_000) + 3_600_000
             let (start, before, parts) = (now(), set.costs, set.servers.count)
             let benchmarks = try zip(set.servers, rooms).map { server, room in
@@ -98,14 +98,14 @@ struct ClusterSignals: TargetedWorkload {
 }
 
 extension RedisClusterSet {
-    /// What each primary has cost so far.
+    /// The cost of each primary so far.
     fileprivate var costs: [Cost] { servers.map { Cost(of: $0.process.pid) } }
 }
 
 private func - (left: [Cost], right: [Cost]) -> [Cost] { zip(left, right).map { $0 - $1 } }
 
 extension Sample {
-    /// - Parameter costs: of each primary.
+    /// - Parameter costs: the cost of each primary.
     fileprivate init(_ count: Int, in seconds: Double, each costs: [Cost]) {
         let spent = costs.map(\.seconds)
         let all = spent.reduce(0, +)
@@ -113,7 +113,7 @@ extension Sample {
             value: all / Double(count) * 1e6,
             details: [
                 "signals a second": Double(count) / seconds,
-                // So few may be signalled that Linux counts nothing.
+                // With very few signals, Linux may count no processor time.
                 "the busiest primary's part": (spent.max() ?? 0) / max(all, 1e-9),
             ])
     }

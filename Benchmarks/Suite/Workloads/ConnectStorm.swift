@@ -2,13 +2,13 @@ import RollcallClient
 import RollcallLoad
 import RollcallModel
 
-/// Everybody connects at once, be it after a deploy: what each connection costs, and what those notice who are there
-/// already.
+/// All devices connect at once, for example after a deployment: the cost of each connection, and what users notice who
+/// are already there.
 struct ConnectStorm: TargetedWorkload {
     let devices: Int
     var name: String { "a storm of \(devices) connections, presence written and published: CPU of the worker, each" }
     let unit = "ms"
-    /// 6,000 a second and core.
+    /// 6,000 per second and core.
     let target = Target.value(1.0 / 6)
 
     func prepare(_ side: Stand.Side) -> (any Measurable)? {

@@ -1,8 +1,8 @@
-/// One room, every signal to everybody in it: processor time of all servers, Redis among them, for each delivery.
+/// One room in which every signal reaches all users: the processor time of all servers, including Redis, per delivery.
 struct FanOut: TargetedWorkload {
     var servers = 1
     let people: Int
-    /// How many signals are on their way at a time.
+    /// How many signals are in flight at a time.
     let outstanding: Int
     let seconds: Double
     var name: String { "fan-out, a room of \(people), \(outstanding) outstanding: CPU a delivery" }
@@ -44,9 +44,9 @@ struct FanOut: TargetedWorkload {
                 ])
         }
 
-        /// So many people start or stop at once, and everybody hears of all.
+        /// This many users start or stop at once, and all users see all changes.
         ///
-        /// - Returns: how many messages that took.
+        /// - Returns: the number of messages.
         private func burst(_ isTyping: Bool) throws -> Int {
             for typist in 0..<outstanding { room.type(isTyping, on: typist) }
             let deadline = now() + 5
@@ -67,8 +67,8 @@ struct FanOut: TargetedWorkload {
             return messages
         }
 
-        /// Whether a device has heard of all now. The floor tells of each signal by itself; we tell who types, in one
-        /// message or several.
+        /// Whether a device has now seen all changes. The floor sends each signal separately; Rollcall sends the set of
+        /// typing users, in one message or several.
         private func isLast(_ heard: Room.Heard, _ frames: Int, _ isTyping: Bool) -> Bool {
             let others = heard.device < outstanding ? outstanding - 1 : outstanding
             switch stand.side {

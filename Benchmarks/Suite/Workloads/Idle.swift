@@ -1,11 +1,10 @@
-// Devices that are only there, as in somebody's pocket: each watches twenty people, drawn at random, and has joined two
-// conversations of ten.
+// Devices that are connected and do nothing: each watches 20 random users and has joined two conversations of ten.
 
 import RollcallClient
 import RollcallLoad
 import RollcallModel
 
-/// What a worker keeps in memory for each; the kernel's part apart.
+/// The memory of a worker per device, without the kernel's.
 struct IdleMemory: TargetedWorkload {
     let devices: Int
     var name: String { "\(devices) idle devices: memory each" }
@@ -31,7 +30,7 @@ struct IdleMemory: TargetedWorkload {
     }
 }
 
-/// What a worker computes to find those that have vanished, at the default ping.
+/// The processor time of a worker for idle devices, at the default ping interval.
 struct IdleProcessor: TargetedWorkload {
     let devices: Int
     let seconds: Double
@@ -43,7 +42,7 @@ struct IdleProcessor: TargetedWorkload {
         Pockets(side: side, devices: devices, seconds: seconds)
     }
 
-    /// Anew each round: as many files as the devices of both sides have, a process may not open.
+    /// Prepared for each round: one process cannot open as many files as both sides have devices.
     private struct Pockets: Measurable {
         let side: Stand.Side
         let devices: Int
@@ -67,7 +66,7 @@ struct IdleProcessor: TargetedWorkload {
 }
 
 enum IdleDevice {
-    /// How many come for what a device says.
+    /// How many acknowledgements a device receives for what it sends.
     static let acknowledgements = 2
 
     static func saying(_ number: Int, of devices: Int) -> [UInt8] {

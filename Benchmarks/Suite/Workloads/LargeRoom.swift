@@ -1,5 +1,4 @@
-/// A room of very many, a good part of whom type at once, with every setting as it is by default: what nobody can read
-/// should cost little.
+/// A very large room in which many users type at once, with default settings. What nobody can read should cost little.
 struct LargeRoom: TargetedWorkload {
     let people: Int
     let typing: Int
@@ -26,7 +25,7 @@ struct LargeRoom: TargetedWorkload {
         let typing: Int
         let seconds: Double
 
-        /// The keys of all fall evenly over the time, each person's at their own moment.
+        /// All key presses are evenly spread over time, with each user at a different moment.
         func measure() throws -> Sample {
             let (before, start, bytes) = (stand.serverCost, now(), room.bytes)
             var key = 0

@@ -1,5 +1,5 @@
-// As many signals as a worker takes, from many people in many rooms, each with some on their way: Redis is what should
-// limit them, and the floor is the same script from C.
+// As many signals as a worker accepts, from many users in many rooms, each with several in flight. Redis should be the
+// limit; the floor is the same script called from C.
 
 import Foundation
 import Harness
@@ -9,9 +9,9 @@ import RollcallModel
 import RollcallRedis
 import TestSupport
 
-/// What a signal takes when as many come as can.
+/// The time per signal at the maximum rate.
 struct Signals: TargetedWorkload {
-    /// How many signals are on their way in each room.
+    /// How many signals are in flight in each room.
     static let outstanding = 4
 
     var rooms = 200

@@ -1,5 +1,5 @@
-// The presence of many people at once: over a socket, and over HTTP as a server asks; the floor reads the records from
-// Redis and looks at none of them.
+// The presence of many users at once, over a WebSocket, and over HTTP as a server requests it. The floor reads the
+// records from Redis without parsing them.
 
 import Harness
 import RollcallClient
@@ -7,7 +7,7 @@ import RollcallLoad
 import RollcallModel
 import TestSupport
 
-/// How long the first picture of many people takes.
+/// The time until the first presence of many users has arrived.
 struct Snapshots: TargetedWorkload {
     enum Way: String {
         case watch, http
@@ -22,7 +22,7 @@ struct Snapshots: TargetedWorkload {
     var target: Target { .ratio(way == .watch ? 1.5 : 2) }
 
     func prepare(_ side: Stand.Side) async throws -> (any Measurable)? {
-        // Of the same people again and again, which nobody does who is not measured.
+        // The same users are watched repeatedly, which would exceed the lookup budget of the default setting.
         let stand = try await Stand(.rollcall, servers: 1, settings: ["limits.watched_users": "100000"])
         let guests = try Guests()
         try guests.gather(users, at: stand, acknowledgements: 1) { number in
@@ -67,7 +67,7 @@ struct Snapshots: TargetedWorkload {
                 try guests.ask(watch, from: 0)
                 let took = now() - start
                 try guests.ask(unwatch, from: 0)
-                // Until Redis has taken that the worker leaves the channels, which is no part of a snapshot.
+                // Waits until the worker has unsubscribed in Redis, which is not part of a snapshot.
                 guests.rest(seconds: 0.02)
                 return took
             }

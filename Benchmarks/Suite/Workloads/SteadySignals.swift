@@ -1,8 +1,8 @@
-/// Signals at a steady rate, through one worker: what each costs when there are few, and when there are many.
+/// Signals at a constant rate through one worker: the cost of each, at low and at high rates.
 struct SteadySignals: Workload {
     private static let rooms = 200
 
-    /// Signals a second.
+    /// Signals per second.
     let rate: Int
     let seconds: Double
     var name: String { "\(rate) signals a second through one worker: CPU each" }

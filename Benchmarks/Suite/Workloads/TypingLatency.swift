@@ -1,5 +1,5 @@
-/// From the write at one device to the whole frame at others, on two servers over one Redis, at twenty signals a second:
-/// what people notice.
+/// The latency that users notice: from the write at one device to the complete frame at others, on two servers over one
+/// Redis, at 20 signals per second.
 struct TypingLatency: TargetedWorkload {
     let people: Int
     let signals: Int
@@ -25,7 +25,8 @@ struct TypingLatency: TargetedWorkload {
             var latencies: [Double] = []
             var next = now()
             for signal in 0..<signals {
-                // Waiting in the kernel wakes up late by up to a millisecond; the last one is spun.
+                // Waiting in the kernel may end up to a millisecond late, so the last millisecond is spent in a busy
+                // loop.
                 while now() < next { _ = room.listen(milliseconds: Int((next - now()) * 1_000)) }
                 next += Self.period
                 latencies += try hearing(of: signal % 2 == 0)
@@ -35,7 +36,7 @@ struct TypingLatency: TargetedWorkload {
                 details: ["p99": percentile(0.99, of: latencies) * 1_000])
         }
 
-        /// Only those on the other server count: every second device.
+        /// Sends a change, and returns its latency for devices on the other server: every second device.
         private func hearing(of isTyping: Bool) throws -> [Double] {
             var latencies: [Double] = []
             let sent = now()
