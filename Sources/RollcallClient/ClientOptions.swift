@@ -29,8 +29,8 @@ public struct ClientOptions: Sendable {
     /// the conversation's member list is shown.
     ///
     /// The client calls this once for each user, on any thread, with at most eight calls at a time, and keeps the
-    /// result at least while the name is shown. A call that takes longer than ``connectTimeout`` no longer delays the
-    /// others, and its result still counts. While the name is shown, the client calls again, after pauses that grow
+    /// result at least while the name is shown. A call that takes longer than ``connectTimeout`` is no longer one of
+    /// the eight, but its result still counts. While the name is shown, the client calls again, after pauses that grow
     /// from at most one second to at most five minutes. A call is cancelled once a later call for the same user has
     /// also taken too long, or once its result is no longer needed.
     public var names: (@Sendable (UserID) async -> String?)?

@@ -1,4 +1,4 @@
-/// A very large room in which many users type at once, with default settings. What nobody can read should cost little.
+/// A very large room in which many users type at once, with default settings. Updates that no user can follow should cost little.
 struct LargeRoom: TargetedWorkload {
     let people: Int
     let typing: Int

@@ -58,7 +58,7 @@ final class WebSocketHandler: ChannelInboundHandler {
         }
     }
 
-    /// A frame of a kind that RFC 6455 does not know; it asks for the connection to be failed.
+    /// A frame with an opcode that RFC 6455 reserves. The RFC requires that the connection then fails.
     struct ReservedOpcode: Error {}
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -87,7 +87,7 @@ final class WebSocketHandler: ChannelInboundHandler {
         flush()
     }
 
-    /// Masked, as a client must (RFC 6455, 5.3).
+    /// Writes a masked frame, as RFC 6455, 5.3 requires of clients.
     private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
         let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
         context?.write(wrapOutboundOut(frame), promise: nil)

@@ -22,7 +22,7 @@ package struct LoadBoard: Sendable {
 
     private var reports: [PartReport] { parts.compactMap { $0 } }
     private var seconds: Double { reports.map(\.seconds).max() ?? 0 }
-    /// Whether the measurement has begun.
+    /// Whether the measurement has started.
     package var isMeasured: Bool { seconds > 0 }
     private func sum(_ figure: KeyPath<Tally, Int>) -> Int { reports.reduce(0) { $0 + $1.tally[keyPath: figure] } }
 

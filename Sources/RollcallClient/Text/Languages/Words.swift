@@ -66,11 +66,11 @@ extension Language.Words {
         public var today: String
         /// Discreet, a day or more.
         public var earlier: String
-        /// Exact, under an hour: `{count}`.
+        /// Exact, under an hour: `{count}` minutes.
         public var minutesAgo: Forms
-        /// Exact, under a day: `{count}`.
+        /// Exact, under a day: `{count}` hours.
         public var hoursAgo: Forms
-        /// Exact, a day or more: `{count}`.
+        /// Exact, a day or more: `{count}` days.
         public var daysAgo: Forms
 
         public init(
