@@ -14,6 +14,8 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         /// No key goes with it, and the place where there may be one cannot be reached: nobody can say now.
         case keysUnavailable = "keys_unavailable"
         case badSignature = "bad_signature"
+        /// Its header says that it was issued for something else, such as `secevent+jwt`.
+        case wrongType = "wrong_type"
         case expired
         /// Its `nbf` or `iat` lies ahead, most often because the issuer's clock does: it is good later.
         case notYetValid = "not_yet_valid"
@@ -43,7 +45,8 @@ public struct AuthenticationError: Error, Hashable, Sendable {
     /// How the connection is closed.
     public var closeCode: CloseCode {
         switch code {
-        case .malformed, .unknownKey, .badSignature, .livesTooLong, .wrongIssuer, .wrongAudience, .wrongDevice:
+        case .malformed, .unknownKey, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,
+            .wrongDevice:
             .badToken
         case .expired: .tokenExpired
         case .noDevice: .badMessage

@@ -15,16 +15,27 @@ struct SignedToken {
     struct Header: Decodable {
         var alg: String
         var kid: String?
+        /// For what the token was issued, as a media type.
+        var typ: String?
         /// Whether the token has extensions that must be understood (RFC 7515 §4.1.11). We understand none.
         var isCritical: Bool
 
-        enum CodingKeys: CodingKey { case alg, kid, crit }
+        enum CodingKeys: CodingKey { case alg, kid, typ, crit }
 
         init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
             alg = try fields.decode(String.self, forKey: .alg)
             kid = try fields.decodeIfPresent(String.self, forKey: .kid)
+            typ = try fields.decodeIfPresent(String.self, forKey: .typ)
             isCritical = fields.contains(.crit)
+        }
+
+        /// Whether the token may open a session (RFC 8725 §3.11). An issuer signs other things with the same keys; what
+        /// is explicitly something else is no proof of who is calling. `application/` may be left out (RFC 7515 §4.1.9).
+        var isForSessions: Bool {
+            guard let type = typ?.lowercased() else { return true }
+            let prefix = "application/"
+            return ["jwt", "at+jwt"].contains(type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type)
         }
     }
 
@@ -60,6 +71,9 @@ struct SignedToken {
         }
         guard candidates.contains(where: { (try? $0.algorithm.verify(signature, signs: signed)) == true }) else {
             throw AuthenticationError(.badSignature, "the token's signature is wrong")
+        }
+        guard header.isForSessions else {
+            throw AuthenticationError(.wrongType, "the token's typ is neither JWT nor at+jwt")
         }
         guard let claims = try? JSONDecoder().decode(Claims.self, from: payload) else {
             throw AuthenticationError(.malformed, "a claim of the token is of the wrong kind")

@@ -1,5 +1,5 @@
-// Public keys from a JSON Web Key Set (RFC 7517): RS256, ES256 and EdDSA. Entries of other kinds are passed over, as
-// that standard asks, for a set serves more readers than us; one of our kinds that is broken is an error.
+// Public keys from a JSON Web Key Set (RFC 7517): RS256, PS256, ES256, ES384 and EdDSA. Entries of other kinds are
+// passed over, as that standard asks, for a set serves more readers than us; one of our kinds that is broken is an error.
 
 import JWTKit
 
@@ -14,7 +14,7 @@ extension VerificationKeys {
     private static let mostKeys = 100
 
     /// What the keys of a set may be for.
-    static let publicAlgorithms: Set = ["RS256", "ES256", "EdDSA"]
+    static let publicAlgorithms: Set = ["RS256", "PS256", "ES256", "ES384", "EdDSA"]
 
     /// - Throws: ``UnusableKey`` if the text is no key set, has a broken key, or none that can be used.
     static func publicKeys(jwks: String) async throws(UnusableKey) -> [Key] {
@@ -29,7 +29,9 @@ extension VerificationKeys {
             }
             keys.append(try await key(jwk, algorithm))
         }
-        guard !keys.isEmpty else { throw UnusableKey("the set has no public key for RS256, ES256 or EdDSA") }
+        guard !keys.isEmpty else {
+            throw UnusableKey("the set has no public key for RS256, PS256, ES256, ES384 or EdDSA")
+        }
         return keys
     }
 
@@ -67,15 +69,18 @@ extension VerificationKeys {
 }
 
 extension JWK {
-    /// What the key is for: what it says, else the usual algorithm of its type; `nil` if that is none of ours.
+    /// The one algorithm that the key is for: what it says, if that goes with its type and curve, else the usual one of
+    /// these; `nil` if that is none of ours.
     fileprivate var usableAlgorithm: Algorithm? {
-        let usual: Algorithm? =
+        let fitting: [Algorithm] =
             switch (keyType, curve) {
-            case (.rsa, _): .rs256
-            case (.ecdsa, .ecdsa(.p256)): .es256
-            case (.octetKeyPair, .eddsa(.ed25519)): .eddsa
-            default: nil
+            case (.rsa, _): [.rs256, .ps256]
+            case (.ecdsa, .ecdsa(.p256)): [.es256]
+            case (.ecdsa, .ecdsa(.p384)): [.es384]
+            case (.octetKeyPair, .eddsa(.ed25519)): [.eddsa]
+            default: []
             }
-        return algorithm == nil || algorithm == usual ? usual : nil
+        guard let algorithm else { return fitting.first }
+        return fitting.first { $0 == algorithm }
     }
 }

@@ -109,7 +109,7 @@ public struct WorkerConfiguration: Sendable {
         public var secretFile: String?
         /// A file with the secret before, whose tokens are good too; empty if there is none.
         public var previousSecretFile: String?
-        /// A file with a JSON Web Key Set: public keys for RS256, ES256 and EdDSA.
+        /// A file with a JSON Web Key Set: public keys for RS256, PS256, ES256, ES384 and EdDSA.
         public var jwksFile: String?
         /// Where such a set is fetched: `https`, or `http` from this machine.
         public var jwksURL: String?

@@ -74,7 +74,7 @@ extension ShardDriver {
     private func note(_ error: AuthenticationError) {
         let metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
         switch error.code {
-        case .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience:
+        case .wrongType, .livesTooLong, .notYetValid, .wrongIssuer, .wrongAudience:
             guard refusedTokens[error.code, default: RepeatedProblem()].occurred(error.code.rawValue, at: .now) else {
                 return
             }
@@ -90,8 +90,8 @@ extension ShardDriver {
             switch error.code {
             case .keysUnavailable: shard.tokenUnchecked(key, id: id, at: now)
             case .notYetValid: shard.tokenUnchecked(key, id: id, after: error.wait, at: now)
-            case .malformed, .unknownKey, .badSignature, .expired, .livesTooLong, .wrongIssuer, .wrongAudience,
-                .wrongDevice, .noDevice:
+            case .malformed, .unknownKey, .badSignature, .wrongType, .expired, .livesTooLong, .wrongIssuer,
+                .wrongAudience, .wrongDevice, .noDevice:
                 shard.refused(key, error.closeCode, at: now)
             }
         }

@@ -237,6 +237,31 @@ struct AuthenticatorTests {
         #expect(try await refusal(Tokens.hs256(header: #"{"alg":"HS256","kid":"any"}"#, claims)) == nil)
     }
 
+    @Test("a token that was issued for something else is refused, whoever signed it")
+    func types() async throws {
+        let claims = #"{"sub":"alice","exp":1800000000}"#
+        func code(_ type: String, secret: String = Tokens.secret) async throws -> AuthenticationError.Code? {
+            try await refusal(Tokens.hs256(header: #"{"alg":"HS256","typ":\#(type)}"#, claims, secret: secret))
+        }
+        for type in [
+            "JWT", "jwt", "Jwt", "at+jwt", "AT+JWT", "application/jwt", "application/at+jwt", "Application/At+JWT",
+        ] {
+            #expect(try await code(#""\#(type)""#) == nil, "\(type)")
+        }
+        #expect(try await code("null") == nil)
+        #expect(try await refusal(Tokens.hs256(header: #"{"alg":"HS256"}"#, claims)) == nil)
+        for type in [
+            "secevent+jwt", "logout+jwt", "dpop+jwt", "id_token+jwt", "JWE", "", " JWT", "jwt;v=1", "application/",
+            "application/application/jwt", "text/jwt", "at+jwt+jwt", "JWT\\u0000",
+        ] {
+            #expect(try await code(#""\#(type)""#) == .wrongType, "\(type)")
+        }
+        for type in ["7", "[]", #"["JWT"]"#, "true"] { #expect(try await code(type) == .malformed, "\(type)") }
+        // Nobody but who has the key learns of the rule, or fills the log with it.
+        #expect(try await code(#""secevent+jwt""#, secret: String(Tokens.secret.reversed())) == .badSignature)
+        #expect(AuthenticationError(.wrongType, "").closeCode == .badToken)
+    }
+
     @Test(
         "what is no token is refused",
         arguments: [

@@ -10,6 +10,7 @@ struct JWKSTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
     private let claims = #"{"sub":"alice","exp":1800000000,"device":"iphone"}"#
     private let p256 = ES256PrivateKey()
+    private let p384 = ES384PrivateKey()
     private let ed25519: EdDSA.PrivateKey
 
     init() throws {
@@ -20,6 +21,12 @@ struct JWKSTests {
         let point = try #require(key.publicKey.parameters)
         let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
         return #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"\#(rest)}"#
+    }
+
+    private func jwk(_ key: ES384PrivateKey, _ rest: String) throws -> String {
+        let point = try #require(key.publicKey.parameters)
+        let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
+        return #"{"kty":"EC","crv":"P-384","x":"\#(x)","y":"\#(y)"\#(rest)}"#
     }
 
     private func jwk(_ key: EdDSA.PrivateKey, _ rest: String) -> String {
@@ -51,6 +58,10 @@ struct JWKSTests {
         try await Tokens.signed(header: header, claims, by: JWTKeyCollection().add(ecdsa: key))
     }
 
+    private func es384(_ header: String) async throws -> String {
+        try await Tokens.signed(header: header, claims, by: JWTKeyCollection().add(ecdsa: p384))
+    }
+
     private func refusal(_ token: String, by authenticator: Authenticator) throws -> AuthenticationError.Code? {
         do {
             #expect(try authenticator.authenticate(token: token, device: nil, now: now).user.text == "alice")
@@ -60,13 +71,15 @@ struct JWKSTests {
         }
     }
 
-    @Test("RS256, ES256 and EdDSA tokens are taken, each by its kid")
+    @Test("RS256, PS256, ES256, ES384 and EdDSA tokens are taken, each by its kid")
     func algorithms() async throws {
         let authenticator = try await authenticator(
-            Self.rsa, jwk(p256, #","kid":"e""#), jwk(ed25519, #","kid":"d""#))
+            Self.rsa, PSSKey.jwk(#","alg":"PS256""#), jwk(p256, #","kid":"e""#), jwk(p384, #","kid":"f""#),
+            jwk(ed25519, #","kid":"d""#))
         let tokens = [
-            Self.rsaToken,
+            Self.rsaToken, PSSKey.ps256,
             try await es256(#"{"alg":"ES256","kid":"e"}"#, by: p256),
+            try await es384(#"{"alg":"ES384","kid":"f"}"#),
             try await Tokens.signed(
                 header: #"{"alg":"EdDSA","kid":"d"}"#, claims, by: JWTKeyCollection().add(eddsa: ed25519)),
         ]
@@ -78,8 +91,9 @@ struct JWKSTests {
 
     @Test("a signature of any length but the right one is refused, never worse")
     func lengths() async throws {
-        let authenticator = try await authenticator(Self.rsa, jwk(p256, ""), jwk(ed25519, ""))
-        for algorithm in ["RS256", "ES256", "EdDSA"] {
+        let authenticator = try await authenticator(
+            Self.rsa, PSSKey.jwk(#","alg":"PS256""#), jwk(p256, ""), jwk(p384, ""), jwk(ed25519, ""))
+        for algorithm in ["RS256", "PS256", "ES256", "ES384", "EdDSA"] {
             let signed = Tokens.parts(#"{"alg":"\#(algorithm)"}"#, claims)
             for length in [0, 1, 31, 63, 64, 65, 96, 255, 256, 257, 5000] {
                 for byte: UInt8 in [0, 255] {
@@ -109,6 +123,32 @@ struct JWKSTests {
         #expect(try await refusal(es256(#"{"alg":"EdDSA"}"#, by: p256), by: authenticator) == .unknownKey)
         #expect(try await refusal(es256(#"{"alg":"none"}"#, by: p256), by: authenticator) == .unknownKey)
         #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == nil)
+    }
+
+    /// The same RSA key could check both; what its entry says decides.
+    @Test("an RSA key serves RS256 or PS256, as its entry says, and never both")
+    func padding() async throws {
+        let pss = try await authenticator(PSSKey.jwk(#","alg":"PS256""#))
+        #expect(try refusal(PSSKey.ps256, by: pss) == nil)
+        #expect(try refusal(PSSKey.rs256, by: pss) == .unknownKey)
+        #expect(try refusal(PSSKey.mixed, by: pss) == .badSignature)
+        for rest in [#","alg":"RS256""#, ""] {
+            let pkcs1 = try await authenticator(PSSKey.jwk(rest))
+            #expect(try refusal(PSSKey.rs256, by: pkcs1) == nil)
+            #expect(try refusal(PSSKey.ps256, by: pkcs1) == .unknownKey)
+        }
+    }
+
+    @Test("a key of one curve never serves the algorithm of another")
+    func curves() async throws {
+        let authenticator = try await authenticator(
+            jwk(p256, #","alg":"ES384""#), jwk(p384, #","alg":"ES256""#), jwk(p384, #","alg":"RS256""#),
+            PSSKey.jwk(#","alg":"ES384""#), PSSKey.jwk(#","alg":"PS384""#), jwk(ed25519, ""))
+        #expect(try await refusal(es256(#"{"alg":"ES256"}"#, by: p256), by: authenticator) == .unknownKey)
+        #expect(try await refusal(es384(#"{"alg":"ES384"}"#), by: authenticator) == .unknownKey)
+        let p384Alone = try await self.authenticator(jwk(p384, ""))
+        #expect(try await refusal(es384(#"{"alg":"ES384"}"#), by: p384Alone) == nil)
+        #expect(try await refusal(es384(#"{"alg":"ES256"}"#), by: p384Alone) == .unknownKey)
     }
 
     @Test("a secret and a key set can be used together")
