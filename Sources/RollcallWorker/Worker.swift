@@ -61,7 +61,8 @@ public struct Worker: Service {
         var auth = configuration.auth
         auth.maxLifetime = auth.maxLifetime ?? configuration.presence.retention
         let authenticator = try await Authenticator(auth, logger: Authenticator.logger.kept(in: events))
-        let certificate = try certificate()
+        let edgeCertificate = try certificate(of: .edge)
+        let adminCertificate = try certificate(of: .admin)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
         do {
             let node = try await Node(
@@ -69,9 +70,10 @@ public struct Worker: Service {
                 metrics: metrics ?? MetricsSystem.factory)
             try await withThrowingTaskGroup { tasks in
                 tasks.addTask { await authenticator.run() }
-                tasks.addTask { await certificate?.run() }
+                tasks.addTask { await edgeCertificate?.run() }
+                tasks.addTask { await adminCertificate?.run() }
                 defer { tasks.cancelAll() }
-                try await serve(node, certificate, group: group)
+                try await serve(node, edge: edgeCertificate, admin: adminCertificate, group: group)
             }
         } catch {
             try? await group.shutdownGracefully()
@@ -80,27 +82,26 @@ public struct Worker: Service {
         try await group.shutdownGracefully()
     }
 
-    /// With what the edge encrypts; nil if it does not.
-    private func certificate() throws(ConfigurationProblems) -> CertificateKeeper? {
-        guard let certificate = configuration.edge.certificate, let key = configuration.edge.privateKey else {
-            return nil
-        }
-        do throws(UnusableCertificate) {
-            return try CertificateKeeper(certificate: certificate, key: key, logger: logger)
+    /// With what a port encrypts; nil if it does not.
+    private func certificate(of port: CertificateFiles.Port) throws(ConfigurationProblems) -> CertificateKeeper? {
+        guard let files = configuration.certificateFiles(port) else { return nil }
+        do throws(UnusableFile) {
+            return try CertificateKeeper(files, logger: logger)
         } catch {
-            throw ConfigurationProblems([ConfigurationProblem(.unusableFile, error.part.rawValue, error.reason)])
+            throw ConfigurationProblems([ConfigurationProblem(.unusableFile, error.key, error.reason)])
         }
     }
 
     private func serve(
-        _ node: Node, _ certificate: CertificateKeeper?, group: MultiThreadedEventLoopGroup
+        _ node: Node, edge edgeCertificate: CertificateKeeper?, admin adminCertificate: CertificateKeeper?,
+        group: MultiThreadedEventLoopGroup
     ) async throws {
         var settings = EdgeSettings(configuration)
-        settings.tls = certificate
+        settings.tls = edgeCertificate
         let edge = EdgeServer(settings, group: group, logger: logger) { node.shard(on: $0) }
         do {
             try await start(edge, with: node)
-            try await serveUntilShutdown(node, edge, group: group)
+            try await serveUntilShutdown(node, edge, adminCertificate, group: group)
         } catch {
             // The admin port was taken: the lease is given back, and devices that came meanwhile are sent elsewhere.
             if node.holdsLease {
@@ -131,17 +132,19 @@ public struct Worker: Service {
     private let edgeURL = NIOLockedValueBox("")
 
     private func serveUntilShutdown(
-        _ node: Node, _ edge: EdgeServer, group: MultiThreadedEventLoopGroup
+        _ node: Node, _ edge: EdgeServer, _ certificate: CertificateKeeper?, group: MultiThreadedEventLoopGroup
     ) async throws {
         let admin = AdminServer(
-            configuration.admin, node: node, group: group, logger: logger, metrics: metrics, events: events
+            configuration.admin, node: node, group: group, logger: logger, metrics: metrics, events: events,
+            certificate: certificate
         ) { address in
+            let scheme = certificate == nil ? "http" : "https"
             let host =
                 configuration.admin.host.contains(":") ? "[\(configuration.admin.host)]" : configuration.admin.host
             onReady(
                 Ready(
                     incarnation: node.incarnation?.name ?? configuration.worker.id,
-                    edge: edgeURL.withLockedValue { $0 }, admin: "http://\(host):\(address.port ?? 0)"))
+                    edge: edgeURL.withLockedValue { $0 }, admin: "\(scheme)://\(host):\(address.port ?? 0)"))
         }
         try await admin.run {
             onDrain()

@@ -41,7 +41,7 @@ final class AdminConnections: Sendable {
             standing[ObjectIdentifier(channel)] = Standing(channel: channel, silentSince: .now())
             return surplus.flatMap { standing.removeValue(forKey: $0)?.channel }
         }
-        surplus?.close(promise: nil)
+        surplus?.closeSocket()
     }
 
     fileprivate func silent(_ channel: any Channel, since moment: NIODeadline?) {
@@ -129,7 +129,7 @@ final class AdminConnection {
 
     private func deadline(in time: TimeAmount) -> Scheduled<Void> {
         let channel = channel
-        return channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+        return channel.eventLoop.scheduleTask(in: time) { channel.closeSocket() }
     }
 
     private func stopClock() {

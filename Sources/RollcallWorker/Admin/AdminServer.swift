@@ -15,6 +15,8 @@ struct AdminServer: Service {
     private let tokens: AdminTokenKeeper
     private let group: any EventLoopGroup
     private let connections: AdminConnections
+    /// With what the port encrypts; `nil` if it does not.
+    private let certificate: CertificateKeeper?
     private let logger: Logger
     private let listening: @Sendable (SocketAddress) async -> Void
 
@@ -31,12 +33,13 @@ struct AdminServer: Service {
     init(
         _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
         metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(),
-        connections: AdminConnections = AdminConnections(),
+        connections: AdminConnections = AdminConnections(), certificate: CertificateKeeper? = nil,
         listening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.group = group
         self.connections = connections
+        self.certificate = certificate
         self.listening = listening
         tokens = AdminTokenKeeper(configuration, logger: logger)
         responder = AdminResponder(
@@ -80,7 +83,8 @@ struct AdminServer: Service {
             responder: responder,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [BadHTTPHandler.Entry(connections)], idleTimeout: Self.idle)),
+                    additionalChannelHandlers: [BadHTTPHandler.Entry(connections, certificate)],
+                    idleTimeout: Self.idle)),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { channel in

@@ -1,7 +1,8 @@
-// The answer to what is no HTTP. The library's is a bare 400; here it is a problem like every other.
+// The wire's end of the admin port: TLS, and the answer to what is no HTTP. The library's is a bare 400; here it is a problem like every other.
 
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// Gives a refusal without a body the body that says what is wrong.
 ///
@@ -10,21 +11,30 @@ final class BadHTTPHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Adds the handler where it belongs, and what watches over the connection.
+    /// Adds the handler where it belongs, what watches over the connection, and TLS in front of all.
     final class Entry: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = NIOAny
 
         private let connections: AdminConnections
+        private let certificate: CertificateKeeper?
 
-        init(_ connections: AdminConnections) {
+        init(_ connections: AdminConnections, _ certificate: CertificateKeeper?) {
             self.connections = connections
+            self.certificate = certificate
         }
 
         func handlerAdded(context: ChannelHandlerContext) {
             let pipeline = context.pipeline.syncOperations
-            guard let encoder = try? pipeline.handler(type: HTTPResponseEncoder.self) else { return }
-            try? pipeline.addHandler(BadHTTPHandler(), position: .after(encoder))
-            _ = try? AdminConnection(context.channel, among: connections)
+            do {
+                let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
+                try pipeline.addHandler(BadHTTPHandler(), position: .after(encoder))
+                _ = try AdminConnection(context.channel, among: connections)
+                guard let certificate else { return }
+                try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context), position: .first)
+            } catch {
+                // A connection that should be encrypted and cannot be is no connection.
+                context.close(promise: nil)
+            }
         }
     }
 

@@ -31,8 +31,12 @@ extension WorkerConfiguration {
             authority: contents("redis.authority", redis.authority),
             certificate: contents("redis.certificate", redis.certificate),
             privateKey: contents("redis.private_key", redis.privateKey))
-        let chain = contents("edge.certificate", edge.certificate)
-        let key = contents("edge.private_key", edge.privateKey)
+        let edgePEM = ServerCertificate.Contents(
+            chain: contents("edge.certificate", edge.certificate), key: contents("edge.private_key", edge.privateKey))
+        let adminPEM = ServerCertificate.Contents(
+            chain: contents("admin.certificate", admin.certificate),
+            key: contents("admin.private_key", admin.privateKey),
+            clientAuthority: contents("admin.client_authority", admin.clientAuthority))
 
         do throws(UnusableFile) {
             if trust != RedisTrust() { _ = try trust.context() }
@@ -40,11 +44,12 @@ extension WorkerConfiguration {
             problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
         }
 
-        if let chain, let key {
+        for (port, pem) in [(CertificateFiles.Port.edge, edgePEM), (.admin, adminPEM)] {
+            guard let pem else { continue }
             do {
-                _ = try EdgeCertificate(chain: chain, key: key)
+                _ = try ServerCertificate(pem, of: port)
             } catch {
-                problems.append(ConfigurationProblem(.unusableFile, error.part.rawValue, error.reason))
+                problems.append(ConfigurationProblem(.unusableFile, error.key, error.reason))
             }
         }
 

@@ -83,6 +83,19 @@ extension WorkerConfiguration {
             $0.edge.privateKey != nil && $0.edge.certificate == nil
                 ? "edge.private_key is set: TLS needs its certificate too" : nil
         },
+        Rule(.missing, "admin.private_key", "admin.certificate") {
+            $0.admin.certificate != nil && $0.admin.privateKey == nil
+                ? "admin.certificate is set: TLS needs its private key too" : nil
+        },
+        Rule(.missing, "admin.certificate", "admin.private_key") {
+            $0.admin.privateKey != nil && $0.admin.certificate == nil
+                ? "admin.private_key is set: TLS needs its certificate too" : nil
+        },
+        Rule(.missing, "admin.certificate", "admin.client_authority") {
+            $0.admin.clientAuthority != nil && $0.admin.certificate == nil
+                ? "admin.client_authority is set: callers show certificates only under TLS, which needs a certificate of "
+                    + "the port's and its private key" : nil
+        },
         Rule(.missing, "admin.token_file", "admin.host") {
             guard !Loopback.contains($0.admin.host), $0.admin.tokenFile == nil, $0.admin.token == nil else {
                 return nil

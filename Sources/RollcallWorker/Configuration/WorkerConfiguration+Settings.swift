@@ -63,6 +63,9 @@ extension WorkerConfiguration {
         .optional("admin.token_file", \.admin.tokenFile, aFile),
         .optional("admin.read_token_file", \.admin.readTokenFile, aFile),
         .optional("admin.metrics_token_file", \.admin.metricsTokenFile, aFile),
+        .optional("admin.certificate", \.admin.certificate, aFile),
+        .optional("admin.private_key", \.admin.privateKey, aFile),
+        .optional("admin.client_authority", \.admin.clientAuthority, aFile),
     ]
 
     private static let auth: [Setting] = [

@@ -88,6 +88,11 @@ public struct WorkerConfiguration: Sendable {
         public var readTokenFile: String?
         /// The same for those who may have metrics and nothing else.
         public var metricsTokenFile: String?
+        /// The certificate chain (PEM) with which the port speaks TLS, together with ``privateKey``.
+        public var certificate: String?
+        public var privateKey: String?
+        /// A file with the certificates (PEM) of who issues those that callers must show under TLS, besides a token.
+        public var clientAuthority: String?
         /// What ``tokenFile`` held when the configuration was loaded.
         public var token: Secret?
         /// What ``readTokenFile`` held when the configuration was loaded.

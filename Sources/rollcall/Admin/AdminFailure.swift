@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import RollcallTerminal
 
 /// A failed request to an admin port.
@@ -21,7 +22,10 @@ struct AdminFailure: Error {
     static func unreachable(_ address: AdminAddress, _ error: any Error) -> AdminFailure {
         let reason =
             switch error {
-            case is HTTPExchange.NoAnswer: "it does not answer as an admin port does"
+            case is HTTPExchange.NoAnswer:
+                "it does not answer as an admin port does"
+                    + (address.isSecure ? "" : " (if it speaks TLS, the address begins with https://)")
+            case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: Self.reason(tls: "\(error)")
             case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
                 (error.connectionErrors[0].error as? IOError).map { String(cString: strerror($0.errnoCode)) }
                     ?? "\(error)"
@@ -33,6 +37,22 @@ struct AdminFailure: Error {
                 "Name another with --admin URL: the ready line of a worker says where its admin port is (admin=…).",
             ], exit: .cannotServe, code: "unreachable", retry: true)
     }
+
+    /// TLS errors of the library, as sentences for operators.
+    private static func reason(tls text: String) -> String {
+        let reasons = [
+            ("CERTIFICATE_VERIFY_FAILED", "no trusted authority has issued its certificate (--authority)"),
+            ("failedToValidateHostname", "its certificate is for another host"),
+            ("WRONG_VERSION_NUMBER", "it does not speak TLS (if it speaks HTTP, the address begins with http://)"),
+            ("CERTIFICATE_REQUIRED", "it requires a client certificate (--certificate and --private-key)"),
+            ("HANDSHAKE_FAILURE", "it ended the TLS handshake; does it require a client certificate (--certificate)?"),
+            ("ALERT_UNKNOWN_CA", refusedCertificate), ("BAD_CERTIFICATE", refusedCertificate),
+            ("CERTIFICATE_EXPIRED", refusedCertificate), ("CERTIFICATE_UNKNOWN", refusedCertificate),
+        ]
+        return reasons.first { text.contains($0.0) }?.1 ?? "TLS failed: \(text)"
+    }
+
+    private static let refusedCertificate = "it rejects the client certificate (--certificate)"
 
     /// A worker answered with an error status.
     static func refused(_ address: AdminAddress, _ answer: HTTPExchange.Answer, showsToken: Bool) -> AdminFailure {

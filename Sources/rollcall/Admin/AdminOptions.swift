@@ -21,7 +21,19 @@ struct AdminOptions: ParsableArguments {
         completion: .file())
     var authority: String?
 
+    @Option(
+        help:
+            "For https, the certificate chain (PEM) to show if the admin port requires one (admin.client_authority); with --private-key.",
+        completion: .file())
+    var certificate: String?
+
+    @Option(help: "The private key (PEM) of --certificate.", completion: .file())
+    var privateKey: String?
+
     func validate() throws {
+        guard (certificate == nil) == (privateKey == nil) else {
+            throw ValidationError("--certificate and --private-key go together")
+        }
         guard AdminAddress(admin) != nil else {
             throw ValidationError("--admin \(admin) is no address such as http://127.0.0.1:8081")
         }
@@ -39,16 +51,29 @@ struct AdminOptions: ParsableArguments {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if let authority { tls.trustRoots = .file(authority) }
+        if let certificate, let privateKey {
+            guard let chain = try? NIOSSLCertificate.fromPEMFile(certificate), !chain.isEmpty else {
+                throw ValidationError("--certificate \(certificate) has no certificate (PEM)")
+            }
+            guard let key = try? NIOSSLPrivateKey(file: privateKey, format: .pem) else {
+                throw ValidationError("--private-key \(privateKey) has no private key (PEM), or one with a passphrase")
+            }
+            (tls.certificateChain, tls.privateKey) = (chain.map { .certificate($0) }, .privateKey(key))
+        }
         do {
             return try NIOSSLContext(configuration: tls)
         } catch {
-            guard let authority else { throw ValidationError("TLS cannot be set up: \(error)") }
-            throw ValidationError("--authority \(authority) has no certificate (PEM)")
+            if let authority, (try? NIOSSLCertificate.fromPEMFile(authority))?.isEmpty != false {
+                throw ValidationError("--authority \(authority) has no certificate (PEM)")
+            }
+            guard let privateKey else { throw ValidationError("TLS cannot be set up: \(error)") }
+            throw ValidationError(
+                "--private-key \(privateKey) is not the key of the first certificate in --certificate")
         }
     }
 }
 
-/// The address of an admin port: `http://HOST:PORT`, or `https` if a proxy in front of it terminates TLS.
+/// The address of an admin port: `http://HOST:PORT`, or `https` if it, or a proxy in front of it, terminates TLS.
 struct AdminAddress: CustomStringConvertible {
     let host: String
     let port: Int

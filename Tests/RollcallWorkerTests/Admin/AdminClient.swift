@@ -65,7 +65,7 @@ func withAdmin(
     _ node: DictionaryNode = DictionaryNode(), configuration: WorkerConfiguration.Admin = .init(), token: String? = nil,
     events: EventRing = EventRing(), logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
     metrics: PrometheusMetrics? = nil, connections: AdminConnections = AdminConnections(),
-    _ body: (AdminClient) async throws -> Void
+    certificate: CertificateKeeper? = nil, _ body: (AdminClient) async throws -> Void
 ) async throws {
     var configuration = configuration
     configuration.port = 0
@@ -73,7 +73,7 @@ func withAdmin(
     let port = NIOLockedValueBox<Int?>(nil)
     let server = AdminServer(
         configuration, node: node, group: .singletonMultiThreadedEventLoopGroup, logger: logger, metrics: metrics,
-        events: events, connections: connections
+        events: events, connections: connections, certificate: certificate
     ) {
         let bound = $0.port
         port.withLockedValue { $0 = bound }

@@ -31,6 +31,28 @@ struct ConfigurationChecksTests {
             } == [])
     }
 
+    @Test("an admin port for other machines wants TLS, or its tokens travel in the clear")
+    func adminTLS() {
+        func finding(_ change: (inout WorkerConfiguration.Admin) -> Void) -> Finding? {
+            var configuration = WorkerConfiguration()
+            configuration.admin.token = Secret("7f3a9c1e5b2d8046a1c3e5f7092b4d6f".utf8)
+            change(&configuration.admin)
+            return ConfigurationChecks(configuration: configuration, problems: [], files: []).findings
+                .first { $0.check == .admin }
+        }
+        #expect(finding { _ in }?.verdict == .ok)
+        let open = finding { $0.host = "10.0.0.5" }
+        #expect(open?.verdict == .warning && open?.found.contains("in the clear") == true)
+        let closed = finding {
+            $0.host = "10.0.0.5"
+            $0.certificate = "a.pem"
+            $0.clientAuthority = "b.pem"
+        }
+        #expect(closed?.verdict == .ok)
+        #expect(closed?.found == "https:// on 10.0.0.5:8081, with a token and a certificate of its caller's")
+        #expect(finding { $0.token = nil }?.verdict == .warning)
+    }
+
     @Test("tokens that outlive revocations are told of")
     func lifetime() {
         #expect(warnings { $0.auth.maxLifetime = $0.presence.retention } == [])

@@ -18,13 +18,16 @@ struct EdgeTLSTests {
         pair = try await certificates.issue("first")
     }
 
+    private var files: CertificateFiles {
+        CertificateFiles(port: .edge, certificate: pair.certificate.path, privateKey: pair.key.path)
+    }
+
     /// Runs `body` with an edge that keeps its certificate.
     private func withEdge(
         _ change: (inout EdgeSettings) -> Void = { _ in }, answer: @escaping RecordingShard.Answer = Self.echo,
         body: (TestEdge) async throws -> Void
     ) async throws {
-        let keeper = try CertificateKeeper(
-            certificate: pair.certificate.path, key: pair.key.path, logger: Logger(label: "tls"))
+        let keeper = try CertificateKeeper(files, logger: Logger(label: "tls"))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await keeper.run() }
             defer { tasks.cancelAll() }
@@ -90,8 +93,7 @@ struct EdgeTLSTests {
     @Test("a pair that cannot serve leaves the one before in place, and the log says which file is wrong")
     func broken() async throws {
         let log = Journal()
-        let keeper = try CertificateKeeper(
-            certificate: pair.certificate.path, key: pair.key.path, logger: Logger(label: "tls") { _ in Scribe(log) })
+        let keeper = try CertificateKeeper(files, logger: Logger(label: "tls") { _ in Scribe(log) })
         let context = keeper.context
         let other = try await certificates.issue("other")
         try await withThrowingTaskGroup(of: Void.self) { tasks in

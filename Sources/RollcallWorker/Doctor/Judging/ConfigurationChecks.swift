@@ -83,7 +83,17 @@ extension ConfigurationChecks {
 
     private var admin: Finding {
         let admin = configuration.admin
-        if admin.token != nil { return Finding(.admin, .ok, "on \(admin.host):\(admin.port), with a token") }
+        let place = "\(admin.host):\(admin.port)"
+        let scheme = admin.certificate == nil ? "" : "https:// "
+        let callers = admin.clientAuthority == nil ? "with a token" : "with a token and a certificate of its caller's"
+        if admin.token != nil, admin.certificate != nil || Loopback.contains(admin.host) {
+            return Finding(.admin, .ok, "\(scheme)on \(place), \(callers)")
+        }
+        guard admin.token == nil else {
+            return Finding(
+                .admin, .warning, "http:// on \(place): tokens travel in the clear unless a proxy before it has TLS",
+                advice: "set admin.certificate and admin.private_key, or let nobody but your servers reach the port")
+        }
         return Finding(
             .admin, .warning,
             "on \(admin.host):\(admin.port) without a token: whoever has an account on this machine "

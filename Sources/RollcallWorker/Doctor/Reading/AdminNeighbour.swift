@@ -4,6 +4,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// What answers at an admin port.
 struct AdminNeighbour {
@@ -13,11 +14,13 @@ struct AdminNeighbour {
 
     let host: String
     let port: Int
+    /// Whether our own would speak TLS there, and so most likely this one does.
+    let isEncrypted: Bool
 
     /// Whether it is a worker.
     func isWorker() async -> Bool {
         do {
-            return try await HTTPClient.withHTTPClient { client in
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
                 let answer = try await client.execute(HTTPClientRequest(url: url), timeout: Self.patience)
                 let page = try await answer.body.collect(upTo: Self.mostBytes)
                 return answer.status == .ok && String(buffer: page).contains("<title>Rollcall, live</title>")
@@ -27,12 +30,25 @@ struct AdminNeighbour {
         }
     }
 
+    /// A page for everybody is asked for, and nothing is shown: who vouches for the server does not matter. One that asks
+    /// for certificates is not recognised.
+    private var configuration: HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.certificateVerification = .none
+        var configuration = HTTPClient.Configuration()
+        configuration.tlsConfiguration = tls
+        return configuration
+    }
+
+    private var scheme: String { isEncrypted ? "https" : "http" }
+
     /// An address that stands for all of a machine's is asked at this machine.
     private var url: String {
         switch host {
-        case "0.0.0.0": "http://127.0.0.1:\(port)/live"
-        case "::": "http://[::1]:\(port)/live"
-        case let host: "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/live"
+        case "0.0.0.0": "\(scheme)://127.0.0.1:\(port)/live"
+        case "::": "\(scheme)://[::1]:\(port)/live"
+        case let host: "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)/live"
         }
     }
 }

@@ -50,7 +50,9 @@ extension HostReadings {
         where port != 0 && wrong.isDisjoint(with: ["\(name).host", "\(name).port"]) {
             var found = Port(name: name, host: host, port: port, refusal: await Self.refusal(host, port))
             if name == "admin", found.refusal == .portTaken {
-                found.hasWorker = await AdminNeighbour(host: host, port: port).isWorker()
+                found.hasWorker = await AdminNeighbour(
+                    host: host, port: port, isEncrypted: configuration.admin.certificate != nil
+                ).isWorker()
             }
             ports.append(found)
         }

@@ -13,3 +13,14 @@ extension ChannelHandlerContext {
         tls.close(promise: nil)
     }
 }
+
+extension Channel {
+    /// Closes the socket at once, past TLS if there is any. From any thread.
+    func closeSocket() {
+        guard eventLoop.inEventLoop else { return eventLoop.execute { self.closeSocket() } }
+        guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
+            return close(promise: nil)
+        }
+        tls.close(promise: nil)
+    }
+}

@@ -1,4 +1,4 @@
-// Keeps the edge's certificate as its files have it. Certificates live for weeks and are renewed by programs; a worker
+// Keeps a port's certificate as its files have it. Certificates live for weeks and are renewed by programs; a worker
 // that had to be restarted for it would send all its devices away. New connections get the new one, and those that
 // stand go on under the old.
 
@@ -12,24 +12,22 @@ import NIOSSL
     import Foundation
 #endif
 
-/// The certificate of an edge, for all its event loops.
+/// The certificate of the edge or the admin port, for all event loops.
 final class CertificateKeeper: Sendable {
-    private let certificatePath: String
-    private let keyPath: String
+    private let files: CertificateFiles
     private let logger: Logger
-    private let current: NIOLockedValueBox<EdgeCertificate>
-    /// What the two files held when they were last good.
-    private let contents: NIOLockedValueBox<[[UInt8]]>
+    private let current: NIOLockedValueBox<ServerCertificate>
+    /// What the files held when they were last good.
+    private let contents: NIOLockedValueBox<ServerCertificate.Contents>
 
-    /// Reads the pair.
+    /// Reads the files.
     ///
-    /// - Throws: ``UnusableCertificate``.
-    init(certificate: String, key: String, logger: Logger) throws(UnusableCertificate) {
-        certificatePath = certificate
-        keyPath = key
+    /// - Throws: ``UnusableFile``.
+    init(_ files: CertificateFiles, logger: Logger) throws(UnusableFile) {
+        self.files = files
         self.logger = logger
-        let contents = try Self.read(certificate, key)
-        current = NIOLockedValueBox(try EdgeCertificate(chain: contents[0], key: contents[1]))
+        let contents = try files.read()
+        current = NIOLockedValueBox(try ServerCertificate(contents, of: files.port))
         self.contents = NIOLockedValueBox(contents)
     }
 
@@ -39,7 +37,7 @@ final class CertificateKeeper: Sendable {
     /// Takes what is put in the files' place, until the task is cancelled.
     func run() async {
         tell(current.withLockedValue { $0 })
-        var watch = FileWatch([certificatePath, keyPath])
+        var watch = FileWatch(files.paths)
         var problem = RepeatedProblem()
         while !Task.isCancelled {
             if watch.hasChanged(), reload(&problem) { watch.take() }
@@ -50,10 +48,10 @@ final class CertificateKeeper: Sendable {
     /// - Returns: whether what the files hold is in use. Otherwise they are read again at the next look, since what is
     ///   wrong with them may pass without a change of the files.
     private func reload(_ problem: inout RepeatedProblem) -> Bool {
-        do throws(UnusableCertificate) {
-            let contents = try Self.read(certificatePath, keyPath)
+        do throws(UnusableFile) {
+            let contents = try files.read()
             if contents != self.contents.withLockedValue({ $0 }) {
-                let certificate = try EdgeCertificate(chain: contents[0], key: contents[1])
+                let certificate = try ServerCertificate(contents, of: files.port)
                 current.withLockedValue { $0 = certificate }
                 self.contents.withLockedValue { $0 = contents }
                 tell(certificate)
@@ -61,32 +59,21 @@ final class CertificateKeeper: Sendable {
             problem.ended()
             return true
         } catch {
-            let metadata: Logger.Metadata = ["key": "\(error.part.rawValue)", "reason": "\(error.reason)"]
-            if problem.occurred("\(error.part.rawValue): \(error.reason)", at: .now) {
+            let metadata: Logger.Metadata = ["key": "\(error.key)", "reason": "\(error.reason)"]
+            if problem.occurred("\(error.key): \(error.reason)", at: .now) {
                 logger.error("the new certificate cannot be used; the one before stays", metadata: metadata)
             }
             return false
         }
     }
 
-    private func tell(_ certificate: EdgeCertificate) {
+    private func tell(_ certificate: ServerCertificate) {
         let end = Date(timeIntervalSince1970: certificate.expires)
-        let metadata: Logger.Metadata = ["file": "\(certificatePath)", "expires": "\(end.formatted(.iso8601))"]
+        let metadata: Logger.Metadata = ["file": "\(files.certificate)", "expires": "\(end.formatted(.iso8601))"]
         if end < .now {
             logger.error("the certificate has expired", metadata: metadata)
         } else {
             logger.info("certificate in use", metadata: metadata)
         }
-    }
-
-    static func read(_ certificate: String, _ key: String) throws(UnusableCertificate) -> [[UInt8]] {
-        func contents(_ part: UnusableCertificate.Part, _ path: String) throws(UnusableCertificate) -> [UInt8] {
-            do {
-                return try FileContents.read(path)
-            } catch {
-                throw UnusableCertificate(part, error.reason)
-            }
-        }
-        return [try contents(.certificate, certificate), try contents(.privateKey, key)]
     }
 }

@@ -1,0 +1,164 @@
+// A worker whose admin port speaks TLS, and whoever asks it: curl, the commands, and Prometheus as the example has it.
+
+import Foundation
+import Harness
+import TestSupport
+import Testing
+
+@Suite("A worker whose admin port speaks TLS", .timeLimit(.minutes(5)))
+struct AdminTLSTests {
+    private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
+    private static let token = "0123456789abcdef0123456789abcdef"
+
+    private let certificates: TestCertificates
+    private let pair: TestCertificates.Pair
+    private let own: TestCertificates.Pair
+    private let tokenFile: URL
+
+    init() async throws {
+        certificates = try await TestCertificates()
+        pair = try await certificates.issue("admin")
+        own = try await certificates.issue("operator")
+        tokenFile = certificates.folder.appending(path: "token")
+        try Data(Self.token.utf8).write(to: tokenFile)
+    }
+
+    private func worker(on redis: TestRedis, asksWhoComes: Bool = false) async throws -> WorkerProcess {
+        var settings = [
+            "admin.certificate": pair.certificate.path, "admin.private_key": pair.key.path,
+            "admin.token_file": tokenFile.path,
+        ]
+        if asksWhoComes { settings["admin.client_authority"] = certificates.authority.path }
+        return try await WorkerProcess("w1", redis: redis.url, settings: settings)
+    }
+
+    private typealias Told = (code: Int32, output: String, errors: String)
+
+    private func run(_ arguments: [String]) async throws -> Told {
+        let command = try ChildProcess(arguments)
+        let code = try await command.exitCode(within: .seconds(30))
+        try await eventually("what it said is read") { command.outputEnded }
+        return (code, command.output, command.errors)
+    }
+
+    /// The status that curl is answered with; 000 for none.
+    private func status(_ url: String, _ options: String...) async throws -> String {
+        try await run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}"] + options + [url]).output
+    }
+
+    private var trust: [String] { ["--cacert", certificates.authority.path] }
+
+    @Test("answers under TLS alone, and asks for the token as ever")
+    func encrypted() async throws {
+        let redis = try await TestRedis()
+        let worker = try await worker(on: redis)
+        #expect(worker.admin.hasPrefix("https://127.0.0.1:"))
+        let cacert = certificates.authority.path
+        #expect(try await status("\(worker.admin)/health", "--cacert", cacert) == "200")
+        #expect(try await status("\(worker.admin)/metrics", "--cacert", cacert) == "401")
+        #expect(
+            try await status(
+                "\(worker.admin)/metrics", "--cacert", cacert, "-H", "Authorization: Bearer \(Self.token)") == "200")
+        #expect(try await status("http://127.0.0.1:\(worker.adminPort)/health") == "000")
+        #expect(try await status("\(worker.admin)/health") == "000")
+    }
+
+    @Test("tells the commands, and whom they must trust")
+    func commands() async throws {
+        let redis = try await TestRedis()
+        let worker = try await worker(on: redis)
+        let ask = [RollcallProgram.path, "workers", "--token-file", tokenFile.path, "--admin"]
+        let told = try await run(ask + [worker.admin, "--authority", certificates.authority.path])
+        #expect(told.code == 0 && told.output.contains("alive"), "\(told)")
+        let distrustful = try await run(ask + [worker.admin])
+        #expect(distrustful.code == 69 && distrustful.errors.contains("issued its certificate (--authority)"))
+        let plain = try await run(ask + ["http://127.0.0.1:\(worker.adminPort)"])
+        #expect(plain.code == 69 && plain.errors.contains("the address begins with https://"), "\(plain)")
+    }
+
+    @Test("with a client authority, answers only who shows a certificate of its, and a token")
+    func mutual() async throws {
+        let redis = try await TestRedis()
+        let worker = try await worker(on: redis, asksWhoComes: true)
+        let foreign = try await TestCertificates().issue("operator")
+        let cacert = certificates.authority.path
+        func status(showing pair: TestCertificates.Pair?, _ more: [String] = []) async throws -> String {
+            let shown = pair.map { ["--cert", $0.certificate.path, "--key", $0.key.path] } ?? []
+            return try await run(
+                ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", cacert] + shown + more
+                    + ["\(worker.admin)/metrics"]
+            ).output
+        }
+        let bearer = ["-H", "Authorization: Bearer \(Self.token)"]
+        #expect(try await status(showing: own, bearer) == "200")
+        #expect(try await status(showing: own) == "401")
+        #expect(try await status(showing: nil, bearer) == "000")
+        #expect(try await status(showing: foreign, bearer) == "000")
+
+        let ask = [
+            RollcallProgram.path, "workers", "--token-file", tokenFile.path, "--admin", worker.admin, "--authority",
+            cacert,
+        ]
+        let shown = ["--certificate", own.certificate.path, "--private-key", own.key.path]
+        #expect(try await run(ask + shown).code == 0)
+        let bare = try await run(ask)
+        #expect(bare.code == 69 && bare.errors.contains("it requires a client certificate (--certificate"), "\(bare)")
+        #expect(try await run(ask + shown.prefix(2)).code == 64)
+    }
+
+    @Test("takes renewed files within seconds, also of the client authority")
+    func renewed() async throws {
+        let redis = try await TestRedis()
+        let worker = try await worker(on: redis, asksWhoComes: true)
+        let next = try await TestCertificates()
+        let (nextPair, nextOwn) = (try await next.issue("admin"), try await next.issue("operator"))
+        func isAnswered(_ authority: URL, _ pair: TestCertificates.Pair) async throws -> Bool {
+            try await status(
+                "\(worker.admin)/health", "--cacert", authority.path, "--cert", pair.certificate.path, "--key",
+                pair.key.path) == "200"
+        }
+        let before = certificates.folder.appending(path: "before.pem")
+        try FileManager.default.copyItem(at: certificates.authority, to: before)
+        #expect(try await isAnswered(before, own))
+        try certificates.replace(pair, with: nextPair)
+        try Data(contentsOf: next.authority).write(to: certificates.authority, options: .atomic)
+        try await eventually("the next certificates count", within: .seconds(15), every: .milliseconds(200)) {
+            try await isAnswered(next.authority, nextOwn)
+        }
+        #expect(try await !isAnswered(next.authority, own))
+        #expect(worker.process.isRunning)
+    }
+
+    @Test("is scraped by a Prometheus with the example's lines for TLS")
+    func prometheus() async throws {
+        let redis = try await TestRedis()
+        let worker = try await worker(on: redis, asksWhoComes: true)
+        let example = Self.package.appending(path: "Config/prometheus/prometheus.yaml")
+        var text = try String(contentsOf: example, encoding: .utf8)
+            .replacing(#/(?m)^( +)# (scheme:|tls_config:|  \w+_file:)/#) { "\($0.output.1)\($0.output.2)" }
+        for (there, here) in [
+            ("/etc/prometheus/rollcall_metrics_token", tokenFile.path),
+            ("/etc/prometheus/rollcall_authority.pem", certificates.authority.path),
+            ("/etc/prometheus/rollcall_client.pem", own.certificate.path),
+            ("/etc/prometheus/rollcall_client.key", own.key.path),
+            (#""worker1.internal:8081", "worker2.internal:8081""#, "\"127.0.0.1:\(worker.adminPort)\""),
+            ("interval: 15s", "interval: 500ms"),
+            ("- alerts.yaml", "- \(Self.package.path)/Config/prometheus/alerts.yaml"),
+        ] {
+            #expect(text.contains(there))
+            text = text.replacing(there, with: here)
+        }
+        let file = certificates.folder.appending(path: "prometheus.yaml")
+        try Data(text.utf8).write(to: file)
+        let port = try freePort()
+        let prometheus = try ChildProcess([
+            "prometheus", "--config.file=\(file.path)", "--web.listen-address=127.0.0.1:\(port)",
+            "--storage.tsdb.path=\(certificates.folder.appending(path: "data").path)",
+        ])
+        defer { prometheus.kill() }
+        try await eventually("the worker is up\n\(text)", within: .seconds(60), every: .milliseconds(200)) {
+            let answer = try? await Web.get("http://127.0.0.1:\(port)/api/v1/query?query=up")
+            return answer?.body.contains(#","1"]"#) == true
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// The admin port under TLS: what it accepts, and that what bounds silent connections holds before a handshake, too.
+
+import Foundation
+import Logging
+import NIOCore
+import NIOSSL
+import TestSupport
+import Testing
+
+@testable import RollcallWorker
+
+@Suite("The admin port under TLS", .timeLimit(.minutes(1)))
+struct AdminTLSTests {
+    private static let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    private let certificates: TestCertificates
+    private let pair: TestCertificates.Pair
+
+    init() async throws {
+        certificates = try await TestCertificates()
+        pair = try await certificates.issue("admin")
+    }
+
+    private func keeper(clientAuthority: String? = nil) throws -> CertificateKeeper {
+        try CertificateKeeper(
+            CertificateFiles(
+                port: .admin, certificate: pair.certificate.path, privateKey: pair.key.path,
+                clientAuthority: clientAuthority), logger: Logger(label: "tls") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Whether a client with this certificate of its own is answered.
+    private func isAnswered(
+        _ port: Int, showing own: TestCertificates.Pair? = nil, _ version: TLSVersion = .tlsv13
+    ) async throws -> Bool {
+        do {
+            let client = try await TLSClient(port: port, trusting: certificates.authority) {
+                ($0.minimumTLSVersion, $0.maximumTLSVersion) = (version, version)
+                guard let own, let chain = try? NIOSSLCertificate.fromPEMFile(own.certificate.path),
+                    let key = try? NIOSSLPrivateKey(file: own.key.path, format: .pem)
+                else { return }
+                ($0.certificateChain, $0.privateKey) = (chain.map { .certificate($0) }, .privateKey(key))
+            }
+            try await client.send(Self.health)
+            try await eventually("it is answered or refused") {
+                client.hasEnded || client.received.contains("HTTP/1.1 200")
+            }
+            let isAnswered = client.received.contains("HTTP/1.1 200")
+            try await client.close()
+            return isAnswered
+        } catch is Timeout {
+            throw Timeout(description: "neither an answer nor an end")
+        } catch {
+            return false
+        }
+    }
+
+    @Test("TLS 1.2 and 1.3 are spoken, and nothing older")
+    func versions() async throws {
+        try await withAdmin(certificate: try keeper()) { ask async throws in
+            #expect(try await isAnswered(ask.port, .tlsv12))
+            #expect(try await isAnswered(ask.port, .tlsv13))
+            #expect(try await !isAnswered(ask.port, .tlsv11))
+        }
+    }
+
+    @Test(
+        "with a client authority, only who shows a certificate of its is answered",
+        arguments: [TLSVersion.tlsv12, .tlsv13])
+    func clients(version: TLSVersion) async throws {
+        let others = try await TestCertificates()
+        let (own, foreign) = (try await certificates.issue("operator"), try await others.issue("operator"))
+        let late = try await certificates.issue("late", days: -1)
+        try await withAdmin(certificate: try keeper(clientAuthority: certificates.authority.path)) { ask async throws in
+            #expect(try await isAnswered(ask.port, showing: own, version))
+            #expect(try await !isAnswered(ask.port, version))
+            #expect(try await !isAnswered(ask.port, showing: foreign, version))
+            #expect(try await !isAnswered(ask.port, showing: late, version))
+        }
+    }
+
+    @Test("what is no TLS is not answered, and silence before the handshake ends with the time of a head")
+    func silent() async throws {
+        let connections = AdminConnections(headTime: .milliseconds(500))
+        try await withAdmin(connections: connections, certificate: try keeper()) { ask async throws in
+            let plain = try RawClient(port: ask.port)
+            try await plain.send(Self.health)
+            #expect(try await !String(decoding: plain.readToEnd(within: .seconds(5)), as: UTF8.self).contains("HTTP"))
+            let began = ContinuousClock.now
+            let (silent, halting) = (try RawClient(port: ask.port), try RawClient(port: ask.port))
+            try await halting.send([0x16, 3, 1, 2, 0, 1])
+            for client in [silent, halting] { _ = try await client.readToEnd(within: .seconds(5)) }
+            #expect(ContinuousClock.now - began > .milliseconds(300))
+            #expect(try await isAnswered(ask.port))
+        }
+    }
+
+    @Test("a full port makes room for who speaks TLS")
+    func full() async throws {
+        let connections = AdminConnections(headTime: .seconds(30))
+        try await withAdmin(connections: connections, certificate: try keeper()) { ask async throws in
+            let silent = try (0..<AdminConnections.most).map { _ in try RawClient(port: ask.port) }
+            #expect(try await isAnswered(ask.port))
+            _ = silent
+        }
+    }
+}
