@@ -1,16 +1,16 @@
-// What a stream has brought so far, gathered by a task of its own.
+// Collects the values of a stream in a separate task.
 
 import NIOConcurrencyHelpers
 import RollcallClient
 import TestSupport
 
-/// An observer that keeps everything it sees.
+/// An observer that keeps all values.
 final class Collected<Element: Sendable>: Sendable {
     private let state = NIOLockedValueBox<(values: [Element], ended: Bool)>(([], false))
     private let task: Task<Void, Never>
 
     init(_ updates: Updates<Element>) {
-        // The iterator is made here, so that the observation has begun when this returns.
+        // Created here, so that observation has started when this returns.
         var iterator = SendableIterator(iterator: updates.makeAsyncIterator())
         task = Task { [state] in
             while let value = await iterator.iterator.next() { state.withLockedValue { $0.values.append(value) } }
@@ -29,13 +29,13 @@ final class Collected<Element: Sendable>: Sendable {
         task.cancel()
     }
 
-    /// Waits until the newest value is as asked for.
+    /// Waits until the newest value matches.
     func latest(_ what: String, _ matches: (Element) -> Bool) async throws {
         try await eventually(what) { values.last.map(matches) ?? false }
     }
 }
 
-/// Handed over to the task and never touched again.
+/// Transferred to the task, and not used elsewhere.
 private struct SendableIterator<Element: Sendable>: @unchecked Sendable {
     var iterator: Updates<Element>.Iterator
 }

@@ -1,4 +1,4 @@
-// What the client's tests share.
+// Shared by the client's tests.
 
 import RollcallModel
 
@@ -18,7 +18,7 @@ extension Presence {
 }
 
 extension Typing {
-    /// Typists named as their user ids say, all of them known by name.
+    /// Typing users with these names and the lower-case names as ids.
     static func of(_ names: String..., count: Int? = nil) -> Typing {
         Typing(
             conversation: "c42", typists: names.map { Typist(user: try! UserID($0.lowercased()), name: $0) },

@@ -1,5 +1,5 @@
-// A worker for tests: a real WebSocket server on a real socket, which speaks the protocol's frames and does what the
-// test says, also what no worker should do.
+// A worker for tests: a real WebSocket server that speaks the protocol and does what the test says, including
+// violations of the protocol.
 
 import Foundation
 import NIOConcurrencyHelpers
@@ -13,9 +13,9 @@ import RollcallModel
 import TestSupport
 import Testing
 
-/// A scripted worker, listening on loopback.
+/// A scripted worker on loopback.
 final class ScriptedWorker: Sendable {
-    /// What it does with each request; the default is to welcome, to acknowledge and to send empty snapshots.
+    /// What it does with each request. The default sends welcomes, acknowledgements and empty snapshots.
     typealias Script = @Sendable (ClientRequest, Connection) -> Void
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -30,9 +30,9 @@ final class ScriptedWorker: Sendable {
 
     var port: Int { channel.localAddress!.port! }
     var url: String { "ws://127.0.0.1:\(port)/v1/connect" }
-    /// Every connection so far, the gone ones too.
+    /// All connections so far, including closed ones.
     var connections: [Connection] { state.withLockedValue { $0.connections } }
-    /// How many handshakes were asked for.
+    /// The number of handshake requests.
     var attempts: Int { state.withLockedValue { $0.attempts } }
 
     init(port: Int = 0, tls: NIOSSLContext? = nil, script: @escaping Script = { $1.behave($0) }) async throws {
@@ -86,13 +86,13 @@ final class ScriptedWorker: Sendable {
         state.withLockedValue { $0.refusesUpgrades = refuses }
     }
 
-    /// Stops listening and drops every connection, as a killed worker does.
+    /// Stops listening and drops every connection, like a killed worker.
     func kill() async throws {
         try await channel.close()
         for connection in connections { connection.drop() }
     }
 
-    /// The connection that came `number`th, once it has said hello.
+    /// Returns the connection with this number, once it has sent hello.
     func connection(_ number: Int = 0) async throws -> Connection {
         try await eventually("connection \(number) says hello") {
             connections.count > number && !connections[number].received.isEmpty
@@ -117,9 +117,9 @@ final class ScriptedWorker: Sendable {
             self.script = script
         }
 
-        /// What the client said, in order.
+        /// The client's messages, in order.
         var received: [ClientRequest] { log.withLockedValue { $0.requests } }
-        /// Answers to pings, and other frames that carry no text.
+        /// Answers to pings, and other frames without text.
         var otherFrames: [[UInt8]] { log.withLockedValue { $0.others } }
         /// The code of the client's close frame.
         var closeCode: CloseCode? { log.withLockedValue { $0.closed } }
@@ -143,14 +143,14 @@ final class ScriptedWorker: Sendable {
                 WebSocketFrame(fin: true, opcode: .connectionClose, data: ByteBuffer(integer: code.rawValue)))
         }
 
-        /// Pings `count` times, evenly, without the test's help.
+        /// Sends `count` pings at even intervals.
         func ping(_ count: Int, every pause: Duration) {
             for number in 0..<count {
                 channel.eventLoop.scheduleTask(in: TimeAmount(pause * number)) { self.send(opcode: .ping, []) }
             }
         }
 
-        /// Ends the connection without a word.
+        /// Closes the connection without a close frame.
         func drop() {
             channel.close(promise: nil)
         }
@@ -179,7 +179,7 @@ final class ScriptedWorker: Sendable {
         }
     }
 
-    /// Answers a handshake that is not upgraded.
+    /// Answers a handshake without upgrading.
     private final class Refuser: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart

@@ -1,5 +1,5 @@
-// A world for tests of the client: a worker without sockets that does what the test says, and time that passes when the
-// test says so. What takes time in a client takes none here, and a busy machine changes nothing.
+// A test environment for the client: a worker without sockets that does what the test says, and a clock that the test
+// advances. Nothing takes real time, so a busy machine has no effect.
 
 import NIOConcurrencyHelpers
 import NIOCore
@@ -9,12 +9,12 @@ import TestSupport
 
 @testable import RollcallClient
 
-/// A scripted worker and the clock by which its clients live.
+/// A scripted worker and the clock of its clients.
 final class TestWorld: Sendable {
     /// What the worker does with each request.
     typealias Script = @Sendable (ClientRequest, Connection) -> Void
 
-    /// How the worker answers attempts to connect.
+    /// How the worker reacts to connection attempts.
     enum Listening: Sendable {
         case accepts
         case refuses
@@ -42,7 +42,7 @@ final class TestWorld: Sendable {
     private let script: Script
     private let state = NIOLockedValueBox(State())
 
-    /// Whether what an app is asked for is waited for, as long as it takes.
+    /// Whether time waits for the application's callbacks, however long they take.
     private let isAppAwaited: Bool
 
     init(
@@ -59,19 +59,19 @@ final class TestWorld: Sendable {
         }
     }
 
-    /// Every connection so far, the gone ones too.
+    /// All connections so far, including closed ones.
     var connections: [Connection] { state.withLockedValue { $0.connections } }
-    /// The connection that is, or was last.
+    /// The newest connection.
     var connection: Connection { connections.last! }
     var attempts: Int { state.withLockedValue { $0.attempts } }
-    /// How many timers clients have set so far.
+    /// The number of timers that clients have set so far.
     var timersSet: Int { state.withLockedValue { $0.timersSet } }
-    /// How long the world has existed, by its own clock.
+    /// The time since the start, by this clock.
     var time: Duration { .nanoseconds(Int64(loop.now.uptimeNanoseconds)) }
 
     func listen(_ listening: Listening) { state.withLockedValue { $0.listening = listening } }
 
-    /// A client of `alice`'s phone.
+    /// Creates a client of `alice`'s phone.
     func client(_ adjust: (inout ClientOptions) -> Void = { _ in }) -> RollcallClient {
         client(token: { "alice" }, adjust)
     }
@@ -98,7 +98,7 @@ final class TestWorld: Sendable {
         return client
     }
 
-    /// A client that is connected.
+    /// Creates a client and connects it.
     func connected(
         _ adjust: (inout ClientOptions) -> Void = { _ in }
     ) async throws -> RollcallClient {
@@ -109,7 +109,7 @@ final class TestWorld: Sendable {
         return client
     }
 
-    /// Lets everything happen that needs no time.
+    /// Runs everything that needs no time.
     func settle() async {
         for _ in 0..<8 {
             await loop.run()
@@ -119,7 +119,7 @@ final class TestWorld: Sendable {
         }
     }
 
-    /// The machine sleeps: the clock goes on, and timers do not.
+    /// Lets the machine sleep: the clock advances, and timers do not.
     func sleep(for duration: Duration) {
         state.withLockedValue { $0.slept += duration }
     }
@@ -132,12 +132,12 @@ final class TestWorld: Sendable {
         return state.withLockedValue { $0.serverTime.advanced(by: passed + $0.slept) }
     }
 
-    /// The worker's clock is set, ahead or back.
+    /// Sets the worker's clock forward or back.
     func setClock(by duration: Duration) {
         state.withLockedValue { $0.serverTime = $0.serverTime.advanced(by: duration) }
     }
 
-    /// Lets time pass, in steps so small that what an app is asked for comes in its time.
+    /// Lets time pass, in steps small enough for answers of the application to arrive in time.
     func advance(by duration: Duration) async {
         await settle()
         var left = duration
@@ -159,7 +159,7 @@ final class TestWorld: Sendable {
         }
     }
 
-    /// One client's connection. Its mutable state is used on the world's loop only, but for what a lock guards.
+    /// One client's connection. Its mutable state is used on the loop only, except for what a lock protects.
     final class Connection: Wire, WorkerSide, @unchecked Sendable {
         private struct Log {
             var requests: [ClientRequest] = []
@@ -218,7 +218,7 @@ final class TestWorld: Sendable {
 
         func close(_ done: @escaping () -> Void) {
             let done = NIOLoopBound(done, eventLoop: loop)
-            // What was said before is still heard.
+            // Messages sent before are still delivered.
             loop.execute { [self] in
                 abort()
                 done.value()
@@ -237,10 +237,10 @@ final class TestWorld: Sendable {
             }
         }
 
-        /// From now on the worker pings no more.
+        /// The worker sends no pings from now on.
         func stopPinging() { log.withLockedValue { $0.isPinging = false } }
 
-        /// From now on nothing goes through, and neither end notices.
+        /// Nothing is delivered from now on, and neither end notices.
         func die() {
             log.withLockedValue {
                 $0.isOpen = false
@@ -248,7 +248,7 @@ final class TestWorld: Sendable {
             }
         }
 
-        /// A WebSocket ping comes.
+        /// Receives a WebSocket ping.
         func ping() { soon { [self] in owner?.wireHeard(self) } }
 
         private func keepPinging() {

@@ -1,4 +1,4 @@
-// What a scripted worker does on one connection, whether that is a real socket or not.
+// What a scripted worker does on one connection, with or without a real socket.
 
 import RollcallClient
 import RollcallModel
@@ -6,13 +6,13 @@ import TestSupport
 
 /// The worker's side of one client's connection.
 protocol WorkerSide: Sendable {
-    /// What the client said, in order.
+    /// The client's messages, in order.
     var received: [ClientRequest] { get }
     /// The worker's clock.
     var time: Timestamp { get }
     func send(_ message: ServerMessage)
     func close(_ code: CloseCode)
-    /// Ends the connection without a word.
+    /// Closes the connection without a close frame.
     func drop()
 }
 
@@ -21,7 +21,7 @@ extension WorkerSide {
 
     func count(_ matches: (ClientMessage) -> Bool) -> Int { messages.count(where: matches) }
 
-    /// Welcomes, acknowledges and sends empty snapshots, as any worker does.
+    /// Sends welcomes, acknowledgements and empty snapshots, like any worker.
     func behave(_ request: ClientRequest, ping: Int64 = 10_000, limits: ServerMessage.Limits = .standard) {
         switch request.message {
         case .hello(let hello):
@@ -47,7 +47,7 @@ extension WorkerSide {
         if let id = request.id { send(.ack(id)) }
     }
 
-    /// Waits until the client has said these things, among others, in this order.
+    /// Waits until the client has sent these messages, possibly among others, in this order.
     func hears(_ messages: ClientMessage...) async throws {
         try await eventually("the worker hears \(messages), having heard \(self.messages)") {
             var rest = messages[...]

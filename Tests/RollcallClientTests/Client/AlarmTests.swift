@@ -1,4 +1,4 @@
-// That a deadline is kept, wherever it moves, and although timers stand still while the machine sleeps.
+// Deadlines are met although they move, and although timers do not run while the machine sleeps.
 
 import NIOConcurrencyHelpers
 import NIOCore
@@ -29,7 +29,7 @@ import Testing
     private func sleep(_ seconds: Int) { slept.withLockedValue { $0 += .seconds(seconds) } }
     private func pass(_ seconds: Int64) { loop.advanceTime(by: .seconds(seconds)) }
 
-    @Test("a deadline that moves later costs no timer, one that moves earlier is kept")
+    @Test("a deadline that moves later needs no timer, one that moves earlier is met")
     func moved() {
         let alarm = alarm()
         for second in 0..<10 {
@@ -44,7 +44,7 @@ import Testing
         #expect(rings.withLockedValue { $0.count } == 1)
     }
 
-    @Test("a deadline set after sleep is kept, though an earlier timer stands", arguments: [10, 3600])
+    @Test("a deadline set after sleep is met, although an earlier timer is still set", arguments: [10, 3600])
     func asleep(seconds: Int) {
         for wait in [3, 15] {
             let alarm = alarm()

@@ -1,4 +1,4 @@
-// A client in a test, impatient where an app would not be.
+// Creates clients for tests, with shorter timeouts than in applications.
 
 import NIOConcurrencyHelpers
 import RollcallModel
@@ -45,7 +45,7 @@ extension RollcallClient {
         return found.withLockedValue { $0! }
     }
 
-    /// Looks at the engine on its loop, after all that was asked of it before.
+    /// Reads the engine's state on its loop, after everything requested before.
     func inspect<Value: Sendable>(_ look: @escaping @Sendable (Engine) -> Value) async -> Value {
         await withCheckedContinuation { found in engine.run { found.resume(returning: look($0)) } }
     }

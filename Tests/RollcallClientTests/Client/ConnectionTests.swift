@@ -1,4 +1,4 @@
-// The connection's life, over real sockets.
+// The life of a connection, over real sockets.
 
 import Foundation
 import NIOConcurrencyHelpers
@@ -10,7 +10,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct ConnectionTests {
-    @Test("a client says hello with its token, device and state, and is told who it is")
+    @Test("a client sends hello with its token, device and state, and learns its user")
     func hello() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -25,7 +25,7 @@ import Testing
         #expect((0..<60_000).contains(serverTime.milliseconds - 1_753_600_000_000))
     }
 
-    @Test("the first hello says what the app said before it")
+    @Test("the first hello has the state that the application set before it")
     func helloState() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -35,7 +35,7 @@ import Testing
         #expect(connection.messages == [.hello(.init(token: "alice", device: "phone", state: .background))])
     }
 
-    @Test("C2: whatever ends the connection, the client comes back")
+    @Test("however the connection ends, the client reconnects")
     func comesBack() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -54,7 +54,7 @@ import Testing
         #expect(worker.connections.filter(\.isOpen).count == 1)
     }
 
-    @Test("C2: a worker that is not there yet, or does not want to, is asked again until it does")
+    @Test("a worker that is down or refuses is retried until it accepts")
     func unreachable() async throws {
         let port = try freePort()
         let client = RollcallClient.phone("ws://localhost:\(port)/v1/connect")
@@ -68,7 +68,7 @@ import Testing
         try await client.isConnected()
     }
 
-    @Test("the reason of a refused handshake can be read")
+    @Test("the reason of a refused handshake is available")
     func refusalReason() async throws {
         let worker = try await ScriptedWorker()
         worker.refuseUpgrades(true)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("C2: the worker says where to come back")
+    @Test("the client reconnects where the worker says")
     func goodbye() async throws {
         let worker = try await ScriptedWorker()
         let other = try await ScriptedWorker()
@@ -98,7 +98,7 @@ import Testing
         try await eventually("it goes home again") { worker.connections.count == 2 }
     }
 
-    @Test("C2: the worker says when to come back")
+    @Test("the client reconnects when the worker says")
     func goodbyeUntil() async throws {
         let world = TestWorld()
         let client = try await world.connected()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "C4: a mistake ends the trying, under its code, until somebody asks again",
+        "a permanent error ends the attempts, with its code, until the next connect",
         arguments: [(.badToken, .badToken), (.replaced, .replaced), (.badMessage, .protocolError)]
             as [(CloseCode, RollcallError.Code)])
     func mistakes(closed: CloseCode, code: RollcallError.Code) async throws {
@@ -131,7 +131,7 @@ import Testing
         try await client.isConnected()
     }
 
-    @Test("C2: an expired token is fetched anew, once, and the client goes on")
+    @Test("an expired token is replaced once, and the client continues")
     func expiredToken() async throws {
         let worker = try await ScriptedWorker { request, connection in
             guard case .hello(let hello) = request.message else { return }
@@ -158,7 +158,7 @@ import Testing
         #expect(asked.withLockedValue { $0 } == 3)
     }
 
-    @Test("a token callback that throws is asked again; one that says it is a mistake is not")
+    @Test("a token callback that throws is called again, unless it reports a permanent error")
     func tokenCallback() async throws {
         let worker = try await ScriptedWorker()
         let asked = NIOLockedValueBox(0)
@@ -182,7 +182,7 @@ import Testing
         #expect(try await other.hasFailed() == signedOut)
     }
 
-    @Test("an expired token is not said: a fresh one is fetched first")
+    @Test("an expired token is not sent: a new one is fetched first")
     func expiredWhileAway() async throws {
         let world = TestWorld()
         let asked = NIOLockedValueBox(0)
@@ -209,7 +209,7 @@ import Testing
         #expect(Set(hellos).count == 2, "none is said that has expired")
     }
 
-    @Test("C2: a token that was fresh once, and expired before a worker could be reached, is fetched anew")
+    @Test("a token that expired before a worker could be reached is fetched again")
     func expiredTwice() async throws {
         let good = NIOLockedValueBox("none")
         let world = TestWorld { request, connection in
@@ -218,7 +218,7 @@ import Testing
         }
         let asked = NIOLockedValueBox(0)
         let client = world.client(token: {
-            // The network goes while the second is fetched.
+            // The network is lost while the second token is fetched.
             let number = asked.withLockedValue {
                 $0 += 1
                 return $0
@@ -237,7 +237,7 @@ import Testing
         #expect(asked.withLockedValue { $0 } == 3)
     }
 
-    /// Whoever asks waits until the test answers.
+    /// A token callback that waits until the test answers.
     private final class Desk: Sendable {
         private let waiting = NIOLockedValueBox<[CheckedContinuation<String, Never>]>([])
         var asked: Int { waiting.withLockedValue { $0.count } }
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test(
-        "a token that never comes is asked for again after a while, or when the network changes, and none comes too late"
+        "a token callback that never returns is called again after a while, or when the network changes"
     )
     func tokenThatNeverComes() async throws {
         let world = TestWorld(isAppAwaited: false)
@@ -284,7 +284,7 @@ import Testing
         #expect(world.connection.messages.first == .hello(.init(token: "alice", device: "phone", state: .active)))
     }
 
-    @Test("a fresh token that never comes is asked for again while the old one is good")
+    @Test("a callback for a new token that never returns is called again while the old token is valid")
     func refreshThatNeverComes() async throws {
         let world = TestWorld(isAppAwaited: false)
         let desk = Desk()
@@ -315,7 +315,7 @@ import Testing
         #expect(world.connections.count == 1)
     }
 
-    /// Time enough for an answer that was given to be heard, if it is.
+    /// Waits long enough for an answer to be processed, if there is one.
     private static func turns(of world: TestWorld) async throws {
         for _ in 0..<50 {
             await world.settle()
@@ -323,14 +323,14 @@ import Testing
         }
     }
 
-    @Test("C4: a URL that is none is a mistake, told by the state and thrown by run()")
+    @Test("an invalid URL is a permanent error, in the state and thrown by run()")
     func invalidURL() async throws {
         let client = RollcallClient.phone("http://example.com")
         await #expect(throws: RollcallError.self) { try await client.run() }
         #expect(try await client.hasFailed().code == .invalidURL)
     }
 
-    @Test("garbage and what is not known are skipped, on one and the same connection")
+    @Test("malformed and unknown messages are ignored, and the connection stays open")
     func garbage() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -357,7 +357,7 @@ import Testing
         try await eventually("the ping is answered with its own data") { connection.otherFrames == [[7]] }
     }
 
-    @Test("a worker that falls silent is left; one that only pings is not")
+    @Test("a silent worker is abandoned; one that only pings is not")
     func silence() async throws {
         let world = TestWorld()
         let client = try await world.connected()
@@ -367,13 +367,13 @@ import Testing
         world.connection.stopPinging()
         await world.advance(by: .seconds(21))
         #expect(client.connectionState.isConnected)
-        // Two of the worker's pings and some slack after the last, and the first pause.
+        // Two ping intervals and some slack after the last ping, and the first pause.
         await world.advance(by: .seconds(12))
         #expect(world.connections.count == 2)
         try await eventually("it has said why") { states.values.contains { $0.waits(because: .connectionLost) } }
     }
 
-    @Test("a worker that reads nothing and answers nothing for long, but pings, is not left")
+    @Test("a worker that does not answer for long, but pings, is not abandoned")
     func held() async throws {
         let isHeld = NIOLockedValueBox(false)
         let world = TestWorld { request, connection in
@@ -392,7 +392,7 @@ import Testing
         try await bob.latest("bob is known") { $0.status == .offline }
     }
 
-    @Test("T16: after a long sleep of the machine, a connection that died in it is left within three seconds")
+    @Test("after the machine slept for long, a connection that died meanwhile is abandoned within three seconds")
     func slept() async throws {
         let world = TestWorld()
         let client = try await world.connected {
@@ -412,7 +412,7 @@ import Testing
         #expect(client.connectionState.isConnected)
     }
 
-    @Test("a worker that takes the connection and never welcomes is given up after a while")
+    @Test("a worker that accepts the connection but sends no welcome is abandoned after a while")
     func neverWelcomed() async throws {
         let world = TestWorld { _, _ in }
         let client = world.client { $0.firstPause = .zero }
@@ -424,7 +424,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test("a change of the network ends the waiting, or asks the worker whether it lives")
+    @Test("a network change ends the pause before a retry, or makes the client ping the worker")
     func networkChanged() async throws {
         let world = TestWorld()
         world.listen(.refuses)
@@ -444,7 +444,7 @@ import Testing
         #expect(world.connection.messages.last == .ping)
     }
 
-    @Test("C3: letting go of a client says goodbye")
+    @Test("releasing a client sends goodbye")
     func letGo() async throws {
         let worker = try await ScriptedWorker()
         weak var weakClient: RollcallClient?
@@ -459,7 +459,7 @@ import Testing
         #expect(weakClient == nil)
     }
 
-    @Test("closing says goodbye, ends every stream and answers whoever waits, for good")
+    @Test("closing sends goodbye, ends every stream and resumes all waiting calls, for good")
     func close() async throws {
         let worker = try await ScriptedWorker { request, connection in
             if case .get = request.message { return }
@@ -498,7 +498,7 @@ import Testing
     }
 }
 
-/// An unsigned token: a client cannot check the signature anyway.
+/// An unsigned token: clients cannot check signatures.
 private func jwt(expires: Timestamp) -> String {
     let claims = Data(#"{"sub":"alice","exp":\#(expires.milliseconds / 1000)}"#.utf8).base64EncodedString()
     let body = claims.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

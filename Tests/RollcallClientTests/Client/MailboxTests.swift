@@ -1,4 +1,4 @@
-// What stands between the client and one reader.
+// The buffer between the client and one reader.
 
 import RollcallModel
 import Testing
@@ -8,13 +8,13 @@ import Testing
 @Suite struct MailboxTests {
     private let mailbox = Mailbox<Int>()
 
-    @Test("C1: a slow reader gets the newest value, not all of them")
+    @Test("a slow reader gets the newest value, not all of them")
     func newest() async {
         for value in 1...1000 { mailbox.put(value) }
         #expect(await mailbox.next(isolation: nil) == 1000)
     }
 
-    @Test("a reader that waits gets what comes", .timeLimit(.minutes(1)))
+    @Test("a waiting reader gets the next value", .timeLimit(.minutes(1)))
     func waits() async {
         async let value = mailbox.next(isolation: nil)
         try? await Task.sleep(for: .milliseconds(5))
@@ -32,7 +32,7 @@ import Testing
         #expect(await mailbox.next(isolation: nil) == nil)
     }
 
-    @Test("C3: the end reaches a reader that waits", .timeLimit(.minutes(1)))
+    @Test("a waiting reader is resumed by the end", .timeLimit(.minutes(1)))
     func end() async {
         async let value = mailbox.next(isolation: nil)
         try? await Task.sleep(for: .milliseconds(5))

@@ -1,4 +1,4 @@
-// Who belongs to a conversation and who of them is here, over real sockets.
+// The members of a conversation and their presence, over real sockets.
 
 import RollcallModel
 import TestSupport
@@ -7,7 +7,8 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct MembersTests {
-    /// A worker that lists alice, bob and carol to whoever joins with presence, and then tells of each.
+    /// A worker that lists alice, bob and carol to sessions that join with presence, and then sends the presence of
+    /// each.
     private static func worker() async throws -> ScriptedWorker {
         try await ScriptedWorker { request, connection in
             if case .join("c42", presence: true) = request.message {
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("P9: the members with their presence, whole from the first value on, and 2 of 3 online")
+    @Test("the members with their presence, complete from the first value on, and 2 of 3 online")
     func members() async throws {
         let worker = try await Self.worker()
         let client = RollcallClient.phone(worker.url)
@@ -39,7 +40,7 @@ import Testing
         #expect(await client.inspect { $0.presences.keys.sorted() } == ["bob"])
     }
 
-    @Test("P9: the members are asked for with the join, beside one, and no longer than somebody observes them")
+    @Test("the members are requested with the join, or in addition to one, for as long as they are observed")
     func asking() async throws {
         let worker = try await Self.worker()
         let client = RollcallClient.phone(worker.url)
@@ -63,7 +64,7 @@ import Testing
         #expect(connection.count { if case .join = $0 { true } else { false } } == 4)
     }
 
-    @Test("members whom somebody observed alone, too, are not watched any longer than that")
+    @Test("members who were also observed individually are not watched any longer than that")
     func watchedMembers() async throws {
         let limits = ServerMessage.Limits(
             watchedUsers: 2, joinedConversations: 9, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
@@ -97,7 +98,7 @@ import Testing
         withExtendedLifetime(bob) {}
     }
 
-    @Test("P9: after a reconnect the members are asked for again, and nobody is forgotten meanwhile")
+    @Test("after a reconnect the members are requested again, and the old ones stay until then")
     func reconnect() async throws {
         let worker = try await Self.worker()
         let client = RollcallClient.phone(worker.url)
@@ -112,7 +113,7 @@ import Testing
         #expect(members.values.count == before + 1, "nothing else changed")
     }
 
-    @Test("P9, T13: whoever is removed, or was never let in, sees nobody, and why")
+    @Test("a user who is removed or was never admitted sees no members, and the reason")
     func refused() async throws {
         let worker = try await Self.worker()
         let client = RollcallClient.phone(worker.url)
@@ -124,7 +125,7 @@ import Testing
         #expect(await client.inspect { $0.presences.isEmpty })
     }
 
-    @Test("P9: the app's names come before the members'")
+    @Test("the application's names take precedence over the members' names")
     func names() async throws {
         let worker = try await Self.worker()
         let client = RollcallClient.phone(worker.url) { $0.names = { $0 == "bob" ? "Bobby" : nil } }
@@ -133,7 +134,7 @@ import Testing
         try await members.latest("the name has come") { $0["bob"]?.name == "Bobby" && $0["carol"]?.name == "Carol" }
     }
 
-    @Test("C3: members opened and closed leave nothing")
+    @Test("members opened and closed leave nothing")
     func leaks() async throws {
         let worker = try await Self.worker()
         let client = RollcallClient.phone(worker.url)

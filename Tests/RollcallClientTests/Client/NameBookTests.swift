@@ -1,4 +1,4 @@
-// The app's names for people, many at once.
+// The application's names for users, with many requests at once.
 
 import NIOConcurrencyHelpers
 import RollcallModel
@@ -8,9 +8,9 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct NameBookTests {
-    /// Knows everybody, and counts who is asked for.
+    /// Knows all users, and counts the requests.
     private final class Contacts: Sendable {
-        /// So that a client which asks without end ends its test all the same.
+        /// A limit, so that a client with endless requests still ends its test.
         private static let mostAsked = 20_000
         private let state = NIOLockedValueBox<(asked: Int, people: Set<UserID>)>((0, []))
 
@@ -28,7 +28,7 @@ import Testing
 
     private let contacts = Contacts()
 
-    @Test("more names than the book keeps are asked for once each while they are on show")
+    @Test("more names than the book keeps are requested once each while they are shown")
     func manyOnShow() async throws {
         let world = TestWorld { request, connection in
             if case .join(let conversation, presence: true) = request.message {
@@ -85,7 +85,7 @@ import Testing
         /// Answers the first call for a user.
         func answer(_ name: String?, for user: UserID) { answer(name) { $0.user == user } }
 
-        /// Lets everybody go.
+        /// Answers all calls without a name.
         func end() { while calls > 0 { answer(nil) { _ in true } } }
 
         private func answer(_ name: String?, where isMeant: (Call) -> Bool) {
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// All pauses are as long as they may be.
+    /// All pauses have their maximum length.
     private static let longestPauses = Jitter { .max }
 
     private func show(_ users: [UserID], in world: TestWorld) async {
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "names that never come keep no others waiting, and are asked for again while they are on show",
+        "names that never arrive delay no others, and are requested again while they are shown",
         arguments: [true, false])
     func late(obeyingCancellation: Bool) async throws {
         let contacts = SlowContacts(obeyingCancellation: obeyingCancellation)
@@ -154,7 +154,7 @@ import Testing
         try await expects(3)
     }
 
-    @Test("a name that does not come is asked for with growing pauses, in two calls at once at most")
+    @Test("a name that does not arrive is requested with growing pauses, in at most two concurrent calls")
     func pauses() async throws {
         let contacts = SlowContacts(obeyingCancellation: true)
         defer { contacts.end() }
@@ -162,7 +162,7 @@ import Testing
         let client = try await world.connected { $0.names = { await contacts.name(of: $0) } }
         let typing = Collected(client.typing(in: "c42"))
         await world.settle()
-        // Asked at 0, 11, 23, 37 and 55 s: each call takes 10 s, and the pauses double from 1 s on.
+        // Requested at 0, 11, 23, 37 and 55 s: each call takes 10 s, and the pauses double from 1 s on.
         for (seconds, asked) in [(10, 1), (2, 2), (10, 2), (2, 3), (12, 3), (2, 4), (16, 4), (2, 5), (24, 5), (2, 6)] {
             await keepShowing(["ann"], in: world, forSeconds: seconds)
             try await eventually("Ann is asked for \(asked) times") { contacts.asked("ann") == asked }
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "a name is shown however late it comes, and not asked for again",
+        "a name is shown however late it arrives, and not requested again",
         arguments: [true, false], [Duration.milliseconds(10_500), .seconds(12)])
     func slow(obeyingCancellation: Bool, time: Duration) async throws {
         let contacts = SlowContacts(obeyingCancellation: obeyingCancellation)
@@ -195,7 +195,7 @@ import Testing
         #expect(await client.inspect { !$0.names.isAsking && $0.names.count == 1 })
     }
 
-    @Test("names that do not come are forgotten when nothing shows them any more")
+    @Test("names that do not arrive are dropped when nothing shows them any more")
     func lateForgotten() async throws {
         let contacts = SlowContacts(obeyingCancellation: true)
         defer { contacts.end() }
@@ -211,7 +211,7 @@ import Testing
         #expect(!typing.values.isEmpty)
     }
 
-    @Test("names that nothing shows any more are forgotten, and asked for again when they are shown again")
+    @Test("names that nothing shows any more are dropped, and requested again when they are shown again")
     func forgotten() async throws {
         let world = TestWorld()
         let client = try await world.connected { [contacts] in $0.names = { contacts.name(of: $0) } }

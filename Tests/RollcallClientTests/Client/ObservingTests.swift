@@ -1,4 +1,4 @@
-// Streams of typing and presence, and presence once, over real sockets.
+// Streams of typing and presence, and single presence requests, over real sockets.
 
 import NIOConcurrencyHelpers
 import RollcallModel
@@ -8,7 +8,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct ObservingTests {
-    @Test("C1: from import to text on the screen, on the main actor")
+    @Test("from import to text on the screen, on the main actor")
     @MainActor func tenLines() async throws {
         let worker = try await ScriptedWorker { request, connection in
             connection.behave(request)
@@ -27,7 +27,7 @@ import Testing
         #expect(label == "Bob is typing…")
     }
 
-    @Test("P6: ten observers of one user cost one watch, each has the latest first, the last to go ends it")
+    @Test("ten observers of one user cost one watch, each gets the latest value first, the last one ends it")
     func multicast() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -49,7 +49,7 @@ import Testing
         #expect(connection.messages.count == 3, "hello, watch, unwatch")
     }
 
-    @Test("P6: several users as one value")
+    @Test("several users as one value")
     func group() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -62,7 +62,7 @@ import Testing
         try await group.latest("one came") { GroupCount(of: $0.values, total: 1000).online == 1 }
     }
 
-    @Test("T4: a set that the worker repeats is told once")
+    @Test("a set that the worker repeats is emitted once")
     func noFlicker() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -79,7 +79,7 @@ import Testing
         #expect(typing.values.map(\.count) == [0, 1, 2, 1])
     }
 
-    @Test("T14: a worker that falls silent about a conversation does not leave anybody typing for ever")
+    @Test("if a worker stops sending updates about a conversation, typing ends")
     func silentWorker() async throws {
         let world = TestWorld()
         let client = try await world.connected()
@@ -92,7 +92,7 @@ import Testing
         try await typing.latest("bob is gone") { $0.isEmpty }
     }
 
-    @Test("T16, C2: a new connection is asked for everything at once, and observers see what differs")
+    @Test("a new connection requests everything at once, and observers see the differences")
     func reconnect() async throws {
         let isLater = NIOLockedValueBox(false)
         let worker = try await ScriptedWorker { request, connection in
@@ -125,7 +125,7 @@ import Testing
         #expect(carol.values.count == 1, "nothing about carol has changed")
     }
 
-    @Test("T13: who is removed, or was never let in, sees nobody, and why")
+    @Test("a user who is removed or was never admitted sees no typing, and the reason")
     func refused() async throws {
         let worker = try await ScriptedWorker { request, connection in
             if case .join("closed", _) = request.message {
@@ -151,7 +151,7 @@ import Testing
         #expect(connection.count { if case .leave = $0 { true } else { false } } == 0, "it had left us already")
     }
 
-    @Test("more than a session may watch is a problem that is told, and does no harm")
+    @Test("exceeding the limit of watched users is reported as a problem, without other effects")
     func limit() async throws {
         let limits = ServerMessage.Limits(
             watchedUsers: 2, joinedConversations: 9, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
@@ -167,7 +167,7 @@ import Testing
         try await observers[2].latest("there is room now") { $0.status == .offline }
     }
 
-    @Test("a refused message that had no other owner is a problem that is told; weather is not")
+    @Test("a refused message that belongs to no call is reported as a problem; temporary failures are not")
     func problems() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -181,7 +181,7 @@ import Testing
         #expect(problems.values.count == 1)
     }
 
-    @Test("X4: the app's names are asked for once each, and shown when they come")
+    @Test("the application's names are requested once each, and shown when they arrive")
     func names() async throws {
         let worker = try await ScriptedWorker()
         let asked = NIOLockedValueBox<[UserID]>([])
@@ -207,7 +207,7 @@ import Testing
         #expect(asked.withLockedValue { $0.sorted() } == ["bob", "carol"])
     }
 
-    @Test("P6: one user, or a thousand in one call")
+    @Test("one user, or a thousand in one call")
     func fetch() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url)
@@ -222,7 +222,7 @@ import Testing
         #expect(await client.inspect { $0.fetches.isEmpty })
     }
 
-    @Test("P6: an answer may come in parts, and after its acknowledgement")
+    @Test("an answer may arrive in parts, and after its acknowledgement")
     func fetchInParts() async throws {
         let worker = try await ScriptedWorker { request, connection in
             guard case .get(let users) = request.message, let id = request.id else { return connection.behave(request) }
@@ -235,7 +235,7 @@ import Testing
         #expect(presences == ["bob": .of("bob", .online), "carol": .of("carol", .online)])
     }
 
-    @Test("C4: no answer in time is no error but an unknown presence; a cancelled task does not wait")
+    @Test("an answer that is late gives an unknown presence, not an error; a cancelled task does not wait")
     func fetchUnanswered() async throws {
         let world = TestWorld { request, connection in
             guard case .get = request.message else { return connection.behave(request) }
@@ -255,7 +255,7 @@ import Testing
         #expect(await client.inspect { $0.fetches.isEmpty })
     }
 
-    @Test("what Redis could not answer is asked again, and what a lost connection took is too")
+    @Test("requests that Redis could not answer, or that a lost connection dropped, are repeated")
     func fetchAgain() async throws {
         let asked = NIOLockedValueBox(0)
         let world = TestWorld { request, connection in
@@ -277,9 +277,9 @@ import Testing
         #expect(asked.withLockedValue { $0 } == 3)
     }
 
-    @Test("C3: ten thousand views of streams, inputs and fetches change nothing in the client")
+    @Test("ten thousand views of streams, inputs and requests leave nothing in the client")
     func noLeaks() async throws {
-        // What waits here is no message: the budget is wide.
+        // A wide budget, so that no message waits.
         let limits = ServerMessage.Limits(
             watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 1_000_000,
             messageBurst: 1_000_000)
@@ -298,7 +298,7 @@ import Testing
                 let input = client.typingInput(in: conversation)
                 input.edited("x")
                 let fetch = Task { await client.currentPresence(of: user) }
-                // Some are looked at until they have shown something, the others are gone before.
+                // Some views are kept until they have shown something, the others are closed before that.
                 if view.isMultiple(of: 100) {
                     await world.advance(by: .milliseconds(500))
                     await client.inspect { traces.note($0) }
@@ -316,7 +316,7 @@ import Testing
             await world.advance(by: .seconds(60))
             return world.timersSet - before
         }
-        // The minute after the last message is not like those that follow: silence is judged from that message on.
+        // The minute after the last message differs from later ones: silence is measured from that message.
         _ = await timersOfAMinute()
         let timers = await timersOfAMinute()
         try await openAndClose(10_000)
@@ -328,12 +328,12 @@ import Testing
         let worker = LeftAtTheWorker(by: world.connection.messages)
         #expect(worker.most.watched > 0 && worker.most.joined > 0 && worker.most.typing > 0, "views were told")
         #expect(worker.watched.isEmpty && worker.joined.isEmpty && worker.typing.isEmpty)
-        // Nobody has given up what was not asked for.
+        // Nothing was given up that was not requested.
         #expect(worker.idle == 0)
     }
 }
 
-/// What the engine had made for views, and what of it is still there.
+/// The objects that the engine created for views, and which of them still exist.
 private final class Traces: Sendable {
     private struct Trace: @unchecked Sendable {
         weak var object: AnyObject?
@@ -353,13 +353,13 @@ private final class Traces: Sendable {
     }
 }
 
-/// What a worker serves after all that it was told, in order.
+/// What a worker serves after processing all messages, in order.
 private struct LeftAtTheWorker {
     private(set) var watched: Set<UserID> = []
     private(set) var joined: Set<ConversationID> = []
     private(set) var typing: Set<ConversationID> = []
     private(set) var most = (watched: 0, joined: 0, typing: 0)
-    /// How many messages gave up what was not there.
+    /// The number of messages that gave up something that did not exist.
     private(set) var idle = 0
 
     init(by messages: [ClientMessage]) {
@@ -387,7 +387,7 @@ private struct LeftAtTheWorker {
 }
 
 extension Engine {
-    /// What the client keeps for the sake of views, by what it is.
+    /// The objects that the client keeps for views, by kind.
     fileprivate var holdings: [String: Int] {
         [
             "observers": observers.count, "presences": presences.count, "rooms": rooms.count, "fields": fields.count,

@@ -1,4 +1,4 @@
-// What a client does about refusals that say `retry: true`, and what its app sees of them.
+// What a client does about refusals with `retry: true`, and what its application sees of them.
 
 import NIOConcurrencyHelpers
 import RollcallModel
@@ -8,7 +8,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct RetryTests {
-    /// Refuses what is asked of it while it is told to, and counts what it refuses.
+    /// Refuses requests while the test says so, and counts them.
     private final class Refuser: Sendable {
         private let state = NIOLockedValueBox<(code: MessageError.Code?, refused: Int)>((nil, 0))
 
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "watches and joins refused for now are asked again until they work, and views show no refusal",
+        "watches and joins that are refused temporarily are repeated until they succeed, and views show no refusal",
         arguments: [MessageError.Code.unavailable, .slowDown])
     func untilTheyWork(code: MessageError.Code) async throws {
         refuser.refuse(code)
@@ -62,13 +62,14 @@ import Testing
         }
         #expect(world.connections.count == 1)
         #expect(problems.values.isEmpty)
-        // 101 watches and two joins, then three messages an attempt. Four seconds long the pauses are shorter than four seconds.
+        // 101 watches and two joins, then three messages per attempt. In the first four seconds, the pauses are shorter
+        // than four seconds.
         #expect(asked > 103 + 3 * 4, "it goes on trying")
         #expect(asked < 103 + 3 * 60, "and does so with patience")
         #expect(refuser.refused == asked)
     }
 
-    @Test("what is refused in parts is asked again in parts")
+    @Test("what is refused in parts is repeated in parts")
     func inParts() async throws {
         let asked = NIOLockedValueBox(0)
         let world = TestWorld { request, connection in
@@ -93,7 +94,7 @@ import Testing
         #expect(world.connection.count { $0 == .watch(["bob"]) } == 5)
     }
 
-    @Test("what is given up while it waits is asked for no more")
+    @Test("what is given up while it waits for its retry is not requested again")
     func givenUp() async throws {
         refuser.refuse(.unavailable)
         let client = try await world.connected()
@@ -110,9 +111,9 @@ import Testing
         #expect(await client.inspect { $0.presences.isEmpty && $0.rooms.isEmpty && $0.agenda.retryTime == nil })
     }
 
-    @Test("what is refused, or ended by the worker, while its giving up waits to be said is forgotten")
+    @Test("what is refused, or ended by the worker, while its end waits to be sent is dropped")
     func refusedWhileGivenUp() async throws {
-        // A session that may say little, and a worker that answers when the test says so.
+        // A session with a small message budget, and a worker that answers when the test says so.
         let limits = ServerMessage.Limits(
             watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 1, messageBurst: 8)
         let world = TestWorld { request, connection in
@@ -146,7 +147,7 @@ import Testing
         #expect(world.connection.count { if case .leave = $0 { true } else { false } } == 0)
     }
 
-    @Test("a reconnect asks for everything at once, and nothing of the old connection is sent on the new one")
+    @Test("a reconnect requests everything at once, and sends nothing that belongs to the old connection")
     func reconnect() async throws {
         refuser.refuse(.unavailable)
         let client = try await world.connected {
@@ -164,7 +165,7 @@ import Testing
         #expect(world.connections[1].count(\.isWatch) == 1)
     }
 
-    @Test("a state and a token refused for now are said again, as they are then")
+    @Test("a state and a token that are refused temporarily are sent again with their current values")
     func stateAndToken() async throws {
         let client = try await world.connected()
         refuser.refuse(.slowDown)
@@ -182,7 +183,7 @@ import Testing
         _ = client
     }
 
-    @Test("leaving and unwatching refused for now are said again")
+    @Test("leave and unwatch messages that are refused temporarily are repeated")
     func leaving() async throws {
         let client = try await world.connected()
         let bob = Collected(client.presence(of: "bob"))
@@ -201,7 +202,7 @@ import Testing
         #expect(world.connection.messages.count == 3 + refused + 2)
     }
 
-    @Test("a fetch of many that is refused as a whole asks for each user once an attempt")
+    @Test("a request for many users that is refused as a whole is repeated once per attempt for each user")
     func fetch() async throws {
         refuser.refuse(.unavailable)
         let client = try await world.connected()
@@ -219,7 +220,7 @@ import Testing
         #expect(await client.inspect { $0.fetches.isEmpty && !$0.agenda.hasMore })
     }
 
-    @Test("typing refused for now goes on by its own rules, and a stop that is awaited is told to be unconfirmed")
+    @Test("refused typing continues by its own rules, and an awaited stop is reported as unconfirmed")
     func typing() async throws {
         let client = try await world.connected { $0.typing = try! TypingSettings(debounce: .zero) }
         let input = client.typingInput(in: "c42")
@@ -236,7 +237,7 @@ import Testing
         #expect(world.connection.count(\.isTyping) == 4)
     }
 
-    @Test("typing behind a join that was refused for now is no problem to tell of")
+    @Test("typing after a join that was refused temporarily is not reported as a problem")
     func typingBehindAJoin() async throws {
         let client = try await world.connected { $0.typing = try! TypingSettings(debounce: .zero) }
         let problems = Collected(client.problems)
@@ -253,9 +254,9 @@ import Testing
         withExtendedLifetime(input) {}
     }
 
-    @Test("users and conversations refused for the limit come when there is room, and the limit is told")
+    @Test("users and conversations beyond a limit are requested when there is room, and the limit is reported")
     func limit() async throws {
-        // More than the client is careful enough to ask for before it knows what the worker allows.
+        // More than the client requests before it knows the worker's limits.
         let limits = ServerMessage.Limits(
             watchedUsers: 40, joinedConversations: 3, messageBytes: 65_536, messageRate: 500, messageBurst: 500)
         let served = NIOLockedValueBox<(users: Set<UserID>, rooms: Set<ConversationID>)>(([], []))
@@ -288,7 +289,7 @@ import Testing
                 && rooms.count { $0.values.last?.refusal == nil && !$0.values.isEmpty } == 3
         }
         try await problems.latest("the limit is told") { $0.code == .limit }
-        // Chosen before the first goes: from then on others are shown.
+        // Chosen before the first is cancelled: from then on, others are shown.
         let shownUsers = users.filter { !$0.values.isEmpty }
         let shownRooms = rooms.filter { $0.values.last?.refusal == nil && !$0.values.isEmpty }
         for shown in shownUsers { shown.cancel() }

@@ -1,4 +1,4 @@
-// wss: the connection is encrypted, and only with whom the client trusts.
+// wss: the connection is encrypted, and only trusted certificates are accepted.
 
 import Foundation
 import NIOCore
@@ -10,7 +10,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct SecureConnectionTests {
-    /// A certificate for this machine, in a folder of its own.
+    /// Creates a certificate for this machine in a temporary folder.
     private func withCertificate(_ body: (_ certificate: String, _ key: String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -31,7 +31,7 @@ import Testing
             privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
     }
 
-    @Test("a worker, or what stands before it, that speaks TLS 1.1 at most is not connected to")
+    @Test("a worker, or a proxy in front of it, that supports at most TLS 1.1 is refused")
     func outdated() async throws {
         try await withCertificate { certificate, key in
             var tls = try configuration(certificate, key)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a worker is reached over TLS if its certificate is trusted, and not otherwise")
+    @Test("a worker is connected by TLS if its certificate is trusted, and not otherwise")
     func tls() async throws {
         try await withCertificate { certificate, key in
             let worker = try await ScriptedWorker(

@@ -1,4 +1,4 @@
-// The worker's time while a connection stands: Redis's clock may be set, and what is told in its time must follow.
+// The worker's time during a connection: Redis's clock may be set, and texts with times must follow.
 
 import Dispatch
 import NIOConcurrencyHelpers
@@ -9,7 +9,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct ServerTimeTests {
-    /// Bob was last seen a minute and a half before the world began.
+    /// Bob was last seen 90 seconds before the test's clock started.
     private let world = TestWorld { request, connection in
         if case .watch(let users) = request.message {
             connection.send(.presence(users.map { .of($0, .offline, lastSeen: 1_753_599_910_000) }))
@@ -20,7 +20,7 @@ import Testing
 
     private var pings: Int { world.connection.count { $0 == .ping } }
 
-    @Test("P7: a worker is asked for its time once a minute while presence is observed in the foreground, and not else")
+    @Test("a worker is asked for its time once a minute, only while presence is observed in the foreground")
     func asked() async throws {
         let client = try await world.connected()
         await world.advance(by: .seconds(600))
@@ -44,7 +44,7 @@ import Testing
         #expect(world.connections.count == 1)
     }
 
-    @Test("P7: the time follows a clock that is set, either way, within a minute", arguments: [3, -3])
+    @Test("the time follows a clock that is set, in either direction, within a minute", arguments: [3, -3])
     func set(hours: Int) async throws {
         let client = try await world.connected()
         let bob = Collected(client.presence(of: "bob"))
@@ -55,7 +55,7 @@ import Testing
         withExtendedLifetime(bob) {}
     }
 
-    @Test("P7: a presence that changed in what is the future here is reason to ask at once, but not again and again")
+    @Test("a presence that changed in the client's future causes one immediate time request")
     func ahead() async throws {
         let client = try await world.connected()
         let bob = Collected(client.presence(of: "bob"))
@@ -69,7 +69,7 @@ import Testing
         }
         await change(1)
         #expect(client.serverTime == world.serverTime)
-        // As of records that were written before a clock was set back.
+        // Like records that were written before a clock was set back.
         for version in 2..<100 {
             await change(Int64(version))
             await world.advance(by: .milliseconds(100))
@@ -79,7 +79,7 @@ import Testing
         withExtendedLifetime(bob) {}
     }
 
-    @Test("P7: a worker that learns only with its next heartbeat that the clock was set is asked again soon")
+    @Test("a worker that learns only with its next heartbeat that the clock was set is asked again soon")
     func heartbeat() async throws {
         let client = try await world.connected()
         let bob = Collected(client.presence(of: "bob"))
@@ -95,7 +95,7 @@ import Testing
         withExtendedLifetime(bob) {}
     }
 
-    @Test("P7, P8: what a model says of somebody follows a clock that is set")
+    @Test("a model's text about a user follows a clock that is set")
     func model() async throws {
         let client = try await world.connected()
         let bob = await PresenceModel(of: "bob", from: client)
@@ -116,7 +116,7 @@ import Testing
         try await shows("4m ago")
     }
 
-    @Test("a pause whose task is cancelled just as it begins ends")
+    @Test("a pause whose task is cancelled as it begins ends")
     func cancelledAsItBegins() async throws {
         let client = try await TestWorld().connected()
         for _ in 0..<20_000 {
@@ -139,7 +139,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("a model of a closed client waits for nothing, and asks for nothing again and again")
+    @Test("a model of a closed client waits for nothing, and makes no further requests")
     func closed() async throws {
         let client = try await world.connected()
         #expect(await client.inspect { $0.pauses.count } == 0)

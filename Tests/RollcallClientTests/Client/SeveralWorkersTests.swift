@@ -8,7 +8,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct SeveralWorkersTests {
-    @Test("a client of several workers goes to another when its own is gone, and finds the only one left")
+    @Test("a client of several workers connects to another when its own is gone, and finds the only one left")
     func workerGone() async throws {
         let workers = [try await ScriptedWorker(), try await ScriptedWorker(), try await ScriptedWorker()]
         let client = RollcallClient.phone(workers.map(\.url))
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("one wrong URL among several is told, rather than passed over")
+    @Test("one wrong URL among several is reported instead of ignored")
     func wrongURL() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone([worker.url, "http://example.com"])
@@ -32,7 +32,7 @@ import Testing
         #expect(try await client.hasFailed().code == .invalidURL)
     }
 
-    @Test("a client that is sent to where nobody is comes back home at once")
+    @Test("a client that is sent to an address that does not answer returns to its own addresses at once")
     func sentIntoTheVoid() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url) {
@@ -49,7 +49,7 @@ import Testing
         try await client.isConnected()
     }
 
-    @Test("a goodbye for a reason that the client does not know is followed")
+    @Test("a goodbye with an unknown reason is followed")
     func laterReason() async throws {
         let worker = try await ScriptedWorker()
         let other = try await ScriptedWorker()
@@ -64,7 +64,7 @@ import Testing
         try await client.isConnected()
     }
 
-    @Test("an error of a code that the client does not know still answers its message")
+    @Test("an error with an unknown code still answers its message")
     func laterError() async throws {
         let worker = try await ScriptedWorker { request, connection in
             guard case .join = request.message, case .integer(let id)? = request.id else {

@@ -1,4 +1,4 @@
-// One's own typing, from the field to the wire.
+// The user's own typing, from the text field to the connection.
 
 import Dispatch
 import RollcallModel
@@ -15,7 +15,7 @@ import Testing
         client = world.client { $0.typing = try! TypingSettings(debounce: .zero) }
     }
 
-    /// Connects, and gives the worker's side.
+    /// Connects, and returns the worker's side.
     private func connected() async throws -> TestWorld.Connection {
         client.connect()
         await world.settle()
@@ -23,13 +23,13 @@ import Testing
         return world.connection
     }
 
-    /// What the client has said beside its hello.
+    /// The messages that the client has sent after its hello.
     private func said() async -> [ClientMessage] {
         await world.settle()
         return Array(world.connection.messages.dropFirst())
     }
 
-    @Test("T1, T3, T5: edits become signals, renewed until inactivity, in a conversation that is joined first")
+    @Test("edits become signals, renewed until inactivity, in a conversation that is joined first")
     func edits() async throws {
         _ = try await connected()
         let input = client.typingInput(in: "c42")
@@ -46,7 +46,7 @@ import Testing
         #expect(world.connection.count(\.isTyping) == 6)
     }
 
-    @Test("T6: sending stops at once, and can be awaited until it is published")
+    @Test("sending stops the typing at once, and can be awaited until it is published")
     func send() async throws {
         let connection = try await connected()
         let input = client.typingInput(in: "c42")
@@ -61,7 +61,7 @@ import Testing
         #expect(stop.id != nil)
     }
 
-    @Test("T6: what could not be confirmed says so, and holds up nobody")
+    @Test("an unconfirmed stop is reported, and delays nothing")
     func unconfirmed() async throws {
         let world = TestWorld { request, connection in
             if case .typing(_, false) = request.message { return }
@@ -87,7 +87,7 @@ import Testing
         #expect(await client.inspect { $0.stops.isEmpty })
     }
 
-    @Test("T7: leaving the view stops and leaves, background stops before it says so, letting go does too")
+    @Test("leaving the view stops and leaves, the background stops first, and releasing the input stops too")
     func leaving() async throws {
         _ = try await connected()
         var input: TypingInput? = client.typingInput(in: "c42")
@@ -97,7 +97,7 @@ import Testing
         #expect(await said().suffix(3) == [.typing("c42", true), .typing("c42", false), .state(.background)])
         client.setPhase(.active)
         input?.edited("Hello")
-        // On return to the front the client asks whether the worker lives, too.
+        // In the foreground again, the client also sends a ping.
         let back = await said().suffix(3).filter { $0 != .ping }
         #expect(back == [.state(.active), .typing("c42", true)])
         input?.disappeared()
@@ -108,7 +108,7 @@ import Testing
         #expect(await said().suffix(2) == [.typing("c42", false), .leave("c42")])
     }
 
-    @Test("T8: conversations are independent")
+    @Test("conversations are independent")
     func independent() async throws {
         let connection = try await connected()
         let one = client.typingInput(in: "c1")
@@ -126,7 +126,7 @@ import Testing
         #expect(connection.messages.last == .typing("c2", false))
     }
 
-    @Test("two fields of one conversation: the user types while any of them does")
+    @Test("with two fields of one conversation, the user types while either of them does")
     func twoFields() async throws {
         let connection = try await connected()
         let one = client.typingInput(in: "c42")
@@ -141,7 +141,7 @@ import Testing
         #expect(await said().last == .typing("c42", false))
     }
 
-    @Test("T9: typing while disconnected is dropped; on reconnect the state of now is sent")
+    @Test("typing while disconnected is dropped; a reconnect sends the current state")
     func disconnected() async throws {
         let first = try await connected()
         let over = client.typingInput(in: "c1")
@@ -167,7 +167,7 @@ import Testing
         #expect(second.count(\.isTyping) == 1)
     }
 
-    @Test("T10: an edit waits on nothing: ten thousand return while the client's loop stands still")
+    @Test("edits never wait: ten thousand return while the client's loop is blocked")
     func waitsOnNothing() async throws {
         let worker = try await ScriptedWorker()
         let client = RollcallClient.phone(worker.url) { $0.typing = try! TypingSettings(debounce: .zero) }
@@ -181,7 +181,7 @@ import Testing
         try await worker.connection().hears(.join("c42", presence: false), .typing("c42", true))
     }
 
-    @Test("P3: the device's state follows the app, and nothing is said twice")
+    @Test("the device's state follows the application, and is not sent twice")
     func deviceState() async throws {
         let connection = try await connected()
         for phase in [AppPhase.inactive, .active, .background, .inactive, .background, .active] {

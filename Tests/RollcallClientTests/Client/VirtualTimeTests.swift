@@ -1,4 +1,4 @@
-// A client in whose life nothing happens but on one loop, as a simulation has it.
+// A client in which everything runs on one loop, as in a simulation.
 
 import NIOConcurrencyHelpers
 import NIOCore
@@ -10,7 +10,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct VirtualTimeTests {
-    /// A wire of which only the worker's end is of interest.
+    /// A connection of which only the worker's end matters.
     private final class Ignored: Wire {
         let mayDieSilently = false
         func send(_ request: ClientRequest) {}
@@ -19,7 +19,7 @@ import Testing
         func abort() {}
     }
 
-    @Test("the token, the chance and what is shown come without a task")
+    @Test("the token, random numbers and emitted values need no task")
     func synchronous() throws {
         let loop = EmbeddedEventLoop()
         let start = ContinuousClock.now
@@ -49,13 +49,13 @@ import Testing
         #expect(states.pending() == nil)
     }
 
-    @Test("a timer for a moment between two nanoseconds goes off once, after it")
+    @Test("a timer between two nanoseconds fires once, after that time")
     func roundedUp() {
         let loop = EmbeddedEventLoop()
         let start = ContinuousClock.now
         let reads = NIOLockedValueBox(0)
         let clock = SteadyClock { [loop] in
-            // A timer that is set again and again would never let this time pass.
+            // If a timer were set again and again, this time would never pass.
             let isStuck = reads.withLockedValue {
                 $0 += 1
                 return $0 > 100
@@ -70,7 +70,7 @@ import Testing
         #expect(reads.withLockedValue { $0 } < 10)
     }
 
-    @Test("the same chance takes the addresses in the same order")
+    @Test("the same random numbers give the same order of addresses")
     func sameOrder() {
         let orders = (0..<2).map { _ in
             let random = NIOLockedValueBox(SeededGenerator(seed: 7))

@@ -1,4 +1,4 @@
-// What is sent again after the worker refused it for now.
+// What is sent again after the worker refused it temporarily.
 
 import RollcallModel
 import TestSupport
@@ -18,7 +18,7 @@ import Testing
         agenda.refused(MessageError(code: code, id: request.id, message: "later"), at: now, using: &random)
     }
 
-    @Test("a watch, a join, a get, a state and a token refused for now are sent again when they are due, not before")
+    @Test("a watch, join, get, state and token that are refused temporarily are repeated when due, not before")
     mutating func retried() throws {
         agenda.users.want("bob")
         agenda.conversations.want("c1")
@@ -38,7 +38,7 @@ import Testing
         #expect(agenda.retryTime == nil)
     }
 
-    @Test("leaving and unwatching refused for now are sent again, unless they are wanted again meanwhile")
+    @Test("refused leave and unwatch messages are repeated, unless the subscription is wanted again")
     mutating func givingUp() {
         for user in ["bob", "carol"] as [UserID] { agenda.users.want(user) }
         agenda.conversations.want("c")
@@ -52,7 +52,7 @@ import Testing
         #expect(take().map(\.message) == [.leave("c"), .unwatch(["carol"])])
     }
 
-    @Test("members that the worker did not give up, or did not tell for now, are asked for beside the join that stands")
+    @Test("members refused temporarily are requested again next to the join, which stays")
     mutating func members() {
         agenda.conversations.want("c")
         _ = take()
@@ -68,7 +68,7 @@ import Testing
         #expect(take().map(\.message) == [.join("c", presence: false)])
     }
 
-    @Test("what is no longer wanted is not sent again")
+    @Test("what is not wanted any more is not sent again")
     mutating func unwanted() {
         let fetch = FetchID()
         for user in ["bob", "carol"] as [UserID] { agenda.users.want(user) }
@@ -85,7 +85,7 @@ import Testing
         #expect(take().map(\.message) == [.watch(["carol"])])
     }
 
-    @Test("a new observer of what waits to be sent again does not send it before its time")
+    @Test("a new observer of what waits for its retry does not cause an earlier one")
     mutating func wantedTwice() {
         agenda.users.want("bob")
         refuse(take()[0])
@@ -93,7 +93,7 @@ import Testing
         #expect(take().isEmpty)
     }
 
-    @Test("what is given up and wanted anew is not sent before its time, whenever the refusal comes")
+    @Test("what is given up and wanted again is not sent before its retry is due, whenever the refusal arrives")
     mutating func wantedAnew() {
         for isGivenUpFirst in [false, true] {
             agenda.users.want("bob")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("a get that is answered ends a series of refusals, as any success does")
+    @Test("an answered get ends a series of refusals, like any success")
     mutating func getServed() throws {
         for _ in 0..<12 {
             agenda.fetchWanted(FetchID(), of: ["bob"])
@@ -134,7 +134,7 @@ import Testing
         #expect(try #require(agenda.retryTime) <= now + .milliseconds(250))
     }
 
-    @Test("what the worker takes at once does not shorten the pauses of what it refuses")
+    @Test("a success does not shorten the pauses of other refused requests")
     mutating func takenMeanwhile() throws {
         var longest = Duration.zero
         agenda.users.want("bob")
@@ -165,7 +165,7 @@ import Testing
         #expect(try #require(agenda.retryTime) <= now + .milliseconds(250))
     }
 
-    @Test("a reconnect sends everything anew, and nothing of it twice")
+    @Test("a reconnect sends everything again, and nothing twice")
     mutating func reconnect() {
         agenda.users.want("bob")
         agenda.conversations.want("c")
@@ -179,7 +179,7 @@ import Testing
         #expect(refuse(requests[0]) == .final(nil), "what the old connection answers is nobody's")
     }
 
-    @Test("an answer that comes after a later message about the same thing changes nothing")
+    @Test("an answer that arrives after a later message about the same subject has no effect")
     mutating func lateAnswers() {
         agenda.users.want("bob")
         agenda.conversations.want("c")
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(
-        "a join that is refused after another of its conversation was taken, or before, leaves the conversation joined")
+        "a join refused before or after another one of its conversation succeeded leaves the conversation joined")
     mutating func joinedBesideRefusal() {
         for isLaterTaken in [true, false] {
             agenda.conversations.want("c")
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test("a conversation of which each join is refused is joined later")
+    @Test("a conversation whose joins are all refused is joined later")
     mutating func eachJoinRefused() {
         agenda.conversations.want("c")
         let first = take()[0]
@@ -228,7 +228,7 @@ import Testing
         #expect(take().first?.message == .join("c", presence: false))
     }
 
-    @Test("a final refusal of a join that was repeated meanwhile is nobody's")
+    @Test("a final refusal of a join that was repeated meanwhile has no effect")
     mutating func lateRefusal() {
         agenda.conversations.want("c")
         let first = take()[0]
@@ -240,7 +240,7 @@ import Testing
         #expect(agenda.conversations.wasTold("c"))
     }
 
-    @Test("a final refusal stays until a new connection or a new wish")
+    @Test("a final refusal stays until a new connection or a new request")
     mutating func final() {
         agenda.users.want("bob")
         agenda.conversations.want("c")
@@ -254,7 +254,7 @@ import Testing
         #expect(take().map(\.message) == [.join("c", presence: false)])
     }
 
-    @Test("users refused for the limit are asked for once there is room for them, with all that fits")
+    @Test("users refused because of the limit are requested once there is room, as many as fit")
     mutating func limit() {
         for user in ["a", "b", "c", "d"] as [UserID] { agenda.users.want(user) }
         let request = take()[0]
@@ -268,7 +268,7 @@ import Testing
         #expect(take().map(\.message) == [.unwatch(["a"]), .watch(["d"])])
     }
 
-    @Test("a stop that somebody awaits is reported as refused, not sent again")
+    @Test("a stop that is awaited is reported as refused, not sent again")
     mutating func stop() {
         let stop = StopID()
         agenda.conversations.want("c")
@@ -278,7 +278,7 @@ import Testing
         #expect(agenda.retryTime == nil)
     }
 
-    @Test("what waits goes out in one message, and no faster than the budget")
+    @Test("what waits is sent in one message, and no faster than the budget")
     mutating func batched() {
         agenda.limitsLearnt(
             .init(watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 1, messageBurst: 1))
@@ -302,7 +302,7 @@ import Testing
         #expect(users.count == 101)
     }
 
-    @Test("what was not given up, and then refused anew and no longer wanted, is given up later")
+    @Test("a subscription whose end was refused, and that is not wanted after a new refusal, is ended later")
     mutating func keptAndRefused() {
         agenda.users.want("bob")
         _ = take()

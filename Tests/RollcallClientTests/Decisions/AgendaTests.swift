@@ -1,4 +1,4 @@
-// What the worker is told, and in which order.
+// The messages to the worker, and their order.
 
 import RollcallModel
 import TestSupport
@@ -11,7 +11,7 @@ import Testing
 
     private mutating func take(_ count: Int = 100) -> [ClientMessage] { agenda.take(count).map(\.message) }
 
-    @Test("what is wanted is asked for once, in one message for many users")
+    @Test("what is wanted is requested once, in one message for many users")
     mutating func asked() {
         for user in ["carol", "bob", "bob"] as [UserID] { agenda.users.want(user) }
         agenda.conversations.want("c42")
@@ -34,7 +34,7 @@ import Testing
         #expect(take() == [.unwatch(["bob"])])
     }
 
-    @Test("a new connection is told everything wanted, and nothing of old typing (T9)")
+    @Test("a new connection sends everything wanted, and no old typing")
     mutating func reconnect() {
         agenda.users.want("bob")
         agenda.users.want("carol")
@@ -47,7 +47,7 @@ import Testing
         #expect(take() == [.join("c42", presence: false), .watch(["bob"])])
     }
 
-    @Test("typing follows its join, goes before all else later, and only the latest signal is sent")
+    @Test("typing follows its join, is later sent before everything else, and only as the latest signal")
     mutating func typing() {
         agenda.signalled(true, in: "c42")
         agenda.conversations.want("c42")
@@ -60,7 +60,7 @@ import Testing
         #expect(take() == [.typing("c42", false), .token("fresh"), .state(.background), .watch(["bob"])])
     }
 
-    @Test("typing where the worker lets nobody in is not sent")
+    @Test("typing is not sent to a conversation that the worker does not admit the user to")
     mutating func typingRefused() {
         agenda.conversations.want("c42")
         _ = take()
@@ -70,7 +70,7 @@ import Testing
         #expect(!agenda.hasMore)
     }
 
-    @Test("typing where there is no room to join waits for it without haste, and its stop ends it")
+    @Test("typing in a conversation that cannot be joined because of the limit waits, and its stop ends it")
     mutating func typingBeyondTheLimit() {
         agenda.limitsLearnt(
             .init(watchedUsers: 1, joinedConversations: 1, messageBytes: 65_536, messageRate: 1, messageBurst: 1))
@@ -90,7 +90,7 @@ import Testing
         #expect(!stopped.hasMore)
     }
 
-    @Test("a stop that somebody awaits is sent under an id, whatever comes after it")
+    @Test("a stop that is awaited is sent with an id, whatever comes after it")
     mutating func awaitedStop() {
         let stop = StopID()
         agenda.conversations.want("c42")
@@ -104,7 +104,7 @@ import Testing
         #expect(agenda.acknowledged(requests[0].id!) == nil, "each is answered once")
     }
 
-    @Test("messages are cut to what the worker reads, and sessions to what it serves")
+    @Test("messages are limited to the size that the worker reads, and subscriptions to its limits")
     mutating func limits() {
         agenda.limitsLearnt(
             .init(watchedUsers: 5, joinedConversations: 1, messageBytes: 128 + 2 * 260, messageRate: 1, messageBurst: 1)
@@ -122,7 +122,7 @@ import Testing
         #expect(!agenda.isBeyondLimits)
     }
 
-    @Test("a budget of a few messages is kept, and the rest follows")
+    @Test("a budget of a few messages is respected, and the rest follows")
     mutating func budget() {
         for number in 0..<7 { agenda.conversations.want(try! ConversationID("c\(number)")) }
         #expect(take(3).count == 3)
@@ -149,7 +149,7 @@ import Testing
         #expect(agenda.fetch(of: requests[0].id!) == nil)
     }
 
-    @Test("no more users are fetched at once than the worker serves a session; the rest follows the answers")
+    @Test("no more users are fetched at once than the worker serves per session; the rest follows the answers")
     mutating func fetchesAtOnce() {
         agenda.limitsLearnt(
             .init(
@@ -160,7 +160,7 @@ import Testing
         let requests = agenda.take(100)
         #expect(requests.map(\.message) == [.get(["a", "b", "c"]), .get(["d"]), .get(["e"])])
         #expect(!agenda.hasMore)
-        // Nobody waits for it any more, but the worker has not answered it yet.
+        // The caller has stopped waiting, but the worker has not answered yet.
         agenda.fetchEnded(first)
         #expect(take().isEmpty)
         agenda.getAnswered(requests[1].id!)
@@ -171,7 +171,7 @@ import Testing
         #expect(take() == [.get(["a", "b", "c"])])
     }
 
-    @Test("what one worker served is asked of the next before what came later, where not all may be had")
+    @Test("if the next worker cannot serve everything, earlier subscriptions take precedence over later ones")
     mutating func servedFirst() {
         agenda.limitsLearnt(
             .init(watchedUsers: 2, joinedConversations: 1, messageBytes: 65_536, messageRate: 50, messageBurst: 200))
@@ -189,7 +189,7 @@ import Testing
         #expect(take() == [.join("d", presence: false), .watch(["alice", "bob"])])
     }
 
-    @Test("the longest names fit into one message as the worker limits it")
+    @Test("the longest names fit into one message within the worker's limit")
     mutating func longestNames() {
         agenda.limitsLearnt(.standard)
         for number in 0..<1000 {

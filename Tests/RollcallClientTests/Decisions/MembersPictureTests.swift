@@ -1,4 +1,4 @@
-// What an observer sees of a conversation's members, message by message.
+// What an observer sees of a conversation's members after each message.
 
 import RollcallModel
 import Testing
@@ -12,7 +12,7 @@ import Testing
         .init(conversation: "c42", users: users.map { .init(user: $0) }, count: users.count)
     }
 
-    @Test("P9: the first picture waits until it is whole, but not for ever; later ones do not wait")
+    @Test("the first value waits until it is complete, with a time limit; later ones do not wait")
     func whole() {
         var picture = MembersPicture(of: "c42")
         #expect(picture.members { _ in nil } == nil)
@@ -27,7 +27,7 @@ import Testing
         #expect(picture.members { _ in nil }?.people.count == 3)
     }
 
-    @Test("P9: lists that follow one another do not put the first picture off")
+    @Test("lists that follow one another do not delay the first value")
     func patience() {
         var picture = MembersPicture(of: "c42")
         _ = picture.heard(list("a"), at: start)
@@ -35,7 +35,7 @@ import Testing
         #expect(picture.deadline == start + .seconds(1))
     }
 
-    @Test("P9: after a refusal the next picture waits until it is whole, as the first does")
+    @Test("after a refusal, the next value waits until it is complete, like the first one")
     func refusedMeanwhile() {
         for isShown in [true, false] {
             var picture = MembersPicture(of: "c42")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("P9: who comes and who goes")
+    @Test("added and removed members")
     func comeAndGone() {
         var picture = MembersPicture(of: "c42")
         #expect(picture.heard(list("a", "b"), at: start) == (["a", "b"], []))
@@ -63,7 +63,7 @@ import Testing
         #expect(picture.heard(list("b"), at: start) == (["b"], []))
     }
 
-    @Test("P9: a worker that counts fewer than it lists does no harm")
+    @Test("a worker whose count is less than its list causes no failure")
     func wrongWorker() {
         var picture = MembersPicture(of: "c42")
         _ = picture.heard(.init(conversation: "c42", users: [.init(user: "a")], count: -1), at: start)

@@ -30,7 +30,7 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    @Test("weather is tried again for ever, with pauses that grow to a ceiling and no further")
+    @Test("temporary failures are retried forever, with pauses that grow up to a limit")
     mutating func backoff() throws {
         var longest = Duration.zero
         for attempt in 0..<200 {
@@ -41,7 +41,7 @@ import Testing
         #expect(longest > .milliseconds(1200), "full jitter reaches its ceiling")
     }
 
-    @Test("pauses are jittered fully, so that a fallen worker's clients do not come back in step")
+    @Test("pauses have full jitter, so that the clients of a failed worker do not reconnect in step")
     func jitter() {
         var pauses: Set<Duration> = []
         for seed in 0..<200 {
@@ -53,14 +53,14 @@ import Testing
         #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
     }
 
-    @Test("only a connection that held begins the pauses anew")
+    @Test("only a connection that lasted resets the pauses")
     mutating func held() throws {
         for _ in 0..<20 { _ = try pause(.lost(nil), held: .milliseconds(10)) }
         #expect(try (0..<20).map { _ in try pause(.lost(nil), held: .milliseconds(10)) }.max()! > .milliseconds(250))
         for _ in 0..<20 { #expect(try pause(.lost(nil), held: .seconds(5)) <= .milliseconds(250)) }
     }
 
-    @Test("the worker says when and where to come back")
+    @Test("the worker says when and where to reconnect")
     mutating func goodbye() throws {
         reconnecting.goodbyeReceived(
             .init(reason: .draining, reconnect: true, after: 1200, to: "wss://other:9/v1/connect"))
@@ -70,7 +70,7 @@ import Testing
         #expect(reconnecting.address == WorkerAddress("wss://home/v1/connect"), "if nobody is there, home again")
     }
 
-    @Test("a worker is not waited for as long where another address is left")
+    @Test("the pause is shorter if another address is left")
     mutating func patience() throws {
         #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
         reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: "wss://other"))
@@ -81,7 +81,7 @@ import Testing
         #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
     }
 
-    @Test("of several workers each is tried at once before there is a pause, and then the network has its time")
+    @Test("each of several workers is tried at once before there is a pause")
     mutating func severalWorkers() throws {
         reconnecting = Self.reconnecting("wss://a", "wss://b", "wss://c")
         var tried: Set<WorkerAddress> = []
@@ -99,7 +99,7 @@ import Testing
         #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(2))
     }
 
-    @Test("a connection that ended is tried anew at the next worker, since its own may be gone")
+    @Test("after a connection ended, the next worker is tried first, since the old one may be down")
     mutating func nextWorker() throws {
         reconnecting = Self.reconnecting("wss://a", "wss://b")
         let first = reconnecting.address
@@ -108,7 +108,7 @@ import Testing
         #expect(reconnecting.address != first)
     }
 
-    @Test("a goodbye for a reason of a later version is followed as any other")
+    @Test("a goodbye with a reason of a later version is followed like any other")
     mutating func laterReason() throws {
         let reason = GoodbyeReason(rawValue: "eclipse")
         reconnecting.goodbyeReceived(.init(reason: reason, reconnect: true, after: 70, to: "wss://other"))
@@ -121,7 +121,7 @@ import Testing
         #expect(error.code == .refused)
     }
 
-    @Test("a wait that no sane worker asks for is cut")
+    @Test("an excessive delay requested by a worker is limited")
     mutating func absurdWait() throws {
         reconnecting.goodbyeReceived(.init(reason: .busy, reconnect: true, after: .max))
         #expect(try pause(.closed(.busy)) == Backoff.longestWait)
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "a token is not carried from TLS to plain text, to what is no address, or to a host that the app did not name",
+        "a token is not sent from TLS to plain text, to an invalid address, or to a host that the app did not name",
         arguments: [
             "ws://other", "nowhere", "wss://evil.example", "wss://home.evil.example", "wss://xhome", "wss://an.other",
             "wss://fleet.example", "wss://xfleet.example", "wss://.fleet.example.evil",
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "a token is carried to another port of a host of the app's, and to hosts within a domain that it named",
+        "a token is sent to another port of one of the app's hosts, and to hosts in a domain that it named",
         arguments: ["wss://HOME:9/v1/connect", "wss://other", "wss://w1.fleet.example", "wss://a.w1.Fleet.example:444"])
     mutating func trusted(to: String) throws {
         reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "codes from 4100 to 4199 end the trying",
+        "codes from 4100 to 4199 end the attempts",
         arguments: [
             (.badToken, .badToken), (.badMessage, .protocolError), (.tooManyMessages, .tooManyMessages),
             (.replaced, .replaced), (.tooManySessions, .tooManySessions), (.sentAway, .sentAway),
@@ -165,20 +165,20 @@ import Testing
     }
 
     @Test(
-        "any other code is weather",
+        "any other code is a temporary failure",
         arguments: [CloseCode.normal, .tooBig, .draining, .tooSlow, .busy, .late, CloseCode(rawValue: 4200)])
     mutating func weather(code: CloseCode) throws {
         _ = try pause(.closed(code))
     }
 
-    @Test("a goodbye without a way back ends the trying, though its close frame was lost")
+    @Test("a goodbye without reconnect ends the attempts, even if its close frame was lost")
     mutating func goodbyeForGood() {
         reconnecting.goodbyeReceived(.init(reason: .replaced, reconnect: false))
         guard case .giveUp(let error) = end(.lost(nil)) else { return #expect(Bool(false), "it goes on") }
         #expect(error.code == .replaced)
     }
 
-    @Test("an expired token is fetched anew, at once and once; a welcome makes room for the next time")
+    @Test("an expired token is replaced at once, one time; a welcome permits the next time")
     mutating func tokenExpired() {
         func isFresh(_ next: Reconnecting.Next) -> Bool {
             if case .retry(.zero, true, _) = next { true } else { false }
@@ -190,7 +190,7 @@ import Testing
         #expect(isFresh(end(.closed(.tokenExpired))))
     }
 
-    @Test("a fresh token that had to wait until it expired, too, is no reason to give up")
+    @Test("a new token that expired while it had to wait does not end the attempts")
     mutating func tokenExpiredWhileWaiting() throws {
         guard case .retry(.zero, true, _) = end(.closed(.tokenExpired)) else { throw Unexpected() }
         for _ in 0..<10 { _ = try pause(.notReached(nil)) }
@@ -203,7 +203,7 @@ import Testing
         #expect(error.code == .tokenExpired)
     }
 
-    @Test("a token callback that throws is weather, unless it says otherwise")
+    @Test("a token callback that throws is a temporary failure, unless it says otherwise")
     mutating func tokenFailed() {
         guard case .retry(_, true, let reason) = reconnecting.tokenFailed(Unexpected(), using: &random) else {
             return #expect(Bool(false), "it gives up")
@@ -215,7 +215,7 @@ import Testing
 }
 
 @Suite struct ItineraryTests {
-    @Test("clients of the same workers begin at different ones")
+    @Test("clients of the same workers start with different ones")
     func shuffled() {
         let first = (0..<20 as Range<UInt64>).map { seed in
             var random = SeededGenerator(seed: seed)
@@ -224,7 +224,7 @@ import Testing
         #expect(Set(first).count == 3)
     }
 
-    @Test("one URL that is none, or none at all, is a mistake", arguments: [[], ["ws://a", "http://b"]])
+    @Test("an invalid URL, or no URL at all, is a permanent error", arguments: [[], ["ws://a", "http://b"]])
     func noURL(urls: [String]) {
         var random = SystemRandomNumberGenerator()
         #expect(Itinerary(urls, using: &random) == nil)
@@ -233,7 +233,7 @@ import Testing
 
 @Suite struct WorkerAddressTests {
     @Test(
-        "a URL is taken apart",
+        "a URL is parsed",
         arguments: [
             ("ws://127.0.0.1:8080/v1/connect", false, "127.0.0.1", 8080, "/v1/connect", "127.0.0.1:8080"),
             ("wss://chat.example", true, "chat.example", 443, "/v1/connect", "chat.example"),
@@ -251,7 +251,7 @@ import Testing
     }
 
     @Test(
-        "what is no such URL is none",
+        "an invalid URL is rejected",
         arguments: [
             "", "h", "http://h", "ws://", "ws:///v1", "ws://h:0", "ws://h:70000", "ws://u:p@h", "ws://h#x", "wss//h",
             "ws://a b",

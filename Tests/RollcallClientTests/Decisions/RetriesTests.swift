@@ -1,4 +1,4 @@
-// How long a client pauses before it sends again what a worker refused for now.
+// How long a client pauses before it repeats what a worker refused temporarily.
 
 import Testing
 
@@ -7,12 +7,12 @@ import Testing
 @Suite struct RetriesTests {
     private let start = ContinuousClock.now
 
-    /// Chance gives everything to its full.
+    /// A random generator that always returns its maximum.
     private struct Full: RandomNumberGenerator {
         mutating func next() -> UInt64 { .max }
     }
 
-    @Test("the pauses double from 250 ms to 15 s, and begin anew after a success")
+    @Test("the pauses double from 250 ms to 15 s, and start again after a success")
     func pauses() throws {
         var retries = Retries()
         var random = Full()

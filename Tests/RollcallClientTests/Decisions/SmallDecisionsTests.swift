@@ -1,4 +1,4 @@
-// The budget of messages, the connection's liveness, the person's attention, the server's clock, one fetch.
+// The message budget, the connection's liveness, the device's state, the server's clock, and presence requests.
 
 import RollcallModel
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite struct MessageBudgetTests {
     private let start = ContinuousClock.now
 
-    @Test("a worker's own bucket never overflows, from the first message on")
+    @Test("a worker's own budget is never exceeded, from the first message on")
     func neverTooMany() {
         var budget = MessageBudget(at: start)
         budget.limitsLearnt(.standard, at: start)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("what is spent comes back at the worker's rate, less a tenth")
+    @Test("the budget is refilled at the worker's rate minus a tenth")
     func refills() {
         var budget = MessageBudget(at: start)
         budget.limitsLearnt(.standard, at: start)
@@ -35,7 +35,7 @@ import Testing
         #expect(budget.allowance(at: start + .seconds(60)) == 150)
     }
 
-    @Test("what was sent before the worker named its limits counts against them")
+    @Test("messages sent before the worker named its limits count against them")
     func limitsLearntLater() {
         var budget = MessageBudget(at: start)
         budget.spend(15)
@@ -54,7 +54,7 @@ import Testing
         liveness = Liveness(ping: .seconds(10), slack: .seconds(2), at: start)
     }
 
-    @Test("a connection lives while anything comes within two pings and some slack")
+    @Test("a connection is alive while anything arrives within two pings and some slack")
     mutating func lives() {
         liveness.heard(at: start + .seconds(20))
         #expect(liveness.deadlinePassed(at: start + .seconds(22)) == .alive)
@@ -62,7 +62,7 @@ import Testing
         #expect(liveness.deadlinePassed(at: start + .seconds(42)) == .dead)
     }
 
-    @Test("who was asleep asks first, and judges by the answer")
+    @Test("after sleep, the client sends a ping first, and decides by the answer")
     mutating func asleep() {
         #expect(liveness.deadlinePassed(at: start + .seconds(600)) == .ask)
         #expect(liveness.deadlinePassed(at: start + .seconds(602)) == .alive)
@@ -71,7 +71,7 @@ import Testing
         #expect(liveness.deadline == start + .seconds(624))
     }
 
-    @Test("a connection whose end is always heard is neither judged nor asked")
+    @Test("a connection whose end is always reported needs no liveness check")
     func alwaysHeard() {
         var liveness = Liveness()
         liveness.heard(at: start)
@@ -80,14 +80,14 @@ import Testing
         #expect(liveness.deadlinePassed(at: start + .seconds(3600)) == .alive)
     }
 
-    @Test("a doubt is asked once, however often it is raised")
+    @Test("one ping answers a doubt, however often it is raised")
     mutating func doubted() {
         #expect(liveness.doubted(at: start) == .ask)
         #expect(liveness.doubted(at: start + .seconds(1)) == .alive)
         #expect(liveness.deadlinePassed(at: start + .seconds(3)) == .dead)
     }
 
-    @Test("what was under way before the doubt does not answer it, but the answer may have to wait behind it")
+    @Test("data in flight before the ping does not answer it, but the answer may have to wait behind that data")
     mutating func underWay() {
         #expect(liveness.doubted(at: start) == .ask)
         liveness.heard(at: start + .seconds(1))
@@ -103,7 +103,7 @@ import Testing
     private let start = ContinuousClock.now
     private var attention = Attention(idleAfter: .seconds(300))
 
-    @Test("P3: a glance elsewhere changes nothing, the background does")
+    @Test("a short loss of focus has no effect, the background does")
     mutating func phases() {
         #expect(attention.state == .active)
         attention.phaseChanged(to: .inactive, at: start)
@@ -115,7 +115,7 @@ import Testing
         #expect(attention.state == .active)
     }
 
-    @Test("P4: a device is idle when reported input has stayed away, and active at the next")
+    @Test("a device becomes idle without reported input, and active with the next")
     mutating func idle() {
         attention.inputHappened(at: start)
         #expect(attention.deadline == start + .seconds(300))
@@ -129,13 +129,13 @@ import Testing
         #expect(attention.deadline == start + .seconds(601))
     }
 
-    @Test("P4: an app that reports no input says nothing by its silence")
+    @Test("an application that reports no input never becomes idle")
     mutating func noReports() {
         attention.edited(at: start)
         #expect(attention.deadline == nil)
     }
 
-    @Test("coming back to the front is input")
+    @Test("returning to the foreground counts as input")
     mutating func back() {
         attention.inputHappened(at: start)
         attention.phaseChanged(to: .background, at: start)
@@ -144,7 +144,7 @@ import Testing
         #expect(attention.deadline == start + .seconds(1300))
     }
 
-    @Test("a state set outright stands until a phase or input says otherwise")
+    @Test("a state set explicitly stays until a phase change or input")
     mutating func outright() {
         attention.stateSet(.idle, at: start)
         #expect(attention.state == .idle)
@@ -158,7 +158,7 @@ import Testing
 }
 
 @Suite struct ServerClockTests {
-    @Test("P7: server time goes on with this device's steady clock")
+    @Test("server time advances with this device's monotonic clock")
     func goesOn() {
         let start = ContinuousClock.now
         var clock = ServerClock()
@@ -167,7 +167,7 @@ import Testing
         #expect(clock.time(at: start + .milliseconds(250)) == Timestamp(milliseconds: 5250))
     }
 
-    @Test("P7: a clock that was set is followed both ways, and says so; an answer under way for long moves nothing")
+    @Test("a clock that was set is followed in both directions and reported; a slow answer changes nothing")
     func set() {
         let start = ContinuousClock.now
         var clock = ServerClock()
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(
-        "P7: the time is asked for once a minute, and twice soon after a moment that has not come yet"
+        "the time is requested once a minute, and twice soon after a time in the future"
     )
     func asked() {
         let start = ContinuousClock.now
@@ -205,7 +205,7 @@ import Testing
 }
 
 @Suite struct FetchTests {
-    @Test("P6: an answer may come in parts, and what nobody asked for is no part of it")
+    @Test("an answer may arrive in parts, and unrequested users are not part of it")
     func parts() {
         var fetch = Fetch(of: ["bob", "carol", "bob"])
         #expect(fetch.missing == ["bob", "carol"])

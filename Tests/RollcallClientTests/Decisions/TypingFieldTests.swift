@@ -1,4 +1,4 @@
-// When a person types, told edit by edit on a test clock.
+// When a user types, edit by edit on a test clock.
 
 import RollcallModel
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 @testable import RollcallClient
 
-/// A field on a clock of its own, which rings the field's deadlines on its way.
+/// A text field with its own clock, which handles the field's deadlines as time passes.
 struct FieldStory {
     let start = ContinuousClock.now
     var field: TypingField
@@ -43,7 +43,7 @@ struct FieldStory {
 }
 
 @Suite struct TypingFieldTests {
-    @Test("T2: typing begins once the field has held text for the debounce")
+    @Test("typing starts once the field has contained text for the debounce time")
     func debounce() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -54,7 +54,7 @@ struct FieldStory {
         #expect(story.story == ["300 typing"])
     }
 
-    @Test("T2: a letter typed and deleted never shows")
+    @Test("a letter typed and deleted is never shown")
     func typedAndDeleted() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -64,7 +64,7 @@ struct FieldStory {
         #expect(story.field.deadline == nil)
     }
 
-    @Test("T2: the debounce begins anew when the field was empty meanwhile")
+    @Test("the debounce starts again if the field was empty in between")
     func debounceAnew() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -74,14 +74,14 @@ struct FieldStory {
         #expect(story.story == ["550 typing"])
     }
 
-    @Test("T2: without a debounce the first edit is the signal")
+    @Test("without a debounce, the first edit is the signal")
     func noDebounce() throws {
         var story = FieldStory(try TypingSettings(debounce: .zero))
         story.edit(at: .milliseconds(7))
         #expect(story.story == ["7 typing"])
     }
 
-    @Test("T1: an emptied field stops at once")
+    @Test("emptying the field stops at once")
     func emptied() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -90,7 +90,7 @@ struct FieldStory {
         #expect(story.story == ["300 typing", "1234 stopped"])
     }
 
-    @Test("T3: whoever goes on typing is renewed once a throttle, however long inactivity is")
+    @Test("continued typing is renewed once per throttle, however long the inactivity time is")
     func renewals() throws {
         var story = FieldStory(try TypingSettings(inactivity: .seconds(8)))
         story.edit(at: .zero)
@@ -99,7 +99,7 @@ struct FieldStory {
         #expect(story.story == renewals + ["8000 stopped"])
     }
 
-    @Test("T4: ten seconds at twelve keys a second are ten signals at most, a second apart")
+    @Test("ten seconds at twelve keys per second cause ten signals at most, a second apart")
     func tenSeconds() {
         var story = FieldStory()
         for key in 0..<120 { story.edit(at: .milliseconds(key * 1000 / 12)) }
@@ -109,7 +109,7 @@ struct FieldStory {
         #expect(story.story.count == 11)
     }
 
-    @Test("T5: no edit for inactivity stops; a later edit starts again at once")
+    @Test("the inactivity time without an edit stops; a later edit starts again at once")
     func inactivity() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -120,7 +120,7 @@ struct FieldStory {
         #expect(story.story.last == "20000 typing")
     }
 
-    @Test("T5: a field emptied while paused has nothing to stop")
+    @Test("a field emptied while paused has nothing to stop")
     func emptiedWhilePaused() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -133,7 +133,7 @@ struct FieldStory {
         #expect(story.story == before, "and starts with the debounce again")
     }
 
-    @Test("T6, T7: sending, leaving and the background stop at once, and only what had begun")
+    @Test("sending, leaving and the background stop at once, but only typing that had started")
     func ended() {
         var story = FieldStory()
         story.edit(at: .zero)
@@ -146,7 +146,7 @@ struct FieldStory {
         #expect(story.story == ["500 typing", "600 stopped"])
     }
 
-    @Test("T9: a new connection hears of those who type, and of nobody else")
+    @Test("a new connection is sent current typing only")
     func connected() {
         var story = FieldStory()
         story.note(story.field.connected(at: story.start))
@@ -170,7 +170,7 @@ struct FieldStory {
         #expect(story.story == ["300 typing", "100000 stopped"])
     }
 
-    @Test("a worker whose typing expires sooner is told more often")
+    @Test("a worker with a shorter typing expiry is sent signals more often")
     func shorterExpiry() {
         var story = FieldStory()
         story.field.expiryLearnt(.milliseconds(1500))
@@ -181,7 +181,7 @@ struct FieldStory {
         #expect(story.field.throttle == .seconds(1), "a longer one changes nothing")
     }
 
-    @Test("whatever happens, stops and starts alternate, and no two signals of typing are closer than they may be")
+    @Test("in any case, starts and stops alternate, and no two typing signals are closer than allowed")
     func randomised() {
         let seed = UInt64.random(in: 0...(.max))
         var random = SeededGenerator(seed: seed)
@@ -215,7 +215,7 @@ struct FieldStory {
 }
 
 @Suite struct TypingSettingsTests {
-    @Test("T3: settings are checked together, and every problem is told")
+    @Test("settings are checked together, and every problem is reported")
     func validation() throws {
         #expect(throws: Never.self) { try TypingSettings() }
         #expect(throws: Never.self) { try TypingSettings(throttle: .seconds(2)) }

@@ -1,4 +1,4 @@
-// What an observer sees of a conversation, message by message.
+// What an observer sees of typing in a conversation after each message.
 
 import RollcallModel
 import Testing
@@ -13,7 +13,7 @@ import Testing
         .init(conversation: "c42", users: users.map { Typist(user: try! UserID($0)) }, count: count ?? users.count)
     }
 
-    @Test("X3: whoever goes on typing keeps their place, in whatever order a worker names them")
+    @Test("a user who continues to type keeps their position, whatever the worker's order")
     func stableOrder() {
         var picture = TypingPicture(conversation: "c42")
         picture.heard(message("b", "a"), expiry: expiry, at: start)
@@ -24,7 +24,7 @@ import Testing
         #expect(picture.typing.typists.map(\.user) == ["a", "c", "d"])
     }
 
-    @Test("a name that came later replaces none")
+    @Test("a name that arrives later replaces no other")
     func laterName() {
         var picture = TypingPicture(conversation: "c42")
         picture.heard(message("b"), expiry: expiry, at: start)
@@ -33,7 +33,7 @@ import Testing
         #expect(picture.typing.typists == [Typist(user: "b", name: "Bob")])
     }
 
-    @Test("a worker that names somebody twice, or counts fewer than it names, does no harm")
+    @Test("a worker that names a user twice, or whose count is too small, causes no failure")
     func wrongWorker() {
         var picture = TypingPicture(conversation: "c42")
         picture.heard(message("b", "b", count: -4), expiry: expiry, at: start)
@@ -41,7 +41,7 @@ import Testing
         #expect(picture.typing.count == 1)
     }
 
-    @Test("T14: a set that is not repeated goes two seconds after the worker's expiry")
+    @Test("a set that is not repeated is removed two seconds after the worker's expiry")
     func silence() {
         var picture = TypingPicture(conversation: "c42")
         picture.heard(message("b"), expiry: expiry, at: start)
@@ -54,7 +54,7 @@ import Testing
         #expect(picture.deadline == nil)
     }
 
-    @Test("T14: whatever expiry the worker claims, ten seconds of silence are enough")
+    @Test("whatever the worker's expiry, a set is removed after ten seconds of silence")
     func longestSilence() {
         var picture = TypingPicture(conversation: "c42")
         picture.heard(message("b"), expiry: .seconds(3600), at: start)
@@ -70,7 +70,7 @@ import Testing
         #expect(picture.deadline == nil)
     }
 
-    @Test("T13: whoever is no longer a member sees nobody, and why; a later word lifts it")
+    @Test("a removed member sees no typing, and the reason; a later update ends that")
     func refused() {
         var picture = TypingPicture(conversation: "c42")
         picture.heard(message("b"), expiry: expiry, at: start)

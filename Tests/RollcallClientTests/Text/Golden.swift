@@ -1,5 +1,5 @@
-// The examples of docs/texts.md: written by hand, and read by the tests of the browser's module too, so that the two
-// cannot part.
+// The examples in docs/texts.md: written by hand, and also used by the tests of the browser module, so that the two
+// stay the same.
 
 import Foundation
 import RollcallModel
@@ -21,7 +21,7 @@ struct Golden: Decodable {
 
     struct TypingCase: Decodable, CustomTestStringConvertible {
         let language: String
-        /// In the order in which they began; `nil` for those without a name.
+        /// In the order in which they started; `nil` for users without a name.
         let typists: [String?]
         let count: Int?
         let maximumNames: Int?

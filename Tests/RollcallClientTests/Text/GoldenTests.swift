@@ -1,4 +1,4 @@
-// Every language says what its speakers would, whoever and however many they are.
+// Each language has the correct text for any number of users.
 
 import RollcallModel
 import Testing
@@ -6,14 +6,14 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct GoldenTests {
-    @Test("X1, X2, X4, X5, X6: who is typing, in every language", arguments: Golden.cases.typing)
+    @Test("who is typing, in every language", arguments: Golden.cases.typing)
     func typing(example: Golden.TypingCase) throws {
         let text = try TypingText(example)
         #expect(text.text(for: Typing(example)) == example.text)
         #expect(text.label(for: Typing(example)) == example.label)
     }
 
-    @Test("P7, X5: when someone was last here, in every language", arguments: Golden.cases.lastSeen)
+    @Test("when a user was last seen, in every language", arguments: Golden.cases.lastSeen)
     func lastSeen(example: Golden.LastSeenCase) throws {
         let style = try #require(LastSeenText.Style.allCases.first { "\($0)" == example.style })
         let text = try LastSeenText(language: .named(example.language), style: style)
@@ -22,7 +22,7 @@ import Testing
         #expect(text.text(for: .of("bob", .offline, lastSeen: seen), at: now) == example.text)
     }
 
-    @Test("P9, X5: how many of a group are online, in every language")
+    @Test("how many members of a group are online, in every language")
     func groups() throws {
         for example in Golden.cases.groups {
             let online = (0..<example.online).map { Presence.of(try! UserID("u\($0)"), .online) }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("P8, X6: the dot's colour in words, in every language")
+    @Test("the dot's colour in words, in every language")
     func presence() throws {
         for example in Golden.cases.presence {
             let language = try Language.named(example.language)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("X5: plural categories as in CLDR")
+    @Test("plural categories as in CLDR")
     func plurals() throws {
         for example in Golden.cases.plurals {
             let rule = try Language.named(example.language).plural
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("X1, X5: no language is without its examples", arguments: Language.all)
+    @Test("every language has examples", arguments: Language.all)
     func complete(language: Language) {
         let cases = Golden.cases
         let typing = cases.typing.filter { $0.language == language.id }

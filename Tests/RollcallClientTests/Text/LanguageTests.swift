@@ -1,4 +1,4 @@
-// Languages as values: which one to take, what is in them, and an app's own.
+// Languages as values: selection, contents, and an application's own languages.
 
 import Foundation
 import RollcallModel
@@ -7,7 +7,7 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct LanguageTests {
-    @Test("X5: eighteen languages, each complete and without a placeholder that nothing fills")
+    @Test("eighteen languages, each complete and without unknown placeholders")
     func all() {
         let expected = "en de fr es pt it nl pl ru ar he hi ja ko zh-Hans zh-Hant tr uk"
         #expect(Language.all.map(\.id).joined(separator: " ") == expected)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "X5: the best language for someone's preferences",
+        "the best language for a user's preferences",
         arguments: [
             (["pt-BR", "en"], "pt"), (["pt-PT"], "pt"), (["nb", "de-AT"], "de"), (["nb-NO"], "en"), ([], "en"),
             (["zh-HK"], "zh-Hant"), (["zh-TW"], "zh-Hant"), (["zh-Hant-HK"], "zh-Hant"), (["zh-MO"], "zh-Hant"),
@@ -34,7 +34,7 @@ import Testing
         #expect(Language.best(for: preferences).id == expected)
     }
 
-    @Test("X5: among several regions the reader's own is best, then the one of none; a later language replaces")
+    @Test("among several regions the user's own is best, then the one without a region; a later language replaces")
     func regions() {
         func language(_ id: String, name: String = "") -> Language {
             var language = Language.portuguese
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "X5: the environment's language",
+        "the environment's language",
         arguments: [
             (["LANG": "de_DE.UTF-8"], ["de_DE.UTF-8"]),
             (["LANG": "de_DE", "LANGUAGE": "sv:pl"], ["sv", "pl", "de_DE"]),
@@ -66,12 +66,12 @@ import Testing
         #expect(Language.preferences(in: environment) == expected)
     }
 
-    @Test("X5: the language of now is one of ours")
+    @Test("the current language is a supported one")
     func current() {
         #expect(Language.all.contains { $0.id == Language.current.id })
     }
 
-    @Test("X5: lists are joined as the platform joins them", arguments: Language.all)
+    @Test("lists are joined as the platform joins them", arguments: Language.all)
     func lists(language: Language) {
         let locale = Locale(identifier: language.id)
         for names in [
@@ -81,9 +81,9 @@ import Testing
             let platform = String(String.UnicodeScalarView(formatted.filter { !$0.properties.isBidiControl }))
             var list = language.list
             switch language.id {
-            // Its versions differ in this comma.
+            // Versions of the platform differ in this comma.
             case "hi" where platform.contains(", और"): list.last = ", और "
-            // Ours choose "and" by its sound, or by the honorific before it.
+            // Rollcall's list chooses "and" by its sound, or by the honorific before it.
             case "uk": list.before = nil
             case "ja": list.pair = "、"
             case "ko": list.pair = " 및 "
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("X3: names are sorted as the language sorts them, whatever the machine's")
+    @Test("names are sorted by the language's rules, whatever the machine's locale")
     func collation() {
         func sorted(_ names: String, _ id: String) -> String {
             var language = Language.english

@@ -1,4 +1,4 @@
-// Last seen, the dot, the count and the dots that move.
+// Last-seen texts, the dot, the count and the moving dots.
 
 import RollcallModel
 import Testing
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "P7: discreet, by how long ago it was",
+        "discreet, by how long ago it was",
         arguments: [
             (.zero, "Active now"), (.milliseconds(59_999), "Active now"), (.seconds(60), "1m ago"),
             (.seconds(3 * 60 + 59), "3m ago"), (.milliseconds(299_999), "4m ago"), (.seconds(300), "Active recently"),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "P7: exact",
+        "exact",
         arguments: [
             (.seconds(59), "Active now"), (.seconds(60), "Last seen 1 minute ago"),
             (.seconds(3599), "Last seen 59 minutes ago"),
@@ -38,7 +38,7 @@ import Testing
         #expect(text(.exact, after: age) == expected)
     }
 
-    @Test("P7: who is here is active now, whatever was last seen; who was never seen has no line")
+    @Test("a present user is active now, whatever the last-seen time; a user never seen has no line")
     func present() {
         let now = Timestamp(milliseconds: seen)
         #expect(LastSeenText.english.text(for: .of("b", .online, lastSeen: 1), at: now) == "Active now")
@@ -47,7 +47,7 @@ import Testing
         #expect(LastSeenText.english.text(for: nil, at: now) == "")
     }
 
-    @Test("P7: the line says how long it is right, and is another just then", arguments: LastSeenText.Style.allCases)
+    @Test("the text says how long it stays correct, and changes exactly then", arguments: LastSeenText.Style.allCases)
     func validity(style: LastSeenText.Style) {
         let english = LastSeenText(style: style)
         let bob = Presence.of("bob", .offline, lastSeen: seen)
@@ -66,7 +66,7 @@ import Testing
         #expect(english.validity(for: nil, at: now) == nil)
     }
 
-    @Test("P8: the dot's colour role")
+    @Test("the dot's colour role")
     func dot() {
         #expect(PresenceDot(.of("b", .online)) == .green)
         #expect(PresenceDot(.of("b", .away)) == .amber)
@@ -74,13 +74,13 @@ import Testing
         #expect(PresenceDot(nil) == PresenceDot.none)
     }
 
-    @Test("P9: how many of a group are online")
+    @Test("how many members of a group are online")
     func group() {
         let group = [Presence.of("a", .online), .of("b", .away), .of("c", .online), .of("d", .online)]
         #expect(GroupCount(of: group, total: 5).description == "3 of 5 online")
     }
 
-    @Test("X7: three dots in turn, each for 0.4 s; still when motion is to be reduced")
+    @Test("three dots in turn, each for 0.4 s; still if motion is reduced")
     func dots() {
         for (milliseconds, phase) in [(0, 0), (399, 0), (400, 1), (800, 2), (1199, 2), (1200, 0), (120_400, 1)] {
             let dots = TypingDots(after: .milliseconds(milliseconds))

@@ -1,4 +1,4 @@
-// A language that an app brings, or changes.
+// A language that an application adds or changes.
 
 import RollcallModel
 import Testing
@@ -32,7 +32,7 @@ import Testing
                 online: "Na spletu", away: "Odsotnost", offline: "Brez povezave", group: "{online} od {total} na spletu"
             )))
 
-    @Test("X5: an app adds a language, with a plural rule of its own")
+    @Test("an application adds a language with its own plural rule")
     func added() {
         #expect(Self.slovenian.problems == [])
         let text = TypingText(language: .best(for: ["sl-SI"], among: Language.all + [Self.slovenian]))
@@ -45,7 +45,7 @@ import Testing
         #expect(lastSeen.text(for: bob, at: seen.advanced(by: .seconds(120))) == "pred 2 min")
     }
 
-    @Test("X5: an app changes a word")
+    @Test("an application changes a word")
     func changed() {
         var language = Language.japanese
         language.words.typing.person = "{name}"
@@ -53,7 +53,7 @@ import Testing
         #expect(TypingText(language: .japanese).text(for: .of("Alice")) == "Aliceさんが入力中…")
     }
 
-    @Test("X5: a wrong phrase is told by its key")
+    @Test("a wrong phrase is reported by its key")
     func problems() {
         var language = Language.english
         language.words.typing.one = "{nmae} is typing"
@@ -90,14 +90,14 @@ import Testing
         }
         """
 
-    @Test("X5: a language from JSON, as a web page reads it")
+    @Test("a language from JSON, as a web page reads it")
     func json() throws {
         let swedish = try Language(json: Self.json, plural: .one)
         #expect(TypingText(language: swedish).text(for: .of("Ada", "Bo", "Cy", "Di")) == "Ada, Bo och 2 till skriver…")
     }
 
     @Test(
-        "X5: what is missing in JSON, or wrong, is told by its key",
+        "what is missing or wrong in JSON is reported by its key",
         arguments: [
             ("\"someone\": \"Någon skriver\",", "", "typing.someone is missing"),
             (
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("X5: a wrong value in JSON is told by its key; what is no JSON is refused")
+    @Test("a wrong value in JSON is reported by its key; text that is not JSON is refused")
     func noJSON() throws {
         for (text, wrong, key) in [
             ("\"ltr\"", "\"up\"", "direction"), ("\"other\": \"{count} till\"", "\"more\": \"\"", "typing.others.more"),

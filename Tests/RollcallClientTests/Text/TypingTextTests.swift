@@ -1,4 +1,4 @@
-// The line that people read.
+// The typing text.
 
 import RollcallModel
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite struct TypingTextTests {
     private let english = TypingText.english
 
-    @Test("X1: nobody, one, two, three, four and three hundred")
+    @Test("none, one, two, three, four and three hundred users")
     func counts() {
         #expect(english.text(for: .of()) == "")
         #expect(english.text(for: .of("Alice")) == "Alice is typing…")
@@ -18,7 +18,7 @@ import Testing
         #expect(english.text(for: .of("Alice", "Bob", count: 300)) == "Alice, Bob, and 298 others are typing…")
     }
 
-    @Test("X2: how many names at most")
+    @Test("the maximum number of names")
     func maximumNames() {
         var text = TypingText.english
         text.maximumNames = 2
@@ -36,7 +36,7 @@ import Testing
         #expect(text.text(for: .of("A", "B", "C", "D", "E", "F")) == "A, B, and 4 others are typing…")
     }
 
-    @Test("X2: several people, from a chosen number on")
+    @Test("several people, from a configured number on")
     func several() {
         var text = TypingText.english
         text.severalFrom = 4
@@ -46,7 +46,7 @@ import Testing
         #expect(text.text(for: .of("A")) == "A is typing…", "one is never several")
     }
 
-    @Test("X2, X6: dots as chosen, and none in the label")
+    @Test("dots as configured, and none in the label")
     func dots() {
         var text = TypingText.english
         text.dots = .three
@@ -58,7 +58,7 @@ import Testing
         #expect(text.label(for: .of()) == "")
     }
 
-    @Test("X3: by when they began, or by name")
+    @Test("by start of typing, or by name")
     func order() {
         var text = TypingText.english
         let typing = Typing.of("Zoe", "alice", "Bob")
@@ -67,7 +67,7 @@ import Testing
         #expect(text.text(for: typing) == "alice, Bob, and Zoe are typing…")
     }
 
-    @Test("X4: the app's name, else the members', else Someone")
+    @Test("the application's name, else the member's, else Someone")
     func names() {
         let unknown = Typing(conversation: "c42", typists: [Typist(user: "u1")])
         #expect(english.text(for: unknown) == "Someone is typing…")
@@ -79,7 +79,7 @@ import Testing
         #expect(english.text(for: empty) == "Someone is typing…")
     }
 
-    @Test("X4: unknown people are counted")
+    @Test("unknown users are counted")
     func unknownPeople() {
         func typing(_ names: String?...) -> Typing {
             let typists = names.enumerated().map { Typist(user: try! UserID("u\($0)"), name: $1) }
@@ -95,7 +95,7 @@ import Testing
         #expect(english.text(for: uncounted) == "40 people are typing…")
     }
 
-    @Test("X4: very long names are shortened between characters")
+    @Test("very long names are shortened between characters")
     func longNames() {
         var text = TypingText.english
         text.longestName = 5
@@ -114,7 +114,7 @@ import Testing
         #expect(text.text(for: page) == "Al B is typing…")
     }
 
-    @Test("X6: a screen reader hears of changes of the set, and of nothing else")
+    @Test("a screen reader announces only changes of the set")
     func announcements() {
         var announcer = TypingAnnouncer()
         #expect(announcer.announcement(for: .of()) == nil)
