@@ -14,6 +14,7 @@ NOT_RUN = [
     (r"\.build/release/faults", "shows what `make faults` has measured"),
     (r"rollcall (explain \w+|workers)$", "wants devices on two workers, in grace, or of a dead one: OperatorTests make them"),
     (r"docker compose", "wants a Docker daemon, and the network"),
+    (r"cat fullchain\.pem\b", "wants the certificate of a real authority; test_haproxy serves one for trials"),
     (r"(sudo )?systemctl\b", "wants a machine that systemd runs; the unit has tests of its own"),
     (r"sudo make install\b", "test_install does it, into a folder of its own"),
     (r"sudo scripts/make-secrets\b", "writes to /etc; without a folder it is run"),

@@ -1,8 +1,9 @@
-"""HAProxy with the configuration that operators are given, before two workers."""
+"""HAProxy with the configuration and the certificate that operators are given, before two workers: all is under TLS."""
 
 import contextlib
 import re
 import socket
+import ssl
 import subprocess
 import time
 from urllib.parse import urlsplit
@@ -25,7 +26,8 @@ class Proxy(Process):
         servers = "".join(
             f"    server w{worker.port} 127.0.0.1:{worker.port} port {urlsplit(worker.admin).port}\n" for worker in workers)
         for pattern, new in [
-            (r"bind :8080", f"bind 127.0.0.1:{self.port}"),
+            (r"bind :8443", f"bind 127.0.0.1:{self.port}"),
+            (r"/run/secrets/edge.pem", str(folder / "secrets/edge.pem")),
             (r"resolvers containers\n(    .*\n)*", ""),
             (r" resolvers containers init-addr none", ""),
             (r" port 8081", ""),
@@ -33,6 +35,8 @@ class Proxy(Process):
         ]:
             text, count = re.subn(pattern, new, text)
             assert count == 1, pattern
+        subprocess.run([ROOT / "scripts/make-secrets", folder / "secrets"], check=True, capture_output=True)
+        self.trust = ssl.create_default_context(cafile=folder / "secrets/edge_certificate.pem")
         file = folder / "haproxy.cfg"
         file.write_text(text, encoding="utf-8")
         # As many connections as docker-compose.yml gives it, or more than there are here.
@@ -41,7 +45,12 @@ class Proxy(Process):
 
     def connect(self, address, path="/v1/connect", more=""):
         """A connection from an address of this machine, and the status of the answer to its handshake."""
-        connection = socket.create_connection(("127.0.0.1", self.port), 10, (address, 0))
+        plain = socket.create_connection(("127.0.0.1", self.port), 10, (address, 0))
+        try:
+            connection = self.trust.wrap_socket(plain, server_hostname="localhost")
+        except BaseException:
+            plain.close()
+            raise
         connection.sendall(HANDSHAKE.format(path=path, more=more).encode())
         answer = b""
         while b"\r\n" not in answer:
@@ -81,6 +90,30 @@ def test_devices_reach_a_worker_and_nothing_else_does(proxy):
     assert proxy.status("127.0.0.2") == 101
     for path in ("/", "/metrics", "/v1/presence/alice"):
         assert proxy.status("127.0.0.2", path=path) == 404
+
+
+def test_nothing_is_answered_without_tls_or_with_an_old_one(proxy):
+    with socket.create_connection(("127.0.0.1", proxy.port), 10) as plain:
+        plain.sendall(HANDSHAKE.format(path="/v1/connect", more="").encode())
+        with contextlib.suppress(ConnectionError):
+            assert b"HTTP" not in plain.recv(4096)
+    for version, is_taken in [("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)]:
+        shaken = subprocess.run(
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{proxy.port}", version, "-cipher", "DEFAULT@SECLEVEL=0"],
+            input="", capture_output=True, text=True, check=False)
+        assert ("Verify return code" in shaken.stdout and "Cipher is (NONE)" not in shaken.stdout) == is_taken, shaken
+
+
+def test_the_certificate_for_trials_is_good_for_this_machine_alone(proxy):
+    for name, is_named in [("localhost", True), ("127.0.0.1", True), ("chat.example.org", False)]:
+        with socket.create_connection(("127.0.0.1", proxy.port), 10) as plain:
+            try:
+                proxy.trust.wrap_socket(plain, server_hostname=name).close()
+                assert is_named, name
+            except ssl.SSLCertVerificationError:
+                assert not is_named, name
+    with pytest.raises(ssl.SSLCertVerificationError), socket.create_connection(("127.0.0.1", proxy.port), 10) as plain:
+        ssl.create_default_context().wrap_socket(plain, server_hostname="localhost")
 
 
 def test_workers_hear_from_the_proxy_alone_where_devices_come_from(proxy):
