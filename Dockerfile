@@ -3,7 +3,7 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends libhiredis-dev \
+    && apt-get install -y -qq --no-install-recommends libhiredis-dev python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # Dependencies first: they change less often than our sources, and this layer is kept.
@@ -14,9 +14,11 @@ COPY Benchmarks Benchmarks
 COPY Examples Examples
 COPY Sources Sources
 COPY Tests Tests
+COPY scripts/sbom scripts/sbom
 # Names of functions stay in, for readable backtraces; what only debuggers read goes.
 RUN swift build -c release --product rollcall --static-swift-stdlib -Xlinker --strip-debug \
-    && install -D "$(swift build -c release --show-bin-path)/rollcall" /out/rollcall
+    && install -D "$(swift build -c release --show-bin-path)/rollcall" /out/rollcall \
+    && scripts/sbom /out/rollcall /out/rollcall.cdx.json
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
@@ -24,6 +26,7 @@ RUN apt-get update -qq \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin rollcall
 COPY --from=build /out/rollcall /usr/local/bin/rollcall
+COPY --from=build /out/rollcall.cdx.json /usr/local/share/doc/rollcall/rollcall.cdx.json
 USER 10001
 # Inside a container loopback reaches nobody. The admin port stays there unless a token is configured.
 ENV ROLLCALL_EDGE_HOST=0.0.0.0

@@ -131,10 +131,11 @@ fuzz: setup ## feed what reads strangers' input with a fuzzer's; takes RUNS=n, T
 # read goes.
 PROGRAM ?= .build/install/rollcall
 
-release: setup ## build what `make install` installs
+release: setup ## build what `make install` installs, with the list of what it is made of (SBOM)
 	$(SWIFT) build $(RELEASE) --product rollcall $(if $(BREW),,-Xlinker --strip-debug)
 	@mkdir -p .build/install
 	install -m 755 .build/release/rollcall .build/install/rollcall
+	SWIFT="$(SWIFT)" scripts/sbom .build/install/rollcall .build/install/rollcall.cdx.json
 
 export PREFIX SYSCONFDIR DESTDIR
 

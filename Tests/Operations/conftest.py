@@ -20,9 +20,11 @@ class Installation:
     def __init__(self, root):
         self.root = root
 
-    def make(self, target):
+    program = pathlib.Path(PROGRAM)
+
+    def make(self, target, program=program):
         return subprocess.run(
-            ["make", "--silent", target, f"DESTDIR={self.root}", f"PROGRAM={PROGRAM}"], cwd=ROOT, check=True,
+            ["make", "--silent", target, f"DESTDIR={self.root}", f"PROGRAM={program}"], cwd=ROOT, check=True,
             capture_output=True, text=True)
 
     def __truediv__(self, path):
