@@ -12,7 +12,7 @@ import TestSupport
     import FoundationNetworking
 #endif
 
-/// Speaks HTTP to an admin port.
+/// An HTTP client for an admin port.
 struct AdminClient {
     let port: Int
     var token: String?
@@ -21,7 +21,7 @@ struct AdminClient {
         var status: Int
         var headers: [String: String]
         var body: String
-        /// The `code` of a problem, if the answer is one that is whole.
+        /// The `code` of a problem, if the answer is a complete one.
         var problem: String?
     }
 
@@ -32,7 +32,7 @@ struct AdminClient {
         var request = URLRequest(url: url, timeoutInterval: 20)
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
-        // The system's client says of its own accord that a body is a form.
+        // By default, the system's HTTP client declares bodies to be forms.
         if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }

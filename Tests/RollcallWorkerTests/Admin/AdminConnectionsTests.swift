@@ -1,4 +1,4 @@
-// Connections that hold the admin port and ask for nothing.
+// Connections that occupy the admin port without sending requests.
 
 import Foundation
 import NIOCore
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Connections of the admin port", .timeLimit(.minutes(1)))
 struct AdminConnectionsTests {
-    /// A connection as the port makes it.
+    /// Creates a connection as the port does.
     private func connection(among connections: AdminConnections = AdminConnections()) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -28,7 +28,7 @@ struct AdminConnectionsTests {
         try channel.writeAndFlush(HTTPServerResponsePart.end(nil)).wait()
     }
 
-    @Test("a connection is closed when the head of its request takes more than five seconds, however it drips")
+    @Test("a connection is closed if the head of its request takes more than five seconds, even if bytes keep arriving")
     func lateHead() throws {
         let channel = try connection()
         for byte in post.utf8.prefix(4) {
@@ -40,7 +40,7 @@ struct AdminConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    @Test("a connection is closed when the body takes more than ten seconds, and not while it is answered")
+    @Test("a connection is closed if the body takes more than ten seconds, but not while it is answered")
     func lateBody() throws {
         let channel = try connection()
         channel.embeddedEventLoop.advanceTime(by: .seconds(4))
@@ -71,8 +71,9 @@ struct AdminConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    /// Each of them counted as being answered from then on. 128 filled the port for good, and needed no token.
-    @Test("a connection whose request was refused before it was whole makes room, and its next head has five seconds")
+    /// Regression: each of them counted as being answered from then on. 128 such connections blocked the port for good,
+    /// without a token.
+    @Test("a connection whose request was refused early makes room, and its next head has five seconds")
     func answeredEarly() throws {
         let connections = AdminConnections()
         let held = try (0..<AdminConnections.most).map { _ in
@@ -94,7 +95,7 @@ struct AdminConnectionsTests {
         #expect(!held[1].isActive)
     }
 
-    /// 128 connections that asked for a page again and again and read nothing kept everybody else out.
+    /// Regression: 128 connections that sent requests without reading the answers kept all other clients out.
     @Test("a client that reads nothing of its answer for ten seconds is closed, and makes room before")
     func unread() throws {
         let channel = try connection()
@@ -113,7 +114,7 @@ struct AdminConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    @Test("a connection with a second request is answered until both answers have gone out")
+    @Test("a connection with a second request stays until both answers were sent")
     func pipelined() throws {
         let channel = try connection()
         try channel.writeInbound(ByteBuffer(string: post + "abcd" + post + "abcd"))
@@ -127,13 +128,13 @@ struct AdminConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    /// 128 of them kept `GET /health` waiting for a minute, and needed no token.
-    @Test("half-sent requests that fill the port make room, the oldest first")
+    /// Regression: 128 of them delayed `GET /health` by a minute, without a token.
+    @Test("if incomplete requests fill the port, the oldest make room first")
     func full() async throws {
         try await withAdmin(connections: AdminConnections(headTime: .hours(1))) { ask in
             let half = "GET /health HTTP/1.1\r\nHost: local"
             var held = [try RawClient(port: ask.port)]
-            // What is answered has been read: whatever the event loops do, this one has been silent longest.
+            // An answered request was read. So this connection has certainly been silent for the longest time.
             try await held[0].send(half + "host\r\n\r\n" + half)
             #expect(try await held[0].readHead().contains("200"))
             for _ in 1..<AdminConnections.most {

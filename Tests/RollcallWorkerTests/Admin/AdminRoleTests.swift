@@ -1,4 +1,4 @@
-// Tokens of several roles, and what they may do.
+// Tokens with several roles, and their permissions.
 
 import Foundation
 import Logging
@@ -32,13 +32,13 @@ struct AdminRoleTests {
         return admin
     }
 
-    @Test("the metrics token has metrics and nothing else, the read token all that changes nothing")
+    @Test("the metrics token permits only metrics, the read token everything that changes nothing")
     func roles() async throws {
         try await withAdmin(configuration: try configuration()) { ask in
             func status(_ token: String, _ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
                 try await AdminClient(port: ask.port, token: token)(method, path, body).status
             }
-            // There are no metrics in this process; who may not have them is told so first.
+            // This process has no metrics; a token without permission is refused before that.
             #expect(try await status(metricsToken, "GET", "/metrics") == 404)
             for (method, path) in [
                 ("GET", "/v1/workers"), ("GET", "/openapi.yaml"), ("GET", "/nowhere"), ("DELETE", "/v1/users/alice"),
@@ -61,7 +61,7 @@ struct AdminRoleTests {
         }
     }
 
-    @Test("a token that changes is taken within seconds, the one before while a second line has it, and no bad one")
+    @Test("a changed token is accepted within seconds, a previous one while configured, and no invalid one")
     func rotation() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         let logger = Logger(label: "test") { _ in AdminLogRecorder(lines: lines) }
@@ -85,7 +85,7 @@ struct AdminRoleTests {
             }
             #expect(try await status(fresh) == 200)
             #expect(try await status(readToken) == 200)
-            // Else whoever has the token for metrics would be an operator.
+            // Otherwise, holders of the metrics token would be operators.
             _ = try folder.file("metrics", "another-token-for-metrics\n" + fresh + "\n")
             try await eventually("the log says so, too") {
                 lines.withLockedValue { $0 }.contains { $0.contains("it holds a token of another role") }
@@ -117,8 +117,8 @@ struct AdminRoleTests {
                 ])
     }
 
-    /// A line with one reason counted the requests of the other.
-    @Test("each reason for which requests are refused is counted by itself")
+    /// Regression: a line with one reason counted the requests of the other.
+    @Test("refused requests are counted separately for each reason")
     func reasons() {
         let lines = NIOLockedValueBox<[String]>([])
         let refusals = AdminRefusals(
@@ -135,8 +135,8 @@ struct AdminRoleTests {
             ])
     }
 
-    /// The token itself was the key: whoever had the one to read the audit had the one to erase users.
-    @Test("the subjects of the audit are those of the recipe in docs/admin.md, by a key that is not the token")
+    /// Regression: the token itself was the key, so holders of the audit token had the token to erase users.
+    @Test("the audit identifies users as described in docs/admin.md, with a key that is not the token")
     func recipe() async throws {
         let page = try String(
             contentsOf: URL(filePath: #filePath).appending(path: "../../../../docs/admin.md").standardized,
@@ -153,7 +153,7 @@ struct AdminRoleTests {
         #expect(shell.output == subject + "\n")
     }
 
-    @Test("a role without the operators' token, one token for two roles, and a short one are refused at the start")
+    @Test("a role without an operator token, one token for two roles, and a short token are refused at the start")
     func rules() async throws {
         let long = try folder.file("long", operatorToken).path
         let other = try folder.file("other", readToken).path

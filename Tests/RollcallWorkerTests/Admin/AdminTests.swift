@@ -11,7 +11,7 @@ import Testing
 struct AdminTests {
     private let node = DictionaryNode()
 
-    @Test("a living process is healthy; one that can serve is ready")
+    @Test("a running process is healthy; one that can serve is ready")
     func health() async throws {
         try await withAdmin(node) { ask in
             #expect(try await ask("GET", "/health").status == 200)
@@ -40,7 +40,7 @@ struct AdminTests {
         }
     }
 
-    @Test("presence is told as in the presence message, in the order of the question")
+    @Test("presence is returned as in the presence message, in the order of the request")
     func presence() async throws {
         let bob = Presence(
             user: try UserID("bob"), status: .online, lastSeen: Timestamp(milliseconds: 5),
@@ -65,7 +65,7 @@ struct AdminTests {
         }
     }
 
-    @Test("up to a thousand users can be asked for at once")
+    @Test("up to a thousand users can be requested at once")
     func thousand() async throws {
         try await withAdmin(node) { ask in
             func body(_ count: Int) -> String {
@@ -80,7 +80,7 @@ struct AdminTests {
         }
     }
 
-    @Test("typing is told as in the typing message")
+    @Test("typing is returned as in the typing message")
     func typing() async throws {
         let conversation = try ConversationID("c42")
         let typists = [Typist(user: try UserID("bob"), name: "Bob"), Typist(user: try UserID("eve"))]
@@ -94,7 +94,7 @@ struct AdminTests {
         }
     }
 
-    @Test("members are set, read, changed one by one, and the management ended")
+    @Test("members are set, read, changed one by one, and deleted")
     func members() async throws {
         try await withAdmin(node) { ask in
             let all = "/v1/conversations/c42/members"
@@ -113,14 +113,14 @@ struct AdminTests {
         }
     }
 
-    @Test("names in paths and queries are percent-encoded, each part by itself")
+    @Test("names in paths and queries are percent-encoded, each separately")
     func encoded() async throws {
         try await withAdmin(node) { ask in
             let path = "/v1/conversations/a%2Fb/members/x%2Fmembers%3F%C3%A9+%2B%25"
             #expect(try await ask("PUT", path, #"{"name":"X"}"#).status == 204)
             let expected = [try ConversationID("a/b"): [try UserID("x/members?é++%"): "X"]]
             #expect(node.members == expected)
-            // Neither the encoded slash nor a dot segment takes part in finding the place.
+            // Neither an encoded slash nor a dot segment affects routing.
             #expect(try await ask("GET", "/v1/conversations/a/b/members").status == 404)
             #expect(try await ask("GET", "/v1/conversations/%2e%2e/typing").body.contains(#""conversation":"..""#))
             let users = try await ask("GET", "/v1/presence?user=a%2Fb%26c%3Dd&other=1&user=e+f").body
@@ -130,7 +130,7 @@ struct AdminTests {
         }
     }
 
-    @Test("two names that only look the same are two")
+    @Test("two names that only look the same are different")
     func bytes() async throws {
         try await withAdmin(node) { ask in
             _ = try await ask("PUT", "/v1/conversations/caf%C3%A9/members", #"{"members":{"a":"A"}}"#)
@@ -140,7 +140,7 @@ struct AdminTests {
     }
 
     @Test(
-        "a request that is none is refused with a reason",
+        "an invalid request is refused with a reason",
         arguments: [
             ("GET", "/v1/presence", nil), ("GET", "/v1/presence?users=a", nil), ("GET", "/v1/presence?user=", nil),
             ("GET", "/v1/presence?user=a%20b", nil), ("GET", "/v1/presence?user=%C3", nil),
@@ -165,7 +165,7 @@ struct AdminTests {
         #expect(node.members.isEmpty)
     }
 
-    @Test("what is not there is not found, and what cannot be done is told with what can")
+    @Test("unknown paths return 404, and wrong methods the permitted ones")
     func notFound() async throws {
         try await withAdmin(node) { ask in
             for path in ["/", "/v1", "/v1/presence/", "/v2/presence", "/v1/conversations/c", "/health/x", "//health"] {
@@ -187,7 +187,7 @@ struct AdminTests {
         }
     }
 
-    @Test("a body beyond the limit is refused, whether its length is told or not")
+    @Test("a body beyond the limit is refused, with or without a declared length")
     func tooLarge() async throws {
         try await withAdmin(node) { ask in
             let answer = try await ask(
@@ -198,7 +198,7 @@ struct AdminTests {
         }
     }
 
-    @Test("while Redis is away, what needs it says when to come back")
+    @Test("while Redis is away, requests that need it are answered with a retry time")
     func unavailable() async throws {
         node.change { $0.failure = Unavailable(retryAfter: .milliseconds(1500)) }
         try await withAdmin(node) { ask in
@@ -215,7 +215,7 @@ struct AdminTests {
         }
     }
 
-    @Test("an error of the node is not told to the caller")
+    @Test("an error of the node is not shown to the caller")
     func internalError() async throws {
         struct Mishap: Error { let secret = "hunter2" }
         node.change { $0.failure = Mishap() }
@@ -227,7 +227,7 @@ struct AdminTests {
         }
     }
 
-    @Test("with a token configured, nothing but health and readiness is told without it")
+    @Test("if a token is configured, only health and readiness work without it")
     func token() async throws {
         let token = "0123456789abcdef"
         try await withAdmin(node, token: token) { ask in
@@ -253,7 +253,7 @@ struct AdminTests {
         }
     }
 
-    @Test("a taken port is told with its host and number")
+    @Test("a port in use is reported with its host and number")
     func takenPort() async throws {
         try await withAdmin(node) { ask in
             var configuration = WorkerConfiguration.Admin()
@@ -267,7 +267,7 @@ struct AdminTests {
         }
     }
 
-    @Test("a host that is none of this machine is told")
+    @Test("a host that does not belong to this machine is reported")
     func foreignHost() async throws {
         var configuration = WorkerConfiguration.Admin()
         configuration.host = "192.0.2.1"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The admin port, byte by byte")
 struct AdminWireTests {
-    /// Sends bytes and returns all that comes back until the peer ends the connection.
+    /// Sends bytes, and returns everything received until the peer ends the connection.
     private func exchange(_ text: String, port: Int) async throws -> String {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in
@@ -27,7 +27,7 @@ struct AdminWireTests {
         }
     }
 
-    @Test("what is no HTTP, or a body that breaks off, ends that connection alone")
+    @Test("invalid HTTP, or an incomplete body, ends that connection only")
     func broken() async throws {
         try await withAdmin { ask in
             #expect(try await exchange("nonsense\r\n\r\n", port: ask.port).hasPrefix("HTTP/1.1 400"))
@@ -45,8 +45,8 @@ struct AdminWireTests {
         }
     }
 
-    /// A caller that sends a byte now and then kept a worker from stopping, until whoever had stopped it killed it.
-    @Test("a request that never ends does not hold up a stop", .timeLimit(.minutes(1)))
+    /// Regression: a client that sent single bytes slowly kept a worker from stopping until it was killed.
+    @Test("a request that never ends does not delay a stop", .timeLimit(.minutes(1)))
     func dripping() async throws {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         var configuration = WorkerConfiguration.Admin()
@@ -74,14 +74,14 @@ struct AdminWireTests {
         }
     }
 
-    /// Stops as a worker that has nothing else to do.
+    /// Stops like a worker that has nothing else to do.
     private struct UntilStopped: Service {
         let server: AdminServer
 
         func run() async throws { try await server.run {} }
     }
 
-    @Test("without a token the port answers to its own names only: a web page can make its name mean this machine")
+    @Test("without a token, the port answers only to its own host names, because of DNS rebinding")
     func rebinding() async throws {
         try await withAdmin { ask in
             for (host, status) in [
@@ -96,7 +96,7 @@ struct AdminWireTests {
     }
 
     @Test(
-        "a path that no client would write is answered too",
+        "unusual paths are answered",
         arguments: [
             ("*", 404), ("http://elsewhere/health", 200), ("/%", 404), ("/v1/conversations/%/typing", 400),
             ("/v1/conversations/%4/typing", 400), ("/v1/conversations/%zz/typing", 400),

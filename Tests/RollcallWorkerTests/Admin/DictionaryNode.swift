@@ -4,7 +4,7 @@ import RollcallModel
 
 @testable import RollcallWorker
 
-/// A node that knows what a test tells it.
+/// A node whose data the test sets.
 final class DictionaryNode: OperatorAccess {
     struct State {
         var presence: [UserID: Presence] = [:]
@@ -12,11 +12,11 @@ final class DictionaryNode: OperatorAccess {
         var members: [ConversationID: [UserID: String]] = [:]
         var records: [UserID: PresenceRecord] = [:]
         var workers: [WorkerReport] = []
-        /// Who was sent away, revoked, erased: what was asked, in words.
+        /// The operators' actions in words: disconnected, revoked, erased users.
         var done: [String] = []
         var isReady = true
         var refusesWrites = false
-        /// What every call throws, if anything.
+        /// The error that every call throws, if any.
         var failure: (any Error)?
     }
 
@@ -31,7 +31,7 @@ final class DictionaryNode: OperatorAccess {
     /// The members of all conversations.
     var members: [ConversationID: [UserID: String]] { state.withLockedValue { $0.members } }
 
-    /// The state, as long as nothing is to fail.
+    /// Accesses the state, unless calls are to fail.
     private func with<Result>(_ body: (inout State) -> Result) throws -> Result {
         try state.withLockedValue {
             if let failure = $0.failure { throw failure }
@@ -57,7 +57,7 @@ final class DictionaryNode: OperatorAccess {
         try with { $0.members[conversation] }
     }
 
-    /// Pages of the members in their order; the cursor is how many came before.
+    /// Pages of the members in order; the cursor is the number of earlier members.
     func membersPage(of conversation: ConversationID, from cursor: UInt64, limit: Int) async throws -> MembersPage? {
         try with {
             guard let all = $0.members[conversation]?.sorted(by: { $0.key < $1.key }) else { return nil }
@@ -83,7 +83,7 @@ final class DictionaryNode: OperatorAccess {
         try with { $0.members[conversation] = nil }
     }
 
-    /// What was done to users.
+    /// The actions on users.
     var done: [String] { state.withLockedValue { $0.done } }
 
     func explanation(of user: UserID) async throws -> Explanation {

@@ -8,7 +8,7 @@ struct LivePageTests {
     private static let folder = URL(filePath: #filePath)
         .appending(path: "../../../../Sources/RollcallWorker/Live").standardized
 
-    @Test("is served with all its files, as they stand in the sources, to those who show no token too")
+    @Test("is served without a token, with all of its files as they are in the sources")
     func files() async throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         try await withAdmin(token: "0123456789abcdef") { ask in

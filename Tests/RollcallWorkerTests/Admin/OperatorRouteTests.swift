@@ -43,7 +43,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("what is to be seen live is told with what was logged, and what a worker does not say is absent")
+    @Test("live figures include recent events, and what a worker does not report is missing")
     func live() async throws {
         var report = WorkerReport(incarnation: Incarnation(name: "w1.aa"), leaseEnd: Timestamp(milliseconds: 5000))
         report.figures.signals = 7
@@ -70,7 +70,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("users are sent away, revoked and erased by name, and not by a slip of the pen")
+    @Test("users are disconnected, revoked and erased by name, but not by an incomplete request")
     func done() async throws {
         try await withAdmin(node) { ask in
             #expect(try await ask("DELETE", "/v1/users/alice/sessions").status == 200)
@@ -99,7 +99,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("names that would be another key, another path or a line of the log are names, or refused")
+    @Test("names that could be another key, path or log line are treated as names, or refused")
     func hostileNames() async throws {
         try await withAdmin(node) { ask in
             for (name, status) in [
@@ -114,7 +114,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("a body is JSON, whether it says so or nothing; what says otherwise is not read")
+    @Test("a body is parsed as JSON if its type is JSON or missing, and otherwise refused")
     func mediaTypes() async throws {
         try await withAdmin(node) { ask in
             for (type, status) in [
@@ -129,7 +129,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("OPTIONS tells what can be done, and no other method does anything")
+    @Test("OPTIONS returns the permitted methods, and other methods have no effect")
     func options() async throws {
         try await withAdmin(node) { ask in
             let options = try await ask("OPTIONS", "/v1/users/alice")
@@ -143,7 +143,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("without a token no web page but this machine's own is answered")
+    @Test("without a token, only web pages of this machine are answered")
     func webPages() async throws {
         try await withAdmin(node) { ask in
             for (origin, status) in [
@@ -156,7 +156,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("each change is one line in the log, which names no user, and the same user the same")
+    @Test("each change is one log line, which identifies the user without a name")
     func audited() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         var logger = Logger(label: "test") { _ in AdminLogRecorder(lines: lines) }
@@ -171,7 +171,7 @@ struct OperatorRouteTests {
             _ = try await AdminClient(port: ask.port)("DELETE", "/v1/users/alice")
             _ = try await ask("PUT", "/v1/conversations/secret-club/members/bob", "{}")
         }
-        // The recipe of docs/admin.md.
+        // By the recipe in docs/admin.md.
         let alice = "9f32145f9cf9831f"
         let log = lines.withLockedValue { $0 }
         #expect(log.count == 5)
@@ -187,7 +187,7 @@ struct OperatorRouteTests {
         #expect(!log.joined().contains("bob") && !log.joined().contains("secret-club"))
     }
 
-    @Test("the OpenAPI document has every path and method of the code, and no other")
+    @Test("the OpenAPI document has exactly the paths and methods of the code")
     func document() async throws {
         struct Document: Decodable {
             var paths: [String: [String: AnyValue]]
@@ -199,7 +199,7 @@ struct OperatorRouteTests {
         let document = try YAMLDecoder().decode(Document.self, from: String(decoding: bytes, as: UTF8.self))
         var written: [String: String] = [:]
         for (path, operations) in document.paths {
-            // HEAD is GET without the body, and goes without saying.
+            // HEAD is GET without the body, and is not listed.
             let methods = ["get", "post", "put", "delete", "patch"].filter { operations[$0] != nil }
             written[path] = methods.map { $0 == "get" ? "GET, HEAD" : $0.uppercased() }.joined(separator: ", ")
         }
@@ -212,7 +212,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test("the document is served, to those who show the token")
+    @Test("the document is served with a valid token")
     func served() async throws {
         try await withAdmin(node, token: "0123456789abcdef") { ask in
             let answer = try await ask("GET", "/openapi.yaml")

@@ -38,7 +38,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("a good token says who is calling, and until when")
+    @Test("a valid token gives the user and the expiry")
     func good() async throws {
         let identity = try authenticator.authenticate(
             token: try await Tokens.hs256(#"{"sub":"alice","exp":1700000001}"#), device: iphone, now: now)
@@ -47,9 +47,9 @@ struct AuthenticatorTests {
         #expect(identity.expires == now + 1)
     }
 
-    @Test("the example of RFC 7515, appendix A.1, is verified as it stands there")
+    @Test("the example of RFC 7515, appendix A.1, is verified unchanged")
     func example() async throws {
-        // The RFC's key is no text; its base64url form is.
+        // The RFC's key is not text; its base64url form is.
         let key = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
         let bytes = try #require(
             Data(base64Encoded: key.replacing("-", with: "+").replacing("_", with: "/") + "=="))
@@ -61,7 +61,7 @@ struct AuthenticatorTests {
             "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt"
             + "cGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
         let authenticator = try await Authenticator(auth)
-        // It has expired, and has no `sub`; both are looked at after the signature only.
+        // It has expired and has no `sub`. Both are checked only after the signature.
         #expect(try refusal(token, by: authenticator) == .expired)
         #expect(throws: AuthenticationError(.malformed, "the token has no sub")) {
             try authenticator.authenticate(
@@ -70,7 +70,7 @@ struct AuthenticatorTests {
         #expect(try refusal(token) == .badSignature)
     }
 
-    @Test("a token is good until its exp, to the second, and says so apart from all else")
+    @Test("a token is valid until its exp, to the second, and expiry is reported separately from other errors")
     func expiry() async throws {
         #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000}"#)) == .expired)
         #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1700000000.5}"#)) == nil)
@@ -81,20 +81,20 @@ struct AuthenticatorTests {
     }
 
     @Test(
-        "an exp beyond all calendars is the end of the year 9999", arguments: ["1e18", "1e308", "9999999999999999999"])
+        "an exp beyond all calendars means the end of 9999", arguments: ["1e18", "1e308", "9999999999999999999"])
     func distantExpiry(expiry: String) async throws {
         let identity = try authenticator.authenticate(
             token: try await Tokens.hs256(#"{"sub":"alice","exp":\#(expiry)}"#), device: iphone, now: now)
         #expect(identity.expires == Date(timeIntervalSince1970: 253_402_300_799))
     }
 
-    @Test("a token is good from its nbf, to the second")
+    @Test("a token is valid from its nbf, to the second")
     func notBefore() async throws {
         #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000000}"#)) == nil)
         #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"nbf":1700000001}"#)) == .notYetValid)
     }
 
-    @Test("an issuer's clock may be off by the leeway, either way; then the session ends later as well")
+    @Test("the issuer's clock may differ by the leeway in both directions; the session then ends later as well")
     func leeway() async throws {
         let lenient = try await Self.authenticator { $0.leeway = .seconds(30) }
         func code(_ rest: String) async throws -> AuthenticationError.Code? {
@@ -110,7 +110,7 @@ struct AuthenticatorTests {
         #expect(WorkerConfiguration.Auth().leeway == .seconds(30))
     }
 
-    @Test("a token of which iat lies ahead, or nbf, is good later: its device comes back then, or in two seconds")
+    @Test("a token with a future iat or nbf is valid later: its device is told when to retry, or in two seconds")
     func issuedAhead() async throws {
         let lenient = try await Self.authenticator { $0.leeway = .seconds(30) }
         func wait(_ rest: String) async throws -> Duration? {
@@ -130,7 +130,7 @@ struct AuthenticatorTests {
         #expect(try await wait(#""iat":1e300"#) == .seconds(2))
     }
 
-    @Test("a token that lives longer than a revocation is kept, or does not say how long it lives, is refused")
+    @Test("a token that lives longer than revocations are kept, or has no lifetime, is refused")
     func maxLifetime() async throws {
         let strict = try await Self.authenticator {
             $0.leeway = .seconds(30)
@@ -147,8 +147,8 @@ struct AuthenticatorTests {
         #expect(AuthenticationError(.livesTooLong, "").closeCode == .badToken)
     }
 
-    /// Revoked in the second of its `iat`, it would else be good again for the leeway.
-    @Test("the leeway carries no token beyond the most that it may live")
+    /// Otherwise, a token revoked in the second of its `iat` would be valid again during the leeway.
+    @Test("the leeway does not extend a token beyond the maximum lifetime")
     func leewayWithinLifetime() async throws {
         let strict = try await Self.authenticator {
             $0.leeway = .seconds(30)
@@ -163,7 +163,7 @@ struct AuthenticatorTests {
         #expect(try await end(#""iat":1699999000,"exp":1700000010"#) == now + 40)
     }
 
-    @Test("tokens of the secret before are taken beside those of the present one, and no others")
+    @Test("tokens of the previous secret are accepted besides those of the current one, and no others")
     func rotation() async throws {
         let before = "the secret before, and long enough"
         let both = try await Self.authenticator { $0.previousSecret = Secret(before.utf8) }
@@ -175,7 +175,7 @@ struct AuthenticatorTests {
         #expect(try await refusal(Tokens.hs256(claims, secret: before), by: none) == .badSignature)
     }
 
-    @Test("the token's device wins, and a client that claims another is refused")
+    @Test("the token's device takes precedence, and a client that claims another is refused")
     func device() async throws {
         let bound = try await Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"iphone"}"#)
         #expect(try authenticator.authenticate(token: bound, device: nil, now: now).device == iphone)
@@ -187,7 +187,7 @@ struct AuthenticatorTests {
         #expect(AuthenticationError(.noDevice, "").closeCode == .badMessage)
     }
 
-    @Test("names in a token are checked like all names")
+    @Test("names in a token are validated like all names")
     func names() async throws {
         for sub in [#""""#, #""a b""#, #""a{b""#, "7", "null", #"["alice"]"#] {
             #expect(try await refusal(Tokens.hs256(#"{"sub":\#(sub),"exp":1800000000}"#)) == .malformed, "\(sub)")
@@ -196,7 +196,7 @@ struct AuthenticatorTests {
         #expect(try await refusal(Tokens.hs256(#"{"sub":"alice","exp":1800000000,"device":"a b"}"#)) == .malformed)
     }
 
-    @Test("issuer and audience are checked where they are configured")
+    @Test("issuer and audience are checked if they are configured")
     func issuerAndAudience() async throws {
         let strict = try await Self.authenticator {
             $0.issuer = "https://id.example"
@@ -215,7 +215,7 @@ struct AuthenticatorTests {
         #expect(try await refusal(token(#""iss":"x","aud":[]"#)) == nil)
     }
 
-    @Test("a changed token, another secret, another algorithm and none at all are refused")
+    @Test("a changed token, another secret, another algorithm and no algorithm are refused")
     func forgeries() async throws {
         let claims = #"{"sub":"alice","exp":1800000000}"#
         let good = try await Tokens.hs256(claims)
@@ -263,7 +263,7 @@ struct AuthenticatorTests {
     }
 
     @Test(
-        "what is no token is refused",
+        "an invalid token is refused",
         arguments: [
             "", ".", "..", "...", "a.b.c", "alice", "e30.e30.e30", "e30=.e30.", "é.é.é",
             Tokens.parts("[]", "{}") + ".AAAA", Tokens.parts(#"{"alg":7}"#, "{}") + ".AAAA",
@@ -273,14 +273,14 @@ struct AuthenticatorTests {
         #expect(try refusal(token) == .malformed)
     }
 
-    @Test("a payload that is no object of claims is refused", arguments: ["", "[]", "{", "\u{0}", "null"])
+    @Test("a payload that is not a JSON object is refused", arguments: ["", "[]", "{", "\u{0}", "null"])
     func noClaims(payload: String) async throws {
         #expect(try await refusal(Tokens.hs256(payload)) == .malformed)
     }
 
-    /// jwt-kit 5.7 traps on both, before it looks at a signature.
+    /// jwt-kit 5.7 crashes on both before it checks the signature.
     @Test(
-        "numbers beyond Int and empty lists cannot crash a worker",
+        "numbers beyond Int and empty lists do not crash a worker",
         arguments: [
             (#"{"alg":"HS256","x":1e300}"#, #"{"sub":"alice","exp":1800000000}"#),
             (#"{"alg":"HS256","kid":null}"#, #"{"sub":"alice","exp":1800000000,"aud":[]}"#),
@@ -290,7 +290,7 @@ struct AuthenticatorTests {
         #expect(try await refusal(Tokens.hs256(header: header, payload)) == nil)
     }
 
-    @Test("random bytes and mutations are refused, never worse")
+    @Test("random bytes and mutations are refused without a crash")
     func mutations() async throws {
         var random = SystemRandomNumberGenerator()
         let good = Array(
@@ -300,13 +300,13 @@ struct AuthenticatorTests {
             for _ in 0...Int.random(in: 0..<4, using: &random) {
                 bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 33...126, using: &random)
             }
-            // A change in the last letter's unused bits alone changes nothing that is signed.
+            // A change of only the unused bits of the last letter changes nothing that is signed.
             guard bytes.dropLast() != good.dropLast() else { continue }
             #expect(try refusal(String(decoding: bytes, as: UTF8.self)) != nil)
         }
     }
 
-    @Test("insecure takes the token for the user's name, and wants a device")
+    @Test("in insecure mode the token is the user's name, and a device is required")
     func insecure() async throws {
         let insecure = try await Self.authenticator { $0.mode = .insecure }
         let identity = try insecure.authenticate(token: "alice", device: iphone, now: now)
@@ -316,8 +316,8 @@ struct AuthenticatorTests {
         #expect(try refusal("", by: insecure) == .malformed)
     }
 
-    /// For ever refused are only those whose key was looked for.
-    @Test("where keys may be elsewhere and nobody can look for them now, nobody is refused for ever")
+    /// Tokens are refused for good only after their key was looked up.
+    @Test("if keys cannot be looked up at the moment, tokens with unknown keys are not refused for good")
     func unlookedFor() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         var unknown = AuthenticationError(.unknownKey, "no such key")
@@ -331,7 +331,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("minted tokens are taken by workers with the same configuration")
+    @Test("minted tokens are accepted by workers with the same configuration")
     func minting() async throws {
         var auth = WorkerConfiguration.Auth()
         auth.secret = Secret(Tokens.secret.utf8)

@@ -33,7 +33,7 @@ struct JWKSTests {
         #"{"kty":"OKP","crv":"Ed25519","x":"\#(Tokens.base64URL(key.publicKey.rawRepresentation))"\#(rest)}"#
     }
 
-    /// A key that OpenSSL made, and what it signed: RSA keys are slow to make.
+    /// A key made with OpenSSL, and a token signed with it, since creating RSA keys is slow.
     private static let rsa =
         #"{"kty":"RSA","e":"AQAB","kid":"r","alg":"RS256","use":"sig","n":""#
         + "4SX0d3vnTG2a8QAHTUwqOPOebsuRSgbHEfc6JhO2bXX-LzSfkr7mmD26_bjGcdkWg627vLYdsoZKVtIIJdZ46bRzV6ogn7c"
@@ -71,7 +71,7 @@ struct JWKSTests {
         }
     }
 
-    @Test("RS256, PS256, ES256, ES384 and EdDSA tokens are taken, each by its kid")
+    @Test("RS256, PS256, ES256, ES384 and EdDSA tokens are accepted, each by its kid")
     func algorithms() async throws {
         let authenticator = try await authenticator(
             Self.rsa, PSSKey.jwk(#","alg":"PS256""#), jwk(p256, #","kid":"e""#), jwk(p384, #","kid":"f""#),
@@ -89,7 +89,7 @@ struct JWKSTests {
         }
     }
 
-    @Test("a signature of any length but the right one is refused, never worse")
+    @Test("a signature of the wrong length is refused without a crash")
     func lengths() async throws {
         let authenticator = try await authenticator(
             Self.rsa, PSSKey.jwk(#","alg":"PS256""#), jwk(p256, ""), jwk(p384, ""), jwk(ed25519, ""))
@@ -104,7 +104,7 @@ struct JWKSTests {
         }
     }
 
-    @Test("a kid chooses; without one, every key of the algorithm is tried")
+    @Test("a kid selects the key; without one, every key of the algorithm is tried")
     func choice() async throws {
         let other = ES256PrivateKey()
         let authenticator = try await authenticator(jwk(p256, #","kid":"1""#), jwk(other, #","kid":"2""#))
@@ -114,10 +114,10 @@ struct JWKSTests {
         #expect(try await refusal(es256(#"{"alg":"ES256","kid":"3"}"#, by: other), by: authenticator) == .unknownKey)
     }
 
-    @Test("a key serves its own algorithm only, whatever a token's header says")
+    @Test("a key is used only for its own algorithm, whatever a token's header says")
     func confusion() async throws {
         let authenticator = try await authenticator(jwk(p256, ""))
-        // The classic: the public key taken for an HMAC secret.
+        // The classic attack: using the public key as an HMAC secret.
         let known = p256.publicKey.pemRepresentation
         #expect(try await refusal(Tokens.hs256(claims, secret: known), by: authenticator) == .unknownKey)
         #expect(try await refusal(es256(#"{"alg":"EdDSA"}"#, by: p256), by: authenticator) == .unknownKey)
@@ -161,7 +161,7 @@ struct JWKSTests {
         #expect(try await refusal(es256(#"{"alg":"ES256","kid":"e"}"#, by: p256), by: authenticator) == nil)
     }
 
-    @Test("keys of other kinds and uses are passed over")
+    @Test("keys of other kinds and uses are ignored")
     func strangers() async throws {
         let authenticator = try await authenticator(
             #"{"kty":"oct","k":"AAAA"}"#, #"{"kty":"quantum"}"#, jwk(p256, #","use":"enc""#),
@@ -170,7 +170,7 @@ struct JWKSTests {
     }
 
     @Test(
-        "a set that cannot serve is a problem of the configuration",
+        "an unusable key set is a configuration problem",
         arguments: [
             "", "[]", "{}", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, #"{"keys":[7]}"#,
             #"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, #"{"keys":[{"kty":"EC","crv":"P-256"}]}"#,

@@ -1,4 +1,4 @@
-// Keys that change while a worker runs: the files in the file system, the URL in the test's hands.
+// Keys that change while a worker runs, from files and from a URL that the test simulates.
 
 import Foundation
 import JWTKit
@@ -26,7 +26,7 @@ struct KeyKeeperTests {
         return #"{"keys":[{"kty":"EC","crv":"P-256","kid":"\#(kid)","x":"\#(x)","y":"\#(y)"}]}"#
     }
 
-    /// Runs `body` beside a keeper that begins without keys.
+    /// Runs `body` with a keeper that starts without keys.
     private func withKeeper(
         files: [KeySource: String] = [:], fetch: KeyKeeper.Fetch? = nil,
         read: @escaping KeyKeeper.Read = FileContents.read, _ body: (KeyKeeper) async throws -> Void
@@ -44,7 +44,7 @@ struct KeyKeeperTests {
         !keeper.keys.candidates(algorithm: "ES256", id: kid).isEmpty
     }
 
-    @Test("a set that takes another's place is read, and one that is broken leaves the keys as they were")
+    @Test("a replaced key set is read, and a broken one leaves the keys unchanged")
     func file() async throws {
         let file = try folder.file("keys.json", set("1"))
         try await withKeeper(files: [.jwksFile: file.path]) { keeper in
@@ -64,8 +64,9 @@ struct KeyKeeperTests {
         }
     }
 
-    /// A secret that another user owned for a moment, or a file that the system could not open, was never read again.
-    @Test("a file that cannot be used is read again until it can, and logged once")
+    /// Regression: a secret that briefly belonged to another user, or a file that could not be opened, was never read
+    /// again.
+    @Test("an unusable file is read again until it is usable, and logged once")
     func readAgain() async throws {
         let path = folder.url.appending(path: "keys.json").path
         let reads = NIOLockedValueBox(0)
@@ -86,7 +87,7 @@ struct KeyKeeperTests {
         }
     }
 
-    @Test("a secret changes without a restart, and the one before goes on for as long as it is named")
+    @Test("a secret changes without a restart, and the previous one stays valid while it is configured")
     func secret() async throws {
         let (new, old) = (Tokens.secret, String(repeating: "old!", count: 8))
         let (present, previous) = (try folder.file("secret", old), try folder.file("previous", ""))
@@ -105,7 +106,7 @@ struct KeyKeeperTests {
         }
     }
 
-    @Test("many tokens with unknown keys ask the URL once, and again no sooner than after the pause")
+    @Test("many tokens with unknown keys cause one request to the URL, and the next only after the pause")
     func unknownKeys() async throws {
         let asked = NIOLockedValueBox<[ContinuousClock.Instant]>([])
         let text = NIOLockedValueBox(try set("1"))
@@ -127,7 +128,7 @@ struct KeyKeeperTests {
         }
     }
 
-    @Test("whoever comes while the URL is asked waits for the next answer, since this one may be older than their key")
+    @Test("a token that arrives during a request waits for the next answer, since this one may be older than its key")
     func duringAFetch() async throws {
         let answers = NIOLockedValueBox([try set("2"), try set("1")])
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -147,7 +148,7 @@ struct KeyKeeperTests {
         }
     }
 
-    @Test("so many may wait for keys and no more")
+    @Test("the number of tokens that wait for keys is limited")
     func bounded() async throws {
         let asked = Journal()
         let fetch: KeyKeeper.Fetch = {
@@ -159,14 +160,14 @@ struct KeyKeeperTests {
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             try await eventually("it runs") { keeper.lookAgain(on: loop) != nil }
             try await eventually("a question is on its way") { asked.contains("asked") }
-            // The first may wait for the answer that is under way, and all others for the next.
+            // The first may wait for the answer to the current request, and all others for the next one.
             var waiting = 1
             while keeper.lookAgain(on: loop) != nil { waiting += 1 }
             #expect((KeyKeeper.mostWaiting...KeyKeeper.mostWaiting + 1).contains(waiting))
         }
     }
 
-    @Test("a URL that fails leaves the keys as they were, and what it says is told")
+    @Test("a failing URL leaves the keys unchanged, and the reason is reported")
     func failing() async throws {
         struct Away: Error {}
         let answers = NIOLockedValueBox([try set("1")])

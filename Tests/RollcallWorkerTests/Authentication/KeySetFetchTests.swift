@@ -1,4 +1,4 @@
-// What an issuer's server may do to a worker that asks it for keys: over real HTTP.
+// How a worker treats an issuer's server that it requests keys from, over real HTTP.
 
 import Foundation
 import Hummingbird
@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Keys from a URL", .timeLimit(.minutes(1)))
 struct KeySetFetchTests {
-    /// Asks a server that answers by the path.
+    /// Requests a path from a server whose answer depends on the path.
     private func fetch(_ path: String, deadline: Duration = .seconds(3)) async throws -> [UInt8] {
         let router = Router()
         router.get("keys") { _, _ in #"{"keys":[]}"# }
@@ -59,13 +59,13 @@ struct KeySetFetchTests {
         #expect(try await fetch("keys") == Array(#"{"keys":[]}"#.utf8))
     }
 
-    /// Two seconds without a byte ended it, long before the deadline.
-    @Test("an answer that begins late is taken within the deadline")
+    /// Regression: two seconds without a byte ended the request, long before the deadline.
+    @Test("an answer that starts late is accepted within the deadline")
     func late() async throws {
         #expect(try await fetch("late", deadline: .seconds(30)) == Array(#"{"keys":[]}"#.utf8))
     }
 
-    @Test("over TLS the server must be vouched for, by whom the system trusts or by the authority that is named")
+    @Test("over TLS, the server's certificate must be trusted by the system or by the configured authority")
     func encrypted() async throws {
         let (certificates, others) = (try await TestCertificates(), try await TestCertificates())
         try await withIssuer(try await certificates.issue("issuer")) { url in
@@ -79,7 +79,7 @@ struct KeySetFetchTests {
         }
     }
 
-    @Test("an issuer that speaks TLS 1.1 at most is not taken for one")
+    @Test("an issuer that supports at most TLS 1.1 is refused")
     func outdated() async throws {
         let certificates = try await TestCertificates()
         let pair = try await certificates.issue("issuer")
@@ -91,7 +91,7 @@ struct KeySetFetchTests {
         }
     }
 
-    /// An issuer that says the same to everybody, under TLS.
+    /// An issuer over TLS that gives every request the same answer.
     private func withIssuer(
         _ pair: TestCertificates.Pair, newest: TLSVersion? = nil, _ body: (_ url: String) async throws -> Void
     ) async throws {
@@ -117,7 +117,7 @@ struct KeySetFetchTests {
         try result.get()
     }
 
-    /// Answers whatever comes.
+    /// Answers everything it receives.
     private final class KeySetHandler: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -128,7 +128,7 @@ struct KeySetFetchTests {
         }
     }
 
-    @Test("no redirection is followed, and no other answer taken", arguments: ["elsewhere", "nothing"])
+    @Test("redirects are not followed, and other status codes are errors", arguments: ["elsewhere", "nothing"])
     func others(path: String) async {
         await #expect(throws: (any Error).self) { try await fetch(path) }
     }

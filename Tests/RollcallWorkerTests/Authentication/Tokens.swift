@@ -1,11 +1,11 @@
 import Foundation
 import JWTKit
 
-/// Tokens put together by hand, so that tests can make wrong ones too; only the signing is the library's.
+/// Tokens assembled by hand, so that tests can create invalid ones too; only the signing uses the library.
 enum Tokens {
     static let secret = "0123456789abcdef0123456789abcdef"
 
-    /// `HEADER.PAYLOAD.SIGNATURE`, signed with HMAC-SHA-256 whatever the header says.
+    /// Returns `HEADER.PAYLOAD.SIGNATURE`, signed with HMAC-SHA-256 whatever the header says.
     static func hs256(
         header: String = #"{"alg":"HS256","typ":"JWT"}"#, _ payload: String, secret: String = secret
     ) async throws -> String {
@@ -13,7 +13,7 @@ enum Tokens {
         return try await signed(header: header, payload, by: keys)
     }
 
-    /// A token signed with the one key of `keys`.
+    /// A token signed with the only key in `keys`.
     static func signed(header: String, _ payload: String, by keys: JWTKeyCollection) async throws -> String {
         let input = parts(header, payload)
         return input + "." + base64URL(Data(try await keys.getKey().sign(Data(input.utf8))))

@@ -13,7 +13,7 @@ struct FileWatchTests {
         folder = try Folder()
     }
 
-    /// A watch that has taken the file.
+    /// A watch that has read the file.
     private func watch(_ file: URL) -> FileWatch {
         var watch = FileWatch([file.path])
         let isFirst = watch.hasChanged()
@@ -24,7 +24,7 @@ struct FileWatchTests {
         return watch
     }
 
-    @Test("a change is reported at each look until it is taken, since a file may be unreadable for a moment")
+    @Test("a change is reported at each check until it is accepted, since a file may be unreadable for a moment")
     func untilTaken() throws {
         let file = try folder.file("secret", "one")
         var watch = watch(file)
@@ -36,7 +36,7 @@ struct FileWatchTests {
         #expect(!after)
     }
 
-    @Test("a change between the look and the reading is reported at a later look")
+    @Test("a change between the check and the reading is reported at a later check")
     func whileReading() throws {
         let file = try folder.file("secret", "one")
         var watch = watch(file)
@@ -48,7 +48,7 @@ struct FileWatchTests {
         #expect(later)
     }
 
-    @Test("a file that becomes readable is a change")
+    @Test("a file that becomes readable counts as changed")
     func mode() throws {
         let file = try folder.file("secret", "one")
         #expect(chmod(file.path, 0o200) == 0)
@@ -58,7 +58,7 @@ struct FileWatchTests {
         #expect(isReadable)
     }
 
-    @Test("a problem that stays is logged once a minute, and another one at once")
+    @Test("a persistent problem is logged once a minute, and a new one at once")
     func problems() {
         let start = ContinuousClock.now
         var problem = RepeatedProblem()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, gone with it.
+/// A temporary folder for a test.
 final class Folder: Sendable {
     let url: URL
 

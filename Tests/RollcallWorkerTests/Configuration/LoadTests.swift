@@ -8,14 +8,14 @@ import Testing
 @Suite("Loading a configuration")
 struct LoadTests {
     let folder: Folder
-    /// What makes the defaults complete: on its own machine, a worker may do without keys.
+    /// What makes the defaults complete: on loopback, a worker may run without keys.
     let insecure = ["auth.mode": "insecure"]
 
     init() throws {
         folder = try Folder()
     }
 
-    /// What loading reports, or a failure of the test if nothing is wrong.
+    /// Returns the reported problems; fails the test if there are none.
     private func problems(
         file: URL? = nil, environment: [String: String] = [:], _ overrides: [String: String] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -29,7 +29,7 @@ struct LoadTests {
         }
     }
 
-    @Test("with nothing given, all values are the defaults")
+    @Test("without configuration, all values are the defaults")
     func defaults() async throws {
         let configuration = try await WorkerConfiguration.load(environment: [:], overrides: insecure)
         #expect(configuration.redis.url == "redis://127.0.0.1:6379")
@@ -100,14 +100,14 @@ struct LoadTests {
         #expect(configuration.edge.publicURL == nil)
     }
 
-    @Test("an empty file and one of comments give the defaults", arguments: ["", "# nothing\n", "---\n", "edge:\n"])
+    @Test("an empty file or only comments give the defaults", arguments: ["", "# nothing\n", "---\n", "edge:\n"])
     func emptyFile(text: String) async throws {
         let file = try folder.file("worker.yaml", text)
         let configuration = try await WorkerConfiguration.load(file: file, environment: [:], overrides: insecure)
         #expect(configuration.edge.port == 8080)
     }
 
-    @Test("all problems are reported together, in the order of the keys, each with its place")
+    @Test("all problems are reported together, in the order of the keys, each with its source")
     func together() async throws {
         let file = try folder.file(
             "worker.yaml",
@@ -155,7 +155,7 @@ struct LoadTests {
     }
 
     @Test(
-        "values that are no values of their keys",
+        "invalid values are reported",
         arguments: [
             ("edge.port", "eighty", ConfigurationProblem.Code.malformed), ("edge.port", "-1", .outOfRange),
             ("edge.port", "", .malformed), ("edge.port", "1,2", .malformed), ("edge.ping", "5 s", .malformed),
@@ -179,13 +179,13 @@ struct LoadTests {
         #expect(problems.first?.origin == .flag)
     }
 
-    @Test("one wrong value is reported once, not again by the rules that look at it")
+    @Test("one wrong value is reported once, and not again by rules that use it")
     func noEcho() async {
         let problems = await problems(["auth.mode": "insecure", "worker.heartbeat": "soon", "worker.lease": "1s"])
         #expect(problems.map(\.key) == ["worker.heartbeat"])
     }
 
-    @Test("without a key for tokens, the way to one is told")
+    @Test("without a key for tokens, the message says how to configure one")
     func noKeys() async throws {
         let problem = try #require(await problems().first)
         #expect(problem.code == .missing)
@@ -196,7 +196,7 @@ struct LoadTests {
     }
 
     @Test(
-        "insecure is for loopback only", arguments: ["0.0.0.0", "::", "10.0.0.1", "example.org", "127.0.0.1.example"])
+        "insecure mode needs loopback", arguments: ["0.0.0.0", "::", "10.0.0.1", "example.org", "127.0.0.1.example"])
     func insecureOffLoopback(host: String) async {
         let problems = await problems(["auth.mode": "insecure", "edge.host": host])
         #expect(problems.map(\.key) == ["auth.mode"])
@@ -209,7 +209,7 @@ struct LoadTests {
             environment: [:], overrides: ["auth.mode": "insecure", "edge.host": host, "admin.host": host])
     }
 
-    @Test("off loopback the admin port needs a token, and a good one")
+    @Test("an admin port outside loopback needs a valid token")
     func adminToken() async throws {
         let open = await problems(["auth.mode": "insecure", "admin.host": "0.0.0.0"])
         #expect(open.map(\.key) == ["admin.token_file"])
@@ -226,7 +226,7 @@ struct LoadTests {
         #expect(configuration.admin.token?.text == "0123456789abcdef")
     }
 
-    @Test("what does not go together is refused")
+    @Test("contradictory settings are refused")
     func rules() async throws {
         let file = try folder.file("some", "text").path
         func keys(_ overrides: [String: String]) async -> [String] {
@@ -258,7 +258,7 @@ struct LoadTests {
             ])
     }
 
-    @Test("what is just allowed is taken")
+    @Test("extreme but valid settings are accepted")
     func edges() async throws {
         for overrides in [
             ["worker.heartbeat": "1s", "worker.lease": "3s"], ["typing.throttle": "2s"], ["typing.throttle": "0"],
@@ -275,7 +275,7 @@ struct LoadTests {
         }
     }
 
-    @Test("the files named are read, and those that cannot be are told")
+    @Test("configured files are read, and unreadable ones are reported")
     func files() async throws {
         let password = try folder.file("password", " open sesame \n")
         let secret = try folder.file("secret", "\n  \(String(repeating: "k", count: 32))\n\n")
@@ -300,7 +300,7 @@ struct LoadTests {
         #expect(problems[3].message.contains("31 bytes"))
     }
 
-    @Test("a password in a URL and the values of unknown names never appear")
+    @Test("passwords in URLs and values of unknown keys are never shown")
     func secrets() async throws {
         let file = try folder.file("worker.yaml", "redis: {url: 'http://me:hunter2@host', password: hunter2}\n")
         let all = await problems(
@@ -317,7 +317,7 @@ struct LoadTests {
         #expect(!dumped.contains("104"))
     }
 
-    @Test("a file that is none, or no configuration, is one problem")
+    @Test("a file that is missing or not a configuration is one problem")
     func brokenFiles() async throws {
         for (text, code) in [
             ("a: [", ConfigurationProblem.Code.unusableFile), ("- a\n- b", .malformed), ("just words", .malformed),
@@ -331,7 +331,7 @@ struct LoadTests {
         #expect(missing.map(\.message) == ["there is no such file"])
     }
 
-    @Test("a key said twice, nested and dotted, is a problem")
+    @Test("a key given twice, nested and dotted, is a problem")
     func twice() async throws {
         let file = try folder.file("worker.yaml", "edge: {port: 1}\nedge.port: 2\n")
         let problems = await problems(file: file, insecure)
@@ -339,7 +339,7 @@ struct LoadTests {
         #expect(problems.map(\.origin) == [.file(name: "worker.yaml", line: 2)])
     }
 
-    @Test("variables that Kubernetes adds beside a service named rollcall are no problem")
+    @Test("variables that Kubernetes adds for a service named rollcall are ignored")
     func kubernetes() async throws {
         _ = try await WorkerConfiguration.load(
             environment: [
@@ -348,7 +348,7 @@ struct LoadTests {
             ], overrides: insecure)
     }
 
-    @Test("a text from outside cannot forge a line of the report")
+    @Test("text from outside cannot forge a line of the report")
     func escaped() async {
         let problems = await problems(["auth.mode": "insecure", "edge.host": "a\nredis.url: fine\u{202E}"])
         #expect(ConfigurationProblems(problems).description.split(whereSeparator: \.isNewline).count == 1)

@@ -5,17 +5,17 @@ import Testing
 
 @Suite("The keys of the configuration")
 struct SettingTests {
-    /// `Config/worker.yaml`, which stands beside `Tests`.
+    /// `Config/worker.yaml`, in the folder next to `Tests`.
     private static let example = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Config/worker.yaml")
 
-    @Test("Config/worker.yaml shows every key with its true default, in order, and nothing else")
+    @Test("Config/worker.yaml shows every key with its actual default, in order, and nothing else")
     func example() throws {
         let file = ConfigurationFile(Self.example)
         #expect(file.problems.isEmpty)
         let text = try String(contentsOf: Self.example, encoding: .utf8)
         let lines = text.split(separator: "\n").filter { !$0.contains("#") || $0.contains(": \"") }
-        // A key left empty has no value in the file; it stands there as `key:` alone.
+        // A key without a default is in the file as `key:` without a value.
         let named = lines.filter { $0.hasPrefix("  ") }.map { $0.drop { $0 == " " }.prefix { $0 != ":" } }
         #expect(named == WorkerConfiguration.keys.map { $0.name.split(separator: ".")[1] })
         for key in WorkerConfiguration.keys {
@@ -24,13 +24,13 @@ struct SettingTests {
         #expect(Set(file.values.keys).isSubset(of: WorkerConfiguration.keys.map(\.name)))
     }
 
-    @Test("the example can be loaded, but for the keys that only an operator can give")
+    @Test("the example can be loaded, except for the keys that only an operator can set")
     func exampleLoads() async throws {
         _ = try await WorkerConfiguration.load(
             file: Self.example, environment: [:], overrides: ["auth.mode": "insecure"])
     }
 
-    @Test("each default's text reads as the default", arguments: WorkerConfiguration.settings.map(\.key))
+    @Test("each default's text parses as the default", arguments: WorkerConfiguration.settings.map(\.key))
     func roundTrip(key: String) throws {
         let setting = try #require(WorkerConfiguration.settings.first { $0.key == key })
         var configuration = WorkerConfiguration()
@@ -40,7 +40,7 @@ struct SettingTests {
         #expect(setting.isAllowed(configuration))
     }
 
-    @Test("a value made by hand is checked by the same rules")
+    @Test("a value set in code is checked by the same rules")
     func byHand() {
         var configuration = WorkerConfiguration()
         configuration.auth.mode = .insecure
@@ -50,14 +50,14 @@ struct SettingTests {
         #expect(configuration.problems().map(\.key) == ["worker.lease", "admin.port"])
     }
 
-    @Test("every key has its own variable")
+    @Test("every key has a separate variable")
     func variables() {
         #expect(WorkerConfiguration.keys.first?.variable == "ROLLCALL_REDIS_URL")
         #expect(Set(WorkerConfiguration.keys.map(\.variable)).count == WorkerConfiguration.keys.count)
     }
 
     @Test(
-        "durations read and write as an operator writes them",
+        "durations are read and written in the operators' notation",
         arguments: [
             ("250ms", 250), ("5s", 5000), ("2m", 120_000), ("12h", 43_200_000), ("30d", 2_592_000_000), ("0", 0),
             ("1001ms", 1001), ("90s", 90_000), ("25h", 90_000_000),
@@ -67,7 +67,7 @@ struct SettingTests {
         #expect(DurationText.text(.milliseconds(milliseconds)) == text)
     }
 
-    @Test("what is near in name is suggested, what is not is not")
+    @Test("similar names are suggested, and others are not")
     func nearest() {
         let keys = WorkerConfiguration.keys.map(\.name)
         #expect(NearestName.of("redis.ulr", among: keys) == "redis.url")
@@ -77,7 +77,7 @@ struct SettingTests {
         #expect(NearestName.of("colour", among: keys) == nil)
     }
 
-    @Test("a worker that nobody named has a name of its own, which says nothing of the machine")
+    @Test("a worker without a configured id gets one that does not reveal the machine")
     func generatedID() {
         let ids = (0..<1000).map { _ in WorkerConfiguration.Worker.generatedID() }
         #expect(Set(ids).count > 990)
@@ -88,8 +88,8 @@ struct SettingTests {
         }
     }
 
-    /// The handshakes in hand were not reckoned, of which each event loop has thousands.
-    @Test("sessions and handshakes together leave room for what else is open", arguments: [1, 2, 16, 128])
+    /// Regression: handshakes in progress were not counted, of which each event loop may have thousands.
+    @Test("sessions and handshakes together leave room for other open files", arguments: [1, 2, 16, 128])
     func sharedFiles(loops: Int) {
         for files in [2048, 4096, 65_536, 250_000] {
             let handshakes = OpenFileLimit.handshakes(files: files, loops: loops)
@@ -100,7 +100,7 @@ struct SettingTests {
         }
     }
 
-    @Test("sessions leave room for what else is open")
+    @Test("sessions leave room for other open files")
     func openFiles() {
         #expect(OpenFileLimit.sessions(files: 64, loops: 2) == 28)
         #expect(OpenFileLimit.sessions(files: 1, loops: 2) == 1)

@@ -1,4 +1,4 @@
-// What the doctor thinks of a cluster, made up and real.
+// The doctor's findings about clusters, simulated and real.
 
 import Logging
 import RollcallRedis
@@ -7,7 +7,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("The doctor before a cluster", .timeLimit(.minutes(1)))
+@Suite("The doctor's cluster checks", .timeLimit(.minutes(1)))
 struct ClusterCheckTests {
     private func finding(
         primaries: Int = 3, lone: Int = 0, state: String = "ok", served: Int = 16_384
@@ -19,7 +19,7 @@ struct ClusterCheckTests {
         ).finding
     }
 
-    @Test("whole and with a replica each, it is well; what it lacks is told")
+    @Test("a complete cluster with replicas is ok; what is missing is reported")
     func states() {
         #expect(finding() == Finding(.cluster, .ok, "3 primaries serve all slots, each with a replica"))
         #expect(finding(lone: 1).verdict == .warning && finding(lone: 1).found.contains("r1:6379 has no replica"))
@@ -28,7 +28,7 @@ struct ClusterCheckTests {
         #expect(finding(served: 16_000).found == "3 primaries, of which 16000 of 16384 slots are served")
     }
 
-    @Test("what is well everywhere is told once, what is not with its place, and keys of each")
+    @Test("what is ok everywhere is reported once, what is not with its node, and keys for each node")
     func together() {
         let (well, full) = (Finding(.memory, .ok, "1 MiB used"), Finding(.memory, .warning, "full", advice: "more"))
         let unseen = Finding(.clock, .skipped, "could not look")
@@ -44,7 +44,7 @@ struct ClusterCheckTests {
         #expect(ClusterCheck.together([("a:1", [well]), ("b:1", [well])]) == [well])
     }
 
-    @Test("a real one is looked at primary by primary, and a node alone is told from it")
+    @Test("a real cluster is checked primary by primary, and distinguished from a single node in cluster mode")
     func real() async throws {
         let set = try await RedisClusterSet()
         let quiet = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }

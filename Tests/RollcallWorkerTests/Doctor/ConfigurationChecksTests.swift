@@ -1,10 +1,10 @@
-// What the doctor thinks of tokens and secrets in a configuration.
+// The doctor's findings about tokens and secrets in a configuration.
 
 import Testing
 
 @testable import RollcallWorker
 
-@Suite("The doctor's view of secrets")
+@Suite("The doctor's checks of secrets")
 struct ConfigurationChecksTests {
     private func warnings(_ change: (inout WorkerConfiguration) -> Void) -> [String] {
         var configuration = WorkerConfiguration()
@@ -14,7 +14,7 @@ struct ConfigurationChecksTests {
             .filter { $0.verdict == .warning && [.authentication, .files].contains($0.check) }.map(\.found)
     }
 
-    @Test("public keys of others want an audience, whatever the issuer")
+    @Test("public keys of others require an audience, whatever the issuer")
     func audience() {
         #expect(warnings { _ in } == [])
         for issuer in [nil, "https://id.example"] {
@@ -31,7 +31,7 @@ struct ConfigurationChecksTests {
             } == [])
     }
 
-    @Test("an admin port for other machines wants TLS, or its tokens travel in the clear")
+    @Test("an admin port for other machines needs TLS, or a warning says that tokens travel in the clear")
     func adminTLS() {
         func finding(_ change: (inout WorkerConfiguration.Admin) -> Void) -> Finding? {
             var configuration = WorkerConfiguration()
@@ -53,7 +53,7 @@ struct ConfigurationChecksTests {
         #expect(finding { $0.token = nil }?.verdict == .warning)
     }
 
-    @Test("tokens that outlive revocations are told of")
+    @Test("tokens that outlive revocations are reported")
     func lifetime() {
         #expect(warnings { $0.auth.maxLifetime = $0.presence.retention } == [])
         let found = warnings { $0.auth.maxLifetime = .seconds(31 * 86_400) }
@@ -61,7 +61,7 @@ struct ConfigurationChecksTests {
     }
 
     @Test(
-        "secrets that can be guessed are told of, and not shown",
+        "secrets that can be guessed are reported, and not shown",
         arguments: [
             String(repeating: "s", count: 32), String(repeating: "0123456789abcdef", count: 2),
             "my-company-Secret-for-chat-2026-x", "changeme-changeme-now-please-all!",
@@ -77,7 +77,7 @@ struct ConfigurationChecksTests {
         }
     }
 
-    @Test("secrets drawn by chance are not told of")
+    @Test("random secrets are not reported")
     func drawn() {
         for _ in 0..<200 {
             let hex = (0..<32).map { _ in

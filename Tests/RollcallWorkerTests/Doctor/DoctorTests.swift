@@ -1,4 +1,4 @@
-// The doctor before real servers, each with something that is wrong with it.
+// The doctor with real servers, each with a certain problem.
 
 import Foundation
 import Logging
@@ -13,7 +13,7 @@ import Testing
 
 @Suite("The doctor", .timeLimit(.minutes(1)))
 struct DoctorTests {
-    /// What a worker of a test would be given: any ports, and no tokens.
+    /// A configuration for tests: any ports, and no tokens.
     private func examine(_ url: String, _ overrides: [String: String] = [:]) async -> Examination {
         let usual = ["redis.url": url, "auth.mode": "insecure", "edge.port": "0", "admin.port": "0"]
         let quiet = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
@@ -21,7 +21,7 @@ struct DoctorTests {
             file: nil, environment: [:], overrides: usual.merging(overrides) { $1 }, logger: quiet)
     }
 
-    @Test("finds nothing wrong with a healthy Redis, and leaves nothing there")
+    @Test("finds no problems with a healthy Redis, and leaves nothing there")
     func healthy() async throws {
         let redis = try await RedisServer()
         let seen = await examine(redis.openURL)
@@ -30,14 +30,14 @@ struct DoctorTests {
         }
         #expect(seen.outcome == .fine && seen.redis == "redis://127.0.0.1:\(redis.port)/0")
         #expect(seen[.version]?.verdict == .ok)
-        // A hundred, or as many as two seconds are enough for where much else runs.
+        // A hundred, or as many as fit into two seconds on a busy machine.
         #expect(seen[.latency]?.found.contains(#/over \d+ PINGs?/#) == true)
         #expect(seen[.clock]?.verdict == .ok)
         #expect(try await redis.cli("DBSIZE") == "0")
         #expect(!(try await redis.cli("CLIENT", "LIST").contains("rollcall-")))
     }
 
-    @Test("fails a Redis that evicts")
+    @Test("fails a Redis that evicts keys")
     func evicts() async throws {
         let redis = try await RedisServer(options: ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])
         let seen = await examine(redis.openURL)
@@ -45,7 +45,7 @@ struct DoctorTests {
         #expect(seen.findings.filter { $0.verdict == .failure }.map(\.check) == [.eviction])
     }
 
-    @Test("tells a Redis that asks for a password from one that refuses it, and shows neither")
+    @Test("distinguishes a missing password from a wrong one, and shows neither")
     func password() async throws {
         let redis = try await RedisServer(options: ["--requirepass", "right"], hasUsers: false)
         let none = await examine("redis://127.0.0.1:\(redis.port)")
@@ -70,7 +70,7 @@ struct DoctorTests {
         #expect(await examine(primary.openURL)[.role]?.found == "a primary with one replica")
     }
 
-    @Test("as a user with least rights skips what that may not see, and names what it lacks")
+    @Test("with the worker's Redis user, skips what that may not read, and names missing permissions")
     func leastRights() async throws {
         let redis = try await RedisServer()
         let least = await examine(redis.url)
@@ -86,8 +86,8 @@ struct DoctorTests {
         #expect(await examine(redis.url)[.latency]?.found.contains("+ping") == true)
     }
 
-    /// As its page has it: with these alone it was told that it lacks nearly all rights.
-    @Test("has enough with a user of its own, who may look and nothing else")
+    /// Regression: with the permissions on its page, it reported that nearly all of the worker's were missing.
+    @Test("works with a separate read-only Redis user")
     func ownUser() async throws {
         let redis = try await RedisServer()
         let page = URL(filePath: #filePath).appending(path: "../../../../docs/doctor.md").standardized
@@ -100,7 +100,7 @@ struct DoctorTests {
         #expect(seen.findings.filter { $0.verdict == .skipped && $0.check != .kernel }.map(\.check) == [.rights])
     }
 
-    @Test("says at once that nobody is there, and soon that somebody is stalled")
+    @Test("reports at once that no server answers, and soon that a server is suspended")
     func away() async throws {
         let port = try freePort()
         let nobody = await examine("redis://127.0.0.1:\(port)")
@@ -114,7 +114,7 @@ struct DoctorTests {
         redis.process.signal(SIGCONT)
     }
 
-    @Test("finds keys of others under Rollcall's names, neighbours in other databases, and slow commands")
+    @Test("finds foreign keys with Rollcall's names, other databases with Rollcall's keys, and slow commands")
     func company() async throws {
         let redis = try await RedisServer(hasUsers: false)
         try await redis.cli("SET", "presence:{bob}", "a string")
@@ -129,7 +129,7 @@ struct DoctorTests {
         #expect(seen[.slowCommands]?.found.contains("DEBUG") == true)
     }
 
-    @Test("tells of every mistake in a configuration, and looks at Redis all the same")
+    @Test("reports every configuration problem, and still checks Redis")
     func wrongConfiguration() async throws {
         let redis = try await RedisServer()
         let seen = await examine(redis.openURL, ["worker.lease": "2s", "typing.expiry": "1h", "nonsense": "1"])
@@ -140,7 +140,7 @@ struct DoctorTests {
         #expect(elsewhere.redis == nil && elsewhere[.redis]?.verdict == .skipped)
     }
 
-    @Test("tells of a secret that everybody may read, and of ports that are taken")
+    @Test("reports a secret that all users may read, and ports in use")
     func host() async throws {
         let folder = try Folder()
         let secret = try folder.file("secret", String(repeating: "s", count: 32))
@@ -160,7 +160,7 @@ struct DoctorTests {
         #expect(mended[.files]?.verdict == .ok && mended[.ports]?.verdict == .ok)
     }
 
-    @Test("every check stands on its page, in its order, and no other")
+    @Test("the page lists exactly the checks, in their order")
     func page() throws {
         let page = URL(filePath: #filePath).appending(path: "../../../../docs/doctor.md").standardized
         let list = try String(contentsOf: page, encoding: .utf8).split(separator: "## Checks").last ?? ""
@@ -168,7 +168,7 @@ struct DoctorTests {
         #expect(listed == Check.allCases.map(\.rawValue))
     }
 
-    @Test("what it tells programs is as stable as the names of its checks")
+    @Test("the JSON output is as stable as the names of the checks")
     func json() throws {
         let examination = Examination(
             redis: "redis://h:6379/0",

@@ -1,4 +1,4 @@
-// A Redis as a test would have it: healthy, until the test changes something.
+// A simulated Redis: healthy, until the test changes something.
 
 import RollcallModel
 import RollcallRedis
@@ -31,7 +31,7 @@ enum MadeUp {
         db0:keys=3,expires=1,avg_ttl=0
         """
 
-    /// The healthy one with other facts in it.
+    /// The healthy one with these fields changed.
     static func info(_ facts: [String: String] = [:]) -> RedisInfo {
         let changed = facts.map { "\($0.key):\($0.value)" }.joined(separator: "\r\n")
         return RedisInfo(changed + "\r\n" + healthyInfo)
@@ -64,7 +64,7 @@ enum MadeUp {
 }
 
 extension RedisReadings {
-    /// What is thought of one thing.
+    /// The finding of one check.
     func finding(_ check: Check, leeway: Duration? = nil) -> Finding {
         let needs = RedisChecks.Needs(connections: 5, leeway: leeway)
         let all = RedisChecks(readings: self, needs: needs).findings + WorkerChecks(readings: self).findings

@@ -1,4 +1,4 @@
-// What is thought of a Redis, by what it says of itself.
+// The doctor's findings about a Redis, from what it reports.
 
 import RollcallModel
 import RollcallRedis
@@ -6,9 +6,9 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("What the doctor thinks of a Redis")
+@Suite("The doctor's Redis checks")
 struct RedisChecksTests {
-    @Test("a healthy one: everything is ok, and nothing is to be done")
+    @Test("a healthy Redis: everything is ok, and nothing is to be done")
     func healthy() {
         let readings = MadeUp.readings()
         let findings =
@@ -29,13 +29,13 @@ struct RedisChecksTests {
         #expect(MadeUp.readings(["redis_version": version]).finding(.version).verdict == verdict)
     }
 
-    @Test("Valkey says that it is Redis 7.2, and what it is")
+    @Test("Valkey reports itself as Redis 7.2, and is named")
     func valkey() {
         let readings = MadeUp.readings(["redis_version": "7.2.4", "valkey_version": "8.1.0"])
         #expect(readings.finding(.version).found == "Valkey 8.1.0")
     }
 
-    @Test("a replica, a node of a cluster and a Sentinel are none for workers")
+    @Test("a replica, a node of a cluster and a Sentinel cannot be used by workers")
     func roles() {
         let replica = MadeUp.readings(["role": "slave", "master_host": "10.0.0.7", "master_port": "6380"])
         #expect(replica.finding(.role).verdict == .failure)
@@ -47,7 +47,7 @@ struct RedisChecksTests {
         #expect(MadeUp.readings(["redis_mode": "sentinel"]).finding(.role).verdict == .failure)
     }
 
-    @Test("to evict is a failure where there is a limit, and else a warning")
+    @Test("an eviction policy is a failure with a memory limit, and otherwise a warning")
     func eviction() {
         let evicts = MadeUp.readings(["maxmemory_policy": "allkeys-lru", "evicted_keys": "12"]).finding(.eviction)
         #expect(evicts.verdict == .failure && evicts.found.contains("12 keys are gone"))
@@ -62,7 +62,7 @@ struct RedisChecksTests {
     }
 
     @Test(
-        "room for subscribers that lag",
+        "output buffers for slow subscribers",
         arguments: [
             ("normal 0 0 0 slave 1 2 3 pubsub 33554432 8388608 60", Finding.Verdict.ok),
             ("pubsub 65536 32768 10", .warning), ("pubsub 0 0 0", .warning), ("pubsub 0 16777216 30", .ok),
@@ -74,7 +74,7 @@ struct RedisChecksTests {
         #expect(readings.finding(.outputBuffers).verdict == verdict)
     }
 
-    @Test("connections: where no worker fits it is a failure, beside one that has its own a warning")
+    @Test("connections: no room for a worker is a failure; for a worker that already has its connections, a warning")
     func connections() {
         var readings = MadeUp.readings(["connected_clients": "97", "maxclients": "100"])
         #expect(readings.finding(.connections).verdict == .warning)
@@ -83,7 +83,7 @@ struct RedisChecksTests {
         #expect(MadeUp.readings(["connected_clients": "89", "maxclients": "100"]).finding(.connections).verdict == .ok)
     }
 
-    @Test("nothing on disk is well, but for members")
+    @Test("missing persistence is ok, except for members")
     func persistence() {
         var readings = MadeUp.readings(["aof_enabled": "0"])
         #expect(readings.finding(.persistence).verdict == .ok)
@@ -100,7 +100,7 @@ struct RedisChecksTests {
         #expect(MadeUp.readings(["rdb_last_bgsave_status": "err"]).finding(.persistence).verdict == .failure)
     }
 
-    @Test("what may not be looked at is skipped, with the right that it needs")
+    @Test("what may not be read is skipped, and the needed permission is named")
     func denied() {
         var readings = MadeUp.readings()
         readings.info = .failure(.denied(.command("info")))
@@ -114,7 +114,7 @@ struct RedisChecksTests {
         #expect(readings.finding(.foreignKeys).found.contains("+scan"))
     }
 
-    @Test("rights that lack are named, as the rule that gives them")
+    @Test("missing permissions are named as ACL rules")
     func rights() {
         var readings = MadeUp.readings()
         readings.shortfall = .success(Shortfall(rights: [.keys("presence:{*}"), .command("zadd")]))
@@ -123,8 +123,9 @@ struct RedisChecksTests {
         #expect(finding.advice?.contains("ACL SETUSER rollcall ~presence:{*} +zadd") == true)
     }
 
-    /// The doctor's own user, made as its page says, was told to lack nearly all rights, and its Redis failed.
-    @Test("a user who is there to look is no worker's, and one who may not look either is")
+    /// Regression: the doctor's own user, created as on its page, was reported to lack nearly all permissions, and its
+    /// Redis failed.
+    @Test("a user with read permissions is not a worker's user, and one without them is")
     func looksOnly() {
         var readings = MadeUp.readings()
         readings.shortfall = .success(Shortfall(rights: ["multi", "discard", "evalsha"].map { .command($0) }))
@@ -133,7 +134,7 @@ struct RedisChecksTests {
         #expect(readings.finding(.rights).verdict == .failure)
     }
 
-    @Test("a Redis that does not know a command, or takes no writes, fails though no right lacks")
+    @Test("a Redis that does not know a command, or refuses writes, fails even with all permissions")
     func otherThanRights() {
         var readings = MadeUp.readings()
         readings.shortfall = .success(Shortfall(commands: ["EVALSHA"]))
@@ -144,7 +145,7 @@ struct RedisChecksTests {
         #expect(readings.finding(.role).found.contains("NOREPLICAS"))
     }
 
-    @Test("where types may not be asked for, nobody knows whose keys they are")
+    @Test("if types may not be read, the owner of the keys is unknown")
     func typesDenied() {
         var readings = MadeUp.readings()
         var sample = KeySample(total: 1)
@@ -155,7 +156,7 @@ struct RedisChecksTests {
         #expect(readings.finding(.foreignKeys).found.contains("+type"))
     }
 
-    @Test("without a limit the machine's memory is one")
+    @Test("without a limit, the machine's memory counts")
     func unlimited() {
         let (used, machine) = (7 << 30, 8 << 30)
         let facts = ["maxmemory": "0", "used_memory": "\(used)", "total_system_memory": "\(machine)"]
@@ -165,7 +166,7 @@ struct RedisChecksTests {
         #expect(MadeUp.readings(["maxmemory": "0"]).finding(.memory).verdict == .ok)
     }
 
-    @Test("keys are counted by kind, and those of others under our names are found")
+    @Test("keys are counted by kind, and foreign ones with Rollcall's names are found")
     func keys() {
         var readings = MadeUp.readings()
         readings.keys = .success(
@@ -181,7 +182,7 @@ struct RedisChecksTests {
         #expect(foreign.verdict == .failure && foreign.found.contains("presence:{bob}, a string"))
     }
 
-    @Test("a neighbour in another database with the same names is heard")
+    @Test("another database with the same names is found by its messages")
     func neighbours() {
         var readings = MadeUp.readings(["db0": "keys=3", "db2": "keys=9"])
         #expect(readings.finding(.databases).verdict == .ok)

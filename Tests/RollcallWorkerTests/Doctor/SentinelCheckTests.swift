@@ -1,4 +1,4 @@
-// What the doctor thinks of sentinels, made up and real.
+// The doctor's findings about sentinels, simulated and real.
 
 import Logging
 import RollcallRedis
@@ -7,7 +7,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("The doctor before sentinels", .timeLimit(.minutes(1)))
+@Suite("The doctor's Sentinel checks", .timeLimit(.minutes(1)))
 struct SentinelCheckTests {
     private func reading(
         _ place: String, primary port: Int? = 6379, others: Int = 2, replicas: Int = 2, noQuorum: String? = nil
@@ -23,21 +23,21 @@ struct SentinelCheckTests {
         SentinelCheck(name: "m", readings: readings).finding
     }
 
-    @Test("of one mind, and enough, they are well")
+    @Test("enough sentinels that agree are ok")
     func well() {
         let found = finding(reading("h1:1"), reading("h2:1"), reading("h3:1"))
         #expect(found.verdict == .ok)
         #expect(found.found == "3 sentinels know the primary m at 10.0.0.1:6379, with 2 replicas")
     }
 
-    @Test("who may be asked for the address alone is told no numbers")
+    @Test("a user who may only read the address gets no numbers")
     func leastRights() {
         let one = SentinelReading(place: "h1:1", facts: .success(["ip": "10.0.0.1", "port": "6379"]))
         #expect(finding(one, one, one).found == "3 sentinels know the primary m at 10.0.0.1:6379")
         #expect(finding(one).verdict == .ok, "others may be there that cannot be counted")
     }
 
-    @Test("what keeps them from a failover is a failure, or a warning while it still goes")
+    @Test("what prevents a failover is a failure, or a warning while it is still possible")
     func unwell() {
         let split = finding(reading("h1:1"), reading("h2:1", primary: 6380), reading("h3:1"))
         #expect(split.verdict == .failure && split.found.contains("h2:1 names 10.0.0.1:6380"))
@@ -51,7 +51,7 @@ struct SentinelCheckTests {
         #expect(finding(reading("h1:1", replicas: 0)).verdict == .warning)
     }
 
-    @Test("real ones are asked, and Redis is looked at where they say that it is")
+    @Test("real sentinels are queried, and Redis is checked where they say it is")
     func real() async throws {
         let primary = try await RedisServer()
         let sentinel = try await Sentinel(watching: primary.port, as: "m", quorum: 1)

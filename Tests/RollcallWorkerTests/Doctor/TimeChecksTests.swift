@@ -1,13 +1,13 @@
-// What is thought of how quickly a Redis answers, of its clock, and of the workers' leases.
+// The doctor's findings about Redis's latency, its clock, and the workers' leases.
 
 import RollcallModel
 import Testing
 
 @testable import RollcallWorker
 
-@Suite("What the doctor thinks of times")
+@Suite("The doctor's time checks")
 struct TimeChecksTests {
-    @Test("latency is told by its middle, its end and its worst")
+    @Test("latency is reported as median, high percentile and maximum")
     func latency() {
         var readings = MadeUp.readings()
         readings.roundTrips = .success((1...100).map { .microseconds($0 * 10) })
@@ -30,7 +30,7 @@ struct TimeChecksTests {
         #expect(readings.finding(.slowCommands).verdict == .ok)
     }
 
-    @Test("clocks: apart by more than half a second is a warning, by more than tokens bear a failure")
+    @Test("clocks: a difference above 0.5 s is a warning, one above the token leeway a failure")
     func clock() {
         func verdict(_ ahead: Duration, uncertainty: Duration = .milliseconds(1), leeway: Duration?) -> Finding.Verdict
         {
@@ -45,7 +45,7 @@ struct TimeChecksTests {
         #expect(verdict(.seconds(40), leeway: nil) == .warning)
     }
 
-    @Test("the clock of a replica that is far from its primary's is a failure, whatever this host's is")
+    @Test("a replica's clock far from its primary's is a failure, whatever this host's clock is")
     func replica() {
         var readings = MadeUp.readings()
         readings.clock = .success(.init(ahead: .seconds(2), uncertainty: .milliseconds(1)))
@@ -58,7 +58,7 @@ struct TimeChecksTests {
         #expect(readings.finding(.clock).found.contains("10.0.0.9:6379"))
     }
 
-    @Test("the dead that nobody sweeps are told of")
+    @Test("dead workers that are not swept are reported")
     func leases() {
         var readings = MadeUp.readings()
         readings.workers = .success([])
@@ -75,7 +75,7 @@ struct TimeChecksTests {
         #expect(readings.finding(.workers).advice?.contains("start a worker") == true)
     }
 
-    @Test("versions side by side are told of, and formats of a later time")
+    @Test("different versions side by side and formats of later versions are reported")
     func versions() {
         var readings = MadeUp.readings()
         readings.workers = .success([
@@ -88,7 +88,7 @@ struct TimeChecksTests {
         #expect(readings.finding(.versions).found.contains("format 1"))
     }
 
-    @Test("amounts are written as people read them")
+    @Test("amounts are written in readable units")
     func amounts() {
         #expect(
             [512, 1024, 1536, 157_286_400, 8 << 30].map(Amount.bytes) == [

@@ -1,4 +1,4 @@
-// What a listener does when it cannot accept, on a loop whose time the test turns by hand.
+// How a listener reacts when it cannot accept connections, on an event loop whose time the test advances.
 
 import Foundation
 import NIOCore
@@ -13,7 +13,7 @@ struct AcceptGateTests {
         var count = 0
     }
 
-    /// Counts reads that get past the gate.
+    /// Counts the reads that pass the gate.
     private final class ReadCount: ChannelOutboundHandler {
         typealias OutboundIn = Never
         private(set) var count = 0
@@ -40,14 +40,14 @@ struct AcceptGateTests {
             channel.pipeline.fireErrorCaught(IOError(errnoCode: code, reason: "accept"))
         }
 
-        /// What the gate last asked of the channel, which keeps every option that is set.
+        /// Whether the gate last enabled reading. The channel keeps every option that is set.
         var isReading: Bool? {
             channel.options.last { $0.option is ChannelOptions.Types.AutoReadOption }?.value as? Bool
         }
     }
 
-    /// NIO accepts again at once, which used a whole core and said nothing.
-    @Test("accepting pauses for a tenth of a second", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
+    /// Regression: NIO retries to accept at once, which used a whole core without a message.
+    @Test("accepting pauses for 100 ms", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
     func pauses(code: Int32) {
         let listener = Listener()
         listener.fail(code)
@@ -76,7 +76,7 @@ struct AcceptGateTests {
         #expect(listener.shortages.count == 2)
     }
 
-    @Test("a connection that its client has given up is no shortage, and other errors go on")
+    @Test("a connection aborted by its client is not a shortage, and other errors are passed on")
     func others() {
         let listener = Listener()
         listener.fail(ECONNABORTED)

@@ -1,16 +1,16 @@
-// Frames as a client sends them, right or wrong, byte by byte.
+// A client's frames, valid or invalid, byte by byte.
 
 @testable import RollcallWorker
 
-/// A client's frame. Each field can be set to what no client should send.
+/// A client's frame. Each field can be set to an invalid value.
 struct ClientFrame {
-    /// The number of the opcode, so that reserved ones can be sent too.
+    /// The opcode as a number, so that reserved ones can be sent too.
     var opcode: UInt8
     var payload: [UInt8] = []
     var isFinal = true
     var reserved: UInt8 = 0
     var mask: UInt32? = 0x37FA_213D
-    /// How many bytes the length takes, 0 for none beside the 7 bits; nil for as few as can be.
+    /// The number of extra bytes for the length, 0 for the 7 bits only; `nil` for the fewest.
     var lengthBytes: Int?
 
     static func text(_ text: String, isFinal: Bool = true) -> ClientFrame {

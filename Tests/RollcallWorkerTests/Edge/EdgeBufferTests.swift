@@ -1,4 +1,4 @@
-// The memory that messages are put together in: shared by the connections of a loop, and by no two messages.
+// The memory in which messages are assembled: shared by the connections of a loop, but never by two messages.
 
 import Logging
 import NIOCore
@@ -33,7 +33,7 @@ struct EdgeBufferTests {
             return Line(channel: channel, connection: connection)
         }
 
-        /// How much the loop has for the next message.
+        /// How much memory the loop has for the next message.
         var scratch: Int {
             let buffer = loop.lendScratch()
             defer { loop.returnScratch(buffer) }
@@ -52,8 +52,8 @@ struct EdgeBufferTests {
 
     private let large = ClientFrame.text(String(repeating: "a", count: 60_000)).bytes
 
-    /// One byte a connection held 64 KiB, or as much as any other client had sent in one message.
-    @Test("a header without payload holds nothing, and the start of a message only what has come")
+    /// Regression: one byte made a connection keep 64 KiB, or as much as the largest message of any other client.
+    @Test("a header without payload keeps no memory, and the start of a message only what has arrived")
     func begun() throws {
         let lines = Lines()
         let (other, one) = (try lines.connect(), try lines.connect())
@@ -69,7 +69,7 @@ struct EdgeBufferTests {
         #expect(one.connection.partial == nil)
     }
 
-    @Test("what another connection sends between two fragments is no part of the message")
+    @Test("what another connection sends between two fragments is not part of the message")
     func notMixed() throws {
         let lines = Lines()
         let (other, one) = (try lines.connect(), try lines.connect())
@@ -81,7 +81,7 @@ struct EdgeBufferTests {
         }
     }
 
-    @Test("a message that grows in pieces is whole, and holds at most twice its bytes meanwhile")
+    @Test("a message that arrives in pieces is complete, and takes at most twice its size in memory")
     func growing() throws {
         let lines = Lines()
         let one = try lines.connect()
@@ -95,8 +95,8 @@ struct EdgeBufferTests {
         #expect(lines.journal.all.last == "200000 bytes")
     }
 
-    /// 2,000 strangers had a worker keep 132 MB.
-    @Test("a stranger has at most 16 KiB kept, and a session as much as its message has")
+    /// Regression: 2,000 clients without a session made a worker keep 132 MB.
+    @Test("a client without a session keeps at most 16 KiB, and a session the size of its message")
     func strangers() throws {
         let lines = Lines(admits: false)
         let (session, stranger) = (try lines.connect(), try lines.connect())
@@ -112,7 +112,7 @@ struct EdgeBufferTests {
         #expect(lines.journal.all == ["connected", "connected", "here 1009"])
     }
 
-    @Test("fragments of a stranger count together, and hold no more than they may")
+    @Test("fragments before the hello count together, and keep no more than the limit")
     func fragmentsOfStrangers() throws {
         let lines = Lines(admits: false)
         let stranger = try lines.connect()
@@ -127,7 +127,7 @@ struct EdgeBufferTests {
         #expect(lines.journal.all == ["connected", "here 1009"])
     }
 
-    @Test("a hello of 16 KiB is taken, and what comes behind it while its token is judged may be larger")
+    @Test("a hello of 16 KiB is accepted, and messages behind it may be larger while its token is verified")
     func largeHello() throws {
         let lines = Lines(admits: false)
         let stranger = try lines.connect()
@@ -142,7 +142,7 @@ struct EdgeBufferTests {
         #expect(lines.journal.all == ["connected", "16384 bytes", "60000 bytes"])
     }
 
-    @Test("of a connection that is closing nothing is kept")
+    @Test("nothing is kept for a connection that is closing")
     func closing() throws {
         let lines = Lines()
         let one = try lines.connect()

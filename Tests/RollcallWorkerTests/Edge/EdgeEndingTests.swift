@@ -1,5 +1,5 @@
-// All the ways in which a connection ends, over real sockets: the shard hears of each exactly once, and the peer gets
-// the code that says why.
+// All ways in which a connection can end, over real sockets: the shard is notified of each exactly once, and the peer
+// gets the right close code.
 
 import NIOCore
 import RollcallModel
@@ -15,7 +15,7 @@ struct EdgeEndingTests {
         #expect(edge.journal.all.filter { $0 != "connected" && !$0.hasPrefix("said") } == [ending])
     }
 
-    @Test("the peer's close frame is answered in kind", arguments: [nil, 1000, 1001, 4321] as [UInt16?])
+    @Test("the peer's close frame is answered with the same code", arguments: [nil, 1000, 1001, 4321] as [UInt16?])
     func peerCloses(code: UInt16?) async throws {
         try await TestEdge.with { edge in
             let client = try await edge.client()
@@ -27,7 +27,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("what breaks the protocol gets its code, though more of the same follows")
+    @Test("a protocol violation gets its code, even if more of the same follows")
     func violations() async throws {
         let cases: [(ClientFrame, Int)] = [
             (ClientFrame(opcode: 1, mask: nil), 1002), (ClientFrame(opcode: 1, reserved: 4), 1002),
@@ -41,7 +41,7 @@ struct EdgeEndingTests {
                 $0.messageBytes = 1000
             } body: { edge in
                 let client = try await edge.client()
-                // Were these bytes left unread, the kernel would reset the connection and the code might be lost.
+                // If these bytes were not read, the kernel would reset the connection, and the code might be lost.
                 try await client.send(frame.bytes + Array(repeating: 0x61, count: 5000))
                 #expect(try await client.readFrame().closeCode == code)
                 #expect(try await client.readToEnd() == [])
@@ -51,7 +51,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("the shard closes: what it sent before goes out first, and nothing is received any more")
+    @Test("if the shard closes, earlier messages are sent first, and nothing more is received")
     func shardCloses() async throws {
         try await TestEdge.with { _ in
         } answer: { _, connection in
@@ -76,7 +76,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("a peer that does not answer a close frame is not waited for long")
+    @Test("the wait for the answer to a close frame is limited")
     func noAnswer() async throws {
         try await TestEdge.with {
             $0.closing = .milliseconds(300)
@@ -90,7 +90,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("an end of the stream, a reset, and an end within a frame or a message are a lost connection")
+    @Test("an end of the stream, a reset, and an end within a frame or a message count as a lost connection")
     func lost() async throws {
         let ways: [@Sendable (RawClient) async throws -> Void] = [
             { $0.close() }, { $0.endSending() }, { $0.reset() },
@@ -116,7 +116,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("an end right behind the last words loses neither them nor the close")
+    @Test("an end right after the last messages loses neither them nor the close")
     func lastWords() async throws {
         try await TestEdge.with { edge in
             let client = try await edge.client()
@@ -127,7 +127,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("a stream that ends during the handshake is nobody's connection")
+    @Test("a stream that ends during the handshake is not reported as a connection")
     func duringHandshake() async throws {
         try await TestEdge.with { edge in
             for request in ["", "GET /v1/con", TestEdge.request().dropLast(2).description] {
@@ -142,7 +142,7 @@ struct EdgeEndingTests {
         }
     }
 
-    @Test("random noise ends connections and nothing else")
+    @Test("random bytes only end their connections")
     func noise() async throws {
         let seed = printedSeed()
         var numbers = SeededGenerator(seed: seed)

@@ -10,9 +10,9 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("The edge's door", .timeLimit(.minutes(1)))
+@Suite("The edge's handshake", .timeLimit(.minutes(1)))
 struct EdgeHandshakeTests {
-    /// The status of the answer to a request, after which the stream must end.
+    /// Returns the status of the response to a request, after which the stream must end.
     private func status(of request: String, from edge: TestEdge) async throws -> Int? {
         let client = try RawClient(port: edge.port)
         try await client.send(request)
@@ -21,7 +21,7 @@ struct EdgeHandshakeTests {
         return status
     }
 
-    @Test("opens a WebSocket and takes what is said on it")
+    @Test("opens a WebSocket and receives messages")
     func opens() async throws {
         try await TestEdge.with { edge in
             let client = try RawClient(port: edge.port)
@@ -36,7 +36,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("loses nothing that comes in one piece with the request", arguments: [0, 1, 5, 200, 1000])
+    @Test("loses nothing that arrives together with the request", arguments: [0, 1, 5, 200, 1000])
     func earlyFrames(padding: Int) async throws {
         try await TestEdge.with { edge in
             let client = try RawClient(port: edge.port)
@@ -54,7 +54,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("loses nothing wherever request and first frames are cut")
+    @Test("loses nothing, however request and first frames are split")
     func cutAnywhere() async throws {
         try await TestEdge.with { edge in
             let bytes = Array(TestEdge.request().utf8) + ClientFrame.text("hello").bytes
@@ -68,7 +68,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("takes a request byte by byte")
+    @Test("accepts a request byte by byte")
     func slowly() async throws {
         try await TestEdge.with { edge in
             let client = try RawClient(port: edge.port)
@@ -80,7 +80,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("tells what is wrong with a request")
+    @Test("says what is wrong with a request")
     func refuses() async throws {
         let requests = [
             ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 404),
@@ -103,7 +103,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("bounds what it reads of a request")
+    @Test("limits the size of a request")
     func bounds() async throws {
         let long = String(repeating: "a", count: 9000)
         let requests = [
@@ -120,7 +120,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("gives up on a request that does not come")
+    @Test("closes the connection if no request arrives")
     func slowHandshake() async throws {
         try await TestEdge.with {
             $0.handshake = .milliseconds(300)
@@ -136,8 +136,9 @@ struct EdgeHandshakeTests {
         }
     }
 
-    /// The parser reports a request that breaks off, which was counted as a bad request beside what had ended it.
-    @Test("counts a request that does not come once, and one whose client has gone not at all")
+    /// Regression: the parser reports an incomplete request, which was counted as a bad request in addition to the
+    /// actual cause.
+    @Test("counts a missing request once, and one whose client has disconnected not at all")
     func countedOnce() async throws {
         try await TestEdge.with {
             $0.handshake = .seconds(3)
@@ -159,7 +160,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("does not count the time for which it was itself asleep against a handshake")
+    @Test("time in which the worker itself was suspended does not count against a handshake")
     func asleep() async throws {
         let wake = DispatchSemaphore(value: 0)
         try await TestEdge.with {
@@ -169,7 +170,7 @@ struct EdgeHandshakeTests {
         } body: { edge in
             let sleeper = try await edge.client()
             let waiting = try RawClient(port: edge.port)
-            // A third handshake that is through shows that the second one has begun.
+            // When a third handshake has succeeded, the second one has started.
             _ = try await edge.client()
             try await sleeper.send(.text("sleep"))
             try await eventually("the loop sleeps") { edge.journal.contains("sleep") }
@@ -181,7 +182,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("holds so many sessions and no more")
+    @Test("limits the number of sessions")
     func full() async throws {
         try await TestEdge.with {
             $0.sessions = 2
@@ -218,7 +219,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("names the place where it cannot listen")
+    @Test("reports the address where it cannot listen")
     func takenPort() async throws {
         try await TestEdge.with { edge in
             var settings = EdgeSettings()
@@ -233,7 +234,7 @@ struct EdgeHandshakeTests {
         }
     }
 
-    @Test("accepts nothing more when told so, and leaves the others alone")
+    @Test("accepts no more connections on request, and keeps the open ones")
     func stopAccepting() async throws {
         try await TestEdge.with { edge in
             let client = try await edge.client()

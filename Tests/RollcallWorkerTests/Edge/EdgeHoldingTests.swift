@@ -1,4 +1,4 @@
-// A connection of which the shard wants to hear no more for now, over real sockets.
+// A connection that the shard does not want to read for now, over real sockets.
 
 import NIOConcurrencyHelpers
 import NIOCore
@@ -8,10 +8,10 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("Connections that are held", .timeLimit(.minutes(1)))
+@Suite("Paused connections", .timeLimit(.minutes(1)))
 struct EdgeHoldingTests {
-    /// A stranger whose token was still looked at could have a worker keep megabytes.
-    @Test("little is read of it, it is not taken for dead, and all arrives in order when the shard listens again")
+    /// Regression: a client whose token was still being verified could make a worker keep megabytes.
+    @Test("little is read, the connection is not treated as dead, and everything arrives in order when reading resumes")
     func held() async throws {
         let read = NIOLockedValueBox(0)
         try await TestEdge.with {
@@ -32,12 +32,12 @@ struct EdgeHoldingTests {
             try await eventually("the last has come") { edge.journal.contains("last") }
             #expect((1...2000).contains(read.withLockedValue { $0 }))
             let said = ["connected", "hold"] + Array(repeating: "60000 bytes", count: 40) + ["last"]
-            // Nobody answers pings here: it may be lost by now.
+            // This client does not answer pings, so the connection may be lost by now.
             #expect([said, said + ["lost"]].contains(edge.journal.all))
         }
     }
 
-    @Test("whoever goes meanwhile is gone, and has said what they said")
+    @Test("a client that disconnects meanwhile is reported, after the messages that it had sent")
     func goesMeanwhile() async throws {
         try await TestEdge.with { _ in
         } answer: { text, connection in
@@ -53,7 +53,7 @@ struct EdgeHoldingTests {
         }
     }
 
-    @Test("it can be closed, and hears the peer out")
+    @Test("the connection can be closed, and the peer's data is still read")
     func closed() async throws {
         try await TestEdge.with {
             $0.closing = .seconds(60)

@@ -1,4 +1,4 @@
-// What goes out when it is more than a peer reads, over real sockets.
+// Sending more than a peer reads, over real sockets.
 
 import NIOCore
 import RollcallModel
@@ -7,7 +7,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("Readers fast and slow", .timeLimit(.minutes(1)))
+@Suite("Fast and slow readers", .timeLimit(.minutes(1)))
 struct EdgeSendingTests {
     private func readFlood(_ client: RawClient) async throws {
         for number in 0..<40 {
@@ -16,7 +16,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("everything arrives, in order, however long the peer takes to read")
+    @Test("everything arrives in order, however long the peer takes to read")
     func inOrder() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 4 << 20
@@ -57,7 +57,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("a reader too slow for too long is told so and closed")
+    @Test("a reader that is too slow for too long is closed with a reason")
     func slow() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 1 << 20
@@ -79,8 +79,8 @@ struct EdgeSendingTests {
         }
     }
 
-    /// It was given three seconds for all that waited, and lost the close code whenever it needed more.
-    @Test("a reader that is slow but steady reads all that waits, and why it is closed")
+    /// Regression: it had three seconds for everything that waited, and lost the close code if it needed more.
+    @Test("a slow but steady reader gets everything that waits, and the close code")
     func slowButSteady() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 1 << 20
@@ -104,7 +104,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("patience with a reader that closes lasts while it reads, and not for ever")
+    @Test("a reader that is being closed has time while it reads, but not forever")
     func patience() {
         var settings = EdgeSettings()
         settings.closing = .seconds(3)
@@ -120,7 +120,7 @@ struct EdgeSendingTests {
         #expect(givenUp { 1000 - $0 } == 30, "it reads very slowly")
     }
 
-    @Test("a reader slow for less than that is not")
+    @Test("a reader that is slow for a shorter time is not closed")
     func slowButNotTooLong() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 1 << 20
@@ -165,7 +165,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("what a reader was spared counts no more when it has read")
+    @Test("updates skipped for a reader no longer count once it has read")
     func sparedUntilRead() async throws {
         try await TestEdge.with { _ in
         } answer: { text, connection in
@@ -188,7 +188,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("what a reader is spared while it is behind counts as though it waited")
+    @Test("updates skipped for a slow reader count as if they waited")
     func spared() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 1 << 20
@@ -212,7 +212,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("the shard hears at once that all has left, where the peer reads, and else when it has read")
+    @Test("the shard is notified that everything was sent at once, or when a slow peer has read it")
     func tellsWhenDrained() async throws {
         try await TestEdge.with { _ in
         } answer: { text, connection in
@@ -234,7 +234,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("the kernel does not take more for a peer than it can send soon")
+    @Test("the kernel buffers no more for a peer than it can send soon")
     func unsent() async throws {
         try await TestEdge.with { _ in
         } answer: { text, connection in
@@ -251,7 +251,7 @@ struct EdgeSendingTests {
         }
     }
 
-    @Test("there is an end even to snapshots")
+    @Test("snapshots are limited as well")
     func ceiling() async throws {
         try await TestEdge.with {
             $0.outboundBytes = 64 << 10

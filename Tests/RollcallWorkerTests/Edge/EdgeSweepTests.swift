@@ -1,4 +1,4 @@
-// Pings and pongs on a loop whose time the test turns by hand.
+// Pings and pongs on an event loop whose time the test advances.
 
 import Logging
 import NIOCore
@@ -8,9 +8,9 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("Silence")
+@Suite("Silent connections")
 struct EdgeSweepTests {
-    /// Counts how often something is flushed.
+    /// Counts the flushes.
     private final class FlushCount: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         private(set) var count = 0
@@ -42,7 +42,7 @@ struct EdgeSweepTests {
             connection.begin()
         }
 
-        /// The frames that went out, by their first bytes. None is longer than a control frame.
+        /// The first bytes of the frames that were sent. None is longer than a control frame.
         func sent() throws -> [UInt8] {
             var opcodes: [UInt8] = []
             while var bytes = try channel.readOutbound(as: ByteBuffer.self) {
@@ -59,7 +59,7 @@ struct EdgeSweepTests {
         }
     }
 
-    @Test("a connection is pinged once a period, and lost after two that it missed")
+    @Test("a connection is pinged once a period, and lost after two missed pings")
     func dead() throws {
         let line = try Line()
         line.eventLoop.advanceTime(by: .seconds(10))
@@ -73,7 +73,7 @@ struct EdgeSweepTests {
         #expect(line.journal.all == ["connected", "lost"])
     }
 
-    @Test("any byte is a sign of life, be it within a frame")
+    @Test("any byte is a sign of life, even within a frame")
     func alive() throws {
         let line = try Line()
         let message = ClientFrame.text("a long one").bytes
@@ -89,7 +89,7 @@ struct EdgeSweepTests {
         #expect(line.eventLoop.now - line.connection.lastByte == .seconds(31))
     }
 
-    @Test("a period shorter than a beat still makes a round")
+    @Test("a period shorter than a tick still gives each connection its ping")
     func shortPeriod() throws {
         let line = try Line { $0.ping = .milliseconds(20) }
         for _ in 0..<5 {
@@ -99,7 +99,7 @@ struct EdgeSweepTests {
         #expect(try line.sent() == Array(repeating: 0x89, count: 5))
     }
 
-    @Test("pings are answered, though not all of a flood")
+    @Test("pings are answered, but not all of a flood")
     func pongs() throws {
         let line = try Line()
         for _ in 0..<1000 {
@@ -114,7 +114,7 @@ struct EdgeSweepTests {
         #expect(line.channel.isActive)
     }
 
-    /// One session sent twenty million empty fragments a second, and nothing counted them.
+    /// Regression: one session sent twenty million empty fragments per second, and nothing counted them.
     @Test("a flood of frames that complete no message ends the connection", arguments: [9, 10, 0])
     func frameFlood(opcode: UInt8) throws {
         let line = try Line()
@@ -146,7 +146,7 @@ struct EdgeSweepTests {
         #expect(line.connection.outboundBytes == 0)
     }
 
-    @Test("the shard is not told of an end within its own call")
+    @Test("the shard is not notified of an end within its own call")
     func notReentrant() throws {
         let line = try Line()
         line.connection.close(.normal)

@@ -1,4 +1,4 @@
-// The edge under TLS: what it accepts, how its certificate changes, and that what holds for a bare socket holds here.
+// The edge with TLS: which clients it accepts, how its certificate changes, and that the limits hold as without TLS.
 
 import Foundation
 import Logging
@@ -8,7 +8,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("An edge under TLS", .timeLimit(.minutes(1)))
+@Suite("An edge with TLS", .timeLimit(.minutes(1)))
 struct EdgeTLSTests {
     private let certificates: TestCertificates
     private let pair: TestCertificates.Pair
@@ -46,7 +46,7 @@ struct EdgeTLSTests {
         connection.send(ServerFrame(text: Array("echo \(text)".utf8)))
     }
 
-    /// A client whose handshakes are done, both.
+    /// A client after the TLS and WebSocket handshakes.
     private func client(_ edge: TestEdge, receiveBuffer: Int32? = nil) async throws -> TLSClient {
         let client = try await TLSClient(
             port: edge.port, trusting: certificates.authority, receiveBuffer: receiveBuffer)
@@ -55,7 +55,7 @@ struct EdgeTLSTests {
         return client
     }
 
-    @Test("TLS 1.2 and 1.3 are spoken, older ones not, and what is agreed upon is HTTP/1.1")
+    @Test("TLS 1.2 and 1.3 are supported, older versions are not, and ALPN selects HTTP/1.1")
     func versions() async throws {
         try await withEdge { edge in
             for version in [TLSVersion.tlsv12, .tlsv13] {
@@ -74,7 +74,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("a new certificate serves new connections within seconds, and those that stand live on")
+    @Test("a new certificate is used for new connections within seconds, and open ones stay")
     func replaced() async throws {
         try await withEdge { edge in
             let before = try await client(edge)
@@ -90,7 +90,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("a pair that cannot serve leaves the one before in place, and the log says which file is wrong")
+    @Test("an unusable pair leaves the previous one in place, and the log names the wrong file")
     func broken() async throws {
         let log = Journal()
         let keeper = try CertificateKeeper(files, logger: Logger(label: "tls") { _ in Scribe(log) })
@@ -99,7 +99,7 @@ struct EdgeTLSTests {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await keeper.run() }
             defer { tasks.cancelAll() }
-            // The certificate of one key with another, then no certificate at all.
+            // The certificate of one key with another key, and then no certificate at all.
             try FileManager.default.copyItem(
                 at: other.certificate, to: certificates.folder.appending(path: "beside"))
             #expect(rename(certificates.folder.appending(path: "beside").path, pair.certificate.path) == 0)
@@ -112,7 +112,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("who does not shake hands in time is cut off, and so is who does not speak TLS")
+    @Test("a client that does not finish the TLS handshake in time, or does not use TLS, is disconnected")
     func slowHandshakes() async throws {
         try await withEdge {
             $0.handshake = .milliseconds(300)
@@ -128,7 +128,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("a reader too slow for too long is closed, and one that reads again has it all")
+    @Test("a reader that is too slow for too long is closed, and one that reads again gets everything")
     func slowReader() async throws {
         try await withEdge {
             $0.outboundBytes = 1 << 20
@@ -151,7 +151,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("a snapshot does not make its reader slow, and its end is told of")
+    @Test("a snapshot does not make its reader slow, and its end is reported")
     func snapshot() async throws {
         try await withEdge {
             $0.outboundBytes = 1 << 20
@@ -171,7 +171,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("who is given up is cut off at once, whatever TLS would still say")
+    @Test("an abandoned connection is cut at once, without waiting for TLS")
     func givenUp() async throws {
         try await withEdge {
             $0.outboundBytes = 64 << 10

@@ -1,4 +1,4 @@
-// Which requests open a WebSocket, and what the others are told.
+// Which requests open a WebSocket, and the responses to others.
 
 import NIOCore
 import NIOHTTP1
@@ -29,7 +29,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("answers RFC 6455's own example as it says")
+    @Test("answers the example of RFC 6455 as specified")
     func accepts() throws {
         #expect(try handshake.accept(request()) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
         #expect(refusal { $0.uri = "/v1/connect?from=page" } == nil)
@@ -61,7 +61,7 @@ struct HandshakeTests {
                 == .badRequest)
     }
 
-    @Test("writes its refusals as HTTP")
+    @Test("writes refusals as HTTP")
     func responses() {
         let text = String(buffer: Refusal.full.response(to: .GET))
         #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))

@@ -1,4 +1,4 @@
-// The values under the edge's limits, and the door when too many stand in it.
+// The values behind the edge's limits, and how too many connections at once are handled.
 
 import NIOCore
 import RollcallModel
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The edge's limits")
 struct EdgeLimitTests {
-    @Test("are told of once a minute, and always counted")
+    @Test("are logged once a minute, and always counted")
     func counts() {
         var counts = LimitCounts()
         let told = [0, 1, 59, 60, 61, 200].filter { counts.hit(.names, at: .seconds($0)) }
@@ -19,7 +19,7 @@ struct EdgeLimitTests {
         #expect(counts.hits.occurred == [.names: 6, .hello: 1])
     }
 
-    @Test("of connections a second hold in the long run, and let a tenth of a second's worth come at once")
+    @Test("of connections per second hold in the long run, and permit a burst of 100 ms")
     func pace() {
         var pace = AcceptPace(rate: 100)
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
@@ -43,7 +43,7 @@ struct EdgeLimitTests {
         #expect(atOnce == 10)
     }
 
-    @Test("of a slow rate are kept from the first connection on")
+    @Test("with a low rate hold from the first connection on")
     func slowPace() {
         var pace = AcceptPace(rate: 1)
         let now = NIODeadline.uptimeNanoseconds(1_000_000_000)
@@ -52,7 +52,7 @@ struct EdgeLimitTests {
         #expect(pace.wait(at: now) == .seconds(1))
     }
 
-    @Test("of handshakes end those that have taken longest, and let whoever comes now in", .timeLimit(.minutes(1)))
+    @Test("of handshakes end those that have taken longest, and admit new ones", .timeLimit(.minutes(1)))
     func handshakes() async throws {
         try await TestEdge.with {
             $0.handshakes = 8
@@ -74,10 +74,10 @@ struct EdgeLimitTests {
     }
 }
 
-// 50 silent WebSockets took all sessions of a worker for eight seconds.
-@Suite("Connections that are no session", .timeLimit(.minutes(1)))
+// Regression: 50 silent WebSockets occupied all sessions of a worker for eight seconds.
+@Suite("Connections without a session", .timeLimit(.minutes(1)))
 struct WaitingTests {
-    @Test("take no session's place, and sessions that close leave theirs at once")
+    @Test("take no session's place, and closing sessions free theirs at once")
     func seats() async throws {
         try await TestEdge.with(admits: false) {
             $0.sessions = 2
@@ -106,7 +106,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("give way to newer ones, the oldest first, where there are too many", arguments: ["", "bye"])
+    @Test("are closed in favour of newer ones, the oldest first, if there are too many", arguments: ["", "bye"])
     func newer(first: String) async throws {
         try await TestEdge.with(admits: false) {
             $0.handshakes = 8
@@ -138,7 +138,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("give way where one address has most of them, of an IPv6 network as of one address")
+    @Test("are closed if one address has most of them; an IPv6 network counts as one address")
     func addresses() {
         func surplus(_ count: Int, _ texts: String...) -> Set<Int> {
             Waiting.surplus(count, of: texts.map { ClientAddress(named: $0) })
@@ -151,8 +151,8 @@ struct WaitingTests {
         #expect(surplus(5, "10.0.0.1") == [0])
     }
 
-    // A stranger with very many IPv6 networks has one connection in each.
-    @Test("give way where they have waited for longer than honest clients do, before those of a whole office")
+    // An attacker with very many IPv6 networks has one connection in each.
+    @Test("are closed if they wait for longer than honest clients do, before those of a large office")
     func late() {
         let stranger = (0..<40).map { ClientAddress(named: "fd00:0:0:\($0)::1") }
         let addresses = stranger + (0..<5).map { _ in ClientAddress(named: "10.0.0.1") }
@@ -161,18 +161,18 @@ struct WaitingTests {
         #expect(Waiting.surplus(2, of: addresses, late: 45) == [40, 41])
     }
 
-    @Test("give way where one address floods, before somebody else whose network is slow")
+    @Test("are closed if one address floods, before those of slow clients elsewhere")
     func slow() {
         let addresses = [ClientAddress(named: "10.0.0.2")] + (0..<100).map { _ in ClientAddress(named: "10.0.0.1") }
         #expect(Waiting.surplus(10, of: addresses, late: 1) == Set(1...10))
     }
 }
 
-@Suite("What one address may have", .timeLimit(.minutes(1)))
+@Suite("The limit of one address", .timeLimit(.minutes(1)))
 struct AddressLimitTests {
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
-    @Test("is so many WebSockets at once, of an IPv6 network as of one address")
+    @Test("applies to concurrent WebSockets; an IPv6 network counts as one address")
     func connections() throws {
         let limits = try #require(AddressLimits(connections: 2, rate: 0))
         let (office, other) = (ClientAddress(named: "fd00::1"), ClientAddress(named: "fd00:0:0:1::1"))
@@ -184,7 +184,7 @@ struct AddressLimitTests {
         #expect(limits.take(office, at: start) == nil)
     }
 
-    @Test("is so many new ones a second, and ten times as many at once")
+    @Test("applies to new connections per second, with a burst of ten times as many")
     func rate() throws {
         let limits = try #require(AddressLimits(connections: 0, rate: 5))
         let address = ClientAddress(named: "10.0.0.1")
@@ -198,20 +198,20 @@ struct AddressLimitTests {
     }
 
     @Test(
-        "is not limited for this machine itself, nor where nothing is set",
+        "does not apply to this machine, nor if it is not configured",
         arguments: ["127.0.0.1", "127.9.9.9", "::1"])
     func loopback(address: String) throws {
         let limits = try #require(AddressLimits(connections: 1, rate: 1))
         let peer = ClientAddress(of: try SocketAddress(ipAddress: address, port: 1))
         for _ in 0..<20 { #expect(limits.take(peer, at: start) == nil) }
         #expect(limits.remembered == 0)
-        // Anybody may have told a proxy that this is their address.
+        // Any client may have told a proxy that this is its address.
         #expect(limits.take(ClientAddress(named: address), at: start) == nil)
         #expect(limits.take(ClientAddress(named: address), at: start) == .connectionsPerAddress)
         #expect(AddressLimits(connections: 0, rate: 0) == nil)
     }
 
-    @Test("is forgotten when it has nothing, so that those who come once cost nothing later")
+    @Test("keeps no memory for addresses without connections")
     func forgotten() throws {
         let limits = try #require(AddressLimits(connections: 0, rate: 5))
         for number in 0..<100_000 {
@@ -222,7 +222,7 @@ struct AddressLimitTests {
         #expect(limits.remembered <= 1024)
     }
 
-    @Test("holds on the edge, for the address that a trusted proxy names, and is given back in the end")
+    @Test("holds on the edge, for the address that a trusted proxy names, and is released at the end")
     func edge() async throws {
         try await TestEdge.with {
             $0.connectionsPerAddress = 2
@@ -245,7 +245,7 @@ struct AddressLimitTests {
     }
 }
 
-@Suite("The seats of users")
+@Suite("The seats of a user's sessions")
 struct UserSeatsTests {
     private let now = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
@@ -253,7 +253,7 @@ struct UserSeatsTests {
         UserSeats.Seat(user: try UserID(user), device: try DeviceID(device))
     }
 
-    @Test("are as many as there may be devices, and free again when one has gone")
+    @Test("are as many as the permitted devices, and free again when one leaves")
     func devices() throws {
         let seats = UserSeats(limit: 2)
         #expect(try seats.take(seat("alice", "phone"), at: now) == nil)
@@ -264,7 +264,7 @@ struct UserSeatsTests {
         #expect(try seats.take(seat("alice", "tablet"), at: now) == nil)
     }
 
-    @Test("are not asked of a device that is there already, whose older sessions are about to end")
+    @Test("are not needed by a device that is already connected, whose older sessions are about to end")
     func replacements() throws {
         let seats = UserSeats(limit: 1)
         for _ in 0...UserSeats.beingReplaced { #expect(try seats.take(seat("alice", "phone"), at: now) == nil) }
@@ -273,7 +273,7 @@ struct UserSeatsTests {
         #expect(try seats.take(seat("alice", "phone"), at: now) == nil)
     }
 
-    @Test("are forgotten with the user's last session")
+    @Test("are deleted with the user's last session")
     func forgotten() throws {
         let seats = UserSeats(limit: 5)
         for device in ["a", "a", "b"] { #expect(try seats.take(seat("alice", device), at: now) == nil) }
@@ -281,8 +281,9 @@ struct UserSeatsTests {
         #expect(seats.users == 0)
     }
 
-    /// One user who connected and left in a loop had a worker send 174,000 frames to 200 watchers in four seconds.
-    @Test("are for users who connect four times as often as they have devices, and a quarter as often each second")
+    /// Regression: one user who connected and left in a loop made a worker send 174,000 frames to 200 watchers in four
+    /// seconds.
+    @Test("permit bursts of four connects per device, and a quarter of a connect per device and second")
     func hellos() throws {
         let seats = UserSeats(limit: 40)
         func connected(at now: NIODeadline) throws -> Int {
@@ -303,7 +304,7 @@ struct UserSeatsTests {
         #expect(try connected(at: now + .seconds(3600)) == 160)
     }
 
-    @Test("forget how often users connected who have not lately")
+    @Test("drop the connect counts of users who have not connected lately")
     func budgets() throws {
         let seats = UserSeats(limit: 5)
         for number in 0..<20_000 {

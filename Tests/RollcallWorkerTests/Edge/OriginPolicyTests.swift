@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Origins")
 struct OriginPolicyTests {
-    @Test("no origin is no browser, and passes")
+    @Test("a request without an origin is not from a browser, and passes")
     func none() {
         for policy in [
             OriginPolicy(origins: [], listeningOn: "0.0.0.0"), .init(origins: ["https://a.example"], listeningOn: "::"),
@@ -13,7 +13,7 @@ struct OriginPolicyTests {
         }
     }
 
-    @Test("a list holds exactly what stands in it")
+    @Test("a list permits exactly its entries")
     func list() {
         let policy = OriginPolicy(origins: ["https://Chat.example.com"], listeningOn: "127.0.0.1")
         #expect(policy.allows("https://chat.example.com", host: "rt.example.com"))
@@ -25,7 +25,7 @@ struct OriginPolicyTests {
         }
     }
 
-    @Test("a star is for everybody")
+    @Test("a star permits all origins")
     func star() {
         #expect(OriginPolicy(origins: ["*"], listeningOn: "0.0.0.0").allows("https://any.example", host: "b.example"))
         #expect(OriginPolicy(origins: ["*"], listeningOn: "0.0.0.0").allows("null", host: nil))
@@ -46,8 +46,9 @@ struct OriginPolicyTests {
         #expect(!policy.allows("https://chat.example.com", host: nil))
     }
 
-    /// Only the host of the page was compared with that of the request, and both may be a name of anybody's.
-    @Test("where tokens prove nothing, a page is of this machine, and calls it by a name of its own")
+    /// Regression: only the host of the page was compared with that of the request, and an attacker may control both
+    /// names.
+    @Test("in insecure mode, only pages of this machine that use its own names are accepted")
     func rebound() {
         let policy = OriginPolicy(origins: [], listeningOn: "127.0.0.1", trustsTokens: true)
         for origin in [nil, "http://localhost:3000", "http://127.0.0.1", "https://[::1]:80"] {
@@ -64,7 +65,7 @@ struct OriginPolicyTests {
         #expect(named.allows("http://dev.example", host: "dev.example:8080"))
     }
 
-    @Test("an edge on loopback takes the pages of this machine", arguments: ["127.0.0.1", "localhost", "::1"])
+    @Test("an edge on loopback accepts the pages of this machine", arguments: ["127.0.0.1", "localhost", "::1"])
     func loopback(host: String) {
         let policy = OriginPolicy(origins: [], listeningOn: host)
         for origin in ["http://localhost:3000", "http://127.0.0.1", "http://127.8.9.1:1", "http://[::1]:80"] {

@@ -7,7 +7,7 @@ import Testing
     private let one = ServerFrame(text: Array("one".utf8))
     private let two = ServerFrame(text: Array("two".utf8))
 
-    @Test("frames go out in order, as one piece of memory")
+    @Test("frames are sent in order, as one block of memory")
     func order() {
         let parcel = Parcel(one).adding(two).adding(.ping)
         #expect(parcel.count == one.count + two.count + ServerFrame.ping.count)
@@ -23,7 +23,7 @@ import Testing
         #expect(first.adding(ServerFrame(text: Array("two".utf8))) !== alice, "the same text, but another frame")
     }
 
-    @Test("a parcel that was extended stays what it was")
+    @Test("extending a parcel does not change the original")
     func extended() {
         let first = Parcel(one)
         _ = first.adding(two)

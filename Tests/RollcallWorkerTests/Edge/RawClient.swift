@@ -1,5 +1,5 @@
-// A client made of a bare socket: it sends exactly the bytes that a test says, cuts its stream when and how the test
-// says, and reads only when it is asked to.
+// A client with a bare socket: it sends exactly the bytes of the test, ends its stream when and how the test says, and
+// reads only on request.
 
 import Foundation
 import NIOCore
@@ -7,16 +7,17 @@ import TestSupport
 
 @testable import RollcallWorker
 
-/// A TCP connection to an edge, without any WebSocket library.
+/// A TCP connection to an edge, without a WebSocket library.
 final class RawClient: @unchecked Sendable {
     private let descriptor: Int32
     private var isClosed = false
-    /// What came and was not yet taken.
+    /// What has arrived but was not consumed.
     private var unread: [UInt8] = []
     /// Whether the server has ended its side of the stream, or reset it.
     private(set) var hasEnded = false
 
-    /// - Parameter receiveBuffer: asks the kernel for a small one, so that a client that does not read is felt soon.
+    /// - Parameter receiveBuffer: the size of the kernel's receive buffer. With a small one, a server soon notices that
+    ///   the client does not read.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var size = receiveBuffer {
@@ -38,14 +39,14 @@ final class RawClient: @unchecked Sendable {
         isClosed = true
     }
 
-    /// Closes so that the kernel sends a reset rather than an end.
+    /// Closes with a reset instead of an end.
     func reset() {
         let atOnce: [Int32] = [1, 0]
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, atOnce, socklen_t(MemoryLayout<linger>.size))
         close()
     }
 
-    /// Ends this side of the stream, and goes on reading.
+    /// Ends the sending direction, and continues to read.
     func endSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -65,7 +66,7 @@ final class RawClient: @unchecked Sendable {
     func send(_ text: String) async throws { try await send(Array(text.utf8)) }
     func send(_ frames: ClientFrame...) async throws { try await send(frames.flatMap(\.bytes)) }
 
-    /// Takes from the kernel whatever is there.
+    /// Reads everything that the kernel has buffered.
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while !hasEnded {
@@ -82,7 +83,7 @@ final class RawClient: @unchecked Sendable {
 
     /// Waits for the server to end the stream.
     ///
-    /// - Returns: all that came before, but pings at the start of it.
+    /// - Returns: everything that arrived before, except pings at the start.
     func readToEnd(within limit: Duration = .seconds(10)) async throws -> [UInt8] {
         try await eventually("the stream ends", within: limit) {
             read()
@@ -92,7 +93,7 @@ final class RawClient: @unchecked Sendable {
         return take(unread.count)
     }
 
-    /// Waits for an HTTP response's head and takes it.
+    /// Waits for the head of an HTTP response and consumes it.
     func readHead() async throws -> String {
         let end = Array("\r\n\r\n".utf8)
         var length = 0
@@ -105,12 +106,12 @@ final class RawClient: @unchecked Sendable {
         return String(decoding: take(length), as: UTF8.self)
     }
 
-    /// Waits for an HTTP response's head, takes it and says its status.
+    /// Waits for the head of an HTTP response, consumes it and returns its status.
     func readStatus() async throws -> Int? {
         try await readHead().split(separator: " ").dropFirst().first.flatMap { Int($0) }
     }
 
-    /// Waits for a server's frame and takes it. Pings, which may come at any time, are passed over.
+    /// Waits for a server's frame and consumes it. Skips pings, which may arrive at any time.
     func readFrame(within limit: Duration = .seconds(10)) async throws -> ReceivedFrame {
         var frame: ReceivedFrame?
         try await eventually("a frame comes", within: limit) {
@@ -122,7 +123,7 @@ final class RawClient: @unchecked Sendable {
         return frame!
     }
 
-    /// Takes the frames that have come, without waiting for more.
+    /// Consumes the frames that have arrived, without waiting for more.
     func frames() -> [ReceivedFrame] {
         read()
         var frames: [ReceivedFrame] = []
@@ -130,7 +131,7 @@ final class RawClient: @unchecked Sendable {
         return frames.filter { $0 != .ping }
     }
 
-    /// The stream ended before what was waited for came.
+    /// The stream ended before the expected data arrived.
     struct Ended: Error {}
 
     private func nextFrame() -> ReceivedFrame? {
@@ -149,7 +150,7 @@ final class RawClient: @unchecked Sendable {
     }
 }
 
-/// A frame from the server, which must be whole and unmasked.
+/// A frame from the server, which must be complete and unmasked.
 struct ReceivedFrame: Hashable, CustomStringConvertible {
     let first: UInt8
     let payload: [UInt8]

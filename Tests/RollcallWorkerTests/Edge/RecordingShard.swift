@@ -1,4 +1,4 @@
-// A shard that writes down what it is told, and answers as a test wishes.
+// A shard that records its calls, and answers as a test wishes.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -8,7 +8,7 @@ import RollcallModel
 
 @testable import RollcallWorker
 
-/// A loop that a shard serves, while it lasts.
+/// A loop that a shard serves, for as long as it exists.
 private struct ServedLoop {
     weak var loop: EdgeLoop?
 }
@@ -33,7 +33,7 @@ final class Journal: Sendable {
         edges.withLockedValue { $0.append(NIOLoopBound(ServedLoop(loop: loop), eventLoop: loop.eventLoop)) }
     }
 
-    /// How many WebSockets stand, those that are closing among them.
+    /// The number of WebSockets, including those that are closing.
     func webSockets() async throws -> Int {
         var count = 0
         for edge in edges.withLockedValue({ $0 }) {
@@ -45,7 +45,7 @@ final class Journal: Sendable {
         return count
     }
 
-    /// How many connections a loop has closed as too slow.
+    /// The number of connections that a loop has closed as too slow.
     var slowClosures: Int {
         get { closures.withLockedValue { $0 } }
         set { closures.withLockedValue { $0 = newValue } }
@@ -55,7 +55,7 @@ final class Journal: Sendable {
     func contains(_ line: String) -> Bool { count(line) > 0 }
 }
 
-/// Takes whoever connects for a session, unless a test wants it otherwise.
+/// Admits every connection as a session, unless a test wants it otherwise.
 final class RecordingShard: EdgeShard {
     /// What a test does with each message.
     typealias Answer = @Sendable (_ text: String, _ connection: EdgeConnection) -> Void
@@ -109,15 +109,15 @@ final class RecordingShard: EdgeShard {
     }
 }
 
-// More than a peer takes that does not read.
+// More data than a peer that does not read can accept.
 extension RecordingShard {
     /// 64 KiB, numbered.
     static func large(_ number: Int) -> [UInt8] {
         Array("\(number) ".utf8) + Array(repeating: 0x2E, count: 65_536)
     }
 
-    /// Sends so much that no kernel takes it all for a client that does not read; to a client that asks for a snapshot,
-    /// without its counting.
+    /// Sends more than the kernel buffers for a client that does not read; for a client that requests a snapshot,
+    /// without counting it.
     static let flood: Answer = { text, connection in
         for number in 0..<40 {
             connection.send(ServerFrame(text: large(number)), counting: text != "snapshot")
@@ -125,7 +125,7 @@ extension RecordingShard {
     }
 }
 
-/// A server for one test, on a port and on threads of its own.
+/// A server for one test, with its own port and threads.
 struct TestEdge {
     let server: EdgeServer
     let journal: Journal
@@ -135,8 +135,8 @@ struct TestEdge {
     ///
     /// - Parameters:
     ///   - admits: whether a WebSocket is a session from the start.
-    ///   - change: what is not as ``EdgeSettings`` has it.
-    ///   - answer: what the shards do with a message; by default they send it back.
+    ///   - change: changes the defaults of ``EdgeSettings``.
+    ///   - answer: what the shards do with a message; by default, they send it back.
     static func with(
         threads: Int = 1, admits: Bool = true, _ change: (inout EdgeSettings) -> Void = { _ in },
         answer: @escaping RecordingShard.Answer = { text, connection in
@@ -168,7 +168,7 @@ struct TestEdge {
             + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(extra)\r\n"
     }
 
-    /// A client whose handshake is done.
+    /// A client after its handshake.
     func client(receiveBuffer: Int32? = nil) async throws -> RawClient {
         let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
         try await client.send(Self.request())

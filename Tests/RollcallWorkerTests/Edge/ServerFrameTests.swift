@@ -6,11 +6,11 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("Finished frames")
+@Suite("Encoded frames")
 struct ServerFrameTests {
     private func bytes(_ frame: ServerFrame) -> [UInt8] { Array(frame.bytes.readableBytesView) }
 
-    @Test("have the shortest header that their length allows")
+    @Test("have the shortest header that their length permits")
     func headers() {
         func header(_ count: Int) -> [UInt8] {
             Array(bytes(ServerFrame(text: repeatElement(0x61, count: count))).prefix { $0 != 0x61 })
@@ -33,7 +33,7 @@ struct ServerFrameTests {
         #expect(both.count == 9)
     }
 
-    @Test("say why they close, as far as a control frame can")
+    @Test("contain the close reason, as far as a control frame has room")
     func closing() {
         #expect(bytes(.close(nil)) == [0x88, 0])
         #expect(bytes(.close(.late, reason: "é")) == [0x88, 4, 0x0F, 0xA3, 0xC3, 0xA9])

@@ -1,4 +1,4 @@
-// The values under the sweep: the loop's time, whose turn it is, and how many pongs a client gets.
+// The values behind the sweep: the loop's time, the order of pings, and how many pongs a client gets.
 
 import NIOCore
 import TestSupport
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The loop's time")
 struct AwakeClockTests {
-    @Test("runs with the clock while the loop is awake")
+    @Test("advances with the clock while the loop is running")
     func awake() {
         var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
         let judged = (1...10).filter { clock.beat(at: .uptimeNanoseconds(UInt64($0) * 105_000_000)) }
@@ -16,7 +16,7 @@ struct AwakeClockTests {
         #expect(clock.awake == .milliseconds(1050))
     }
 
-    @Test("counts no sleep, and judges nothing until the loop has had a beat to read")
+    @Test("does not count suspension, and permits no decision until the loop had a tick to read")
     func asleep() {
         var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
         let hour: UInt64 = 3_600_000_000_000
@@ -25,7 +25,7 @@ struct AwakeClockTests {
         #expect(clock.awake == .milliseconds(200))
     }
 
-    @Test("goes on judging when every beat is late")
+    @Test("continues when every tick is late")
     func overloaded() {
         var clock = AwakeClock(interval: .milliseconds(100), at: .uptimeNanoseconds(0))
         let judged = (1...10).filter { clock.beat(at: .uptimeNanoseconds(UInt64($0) * 1_000_000_000)) }
@@ -49,7 +49,7 @@ struct PingRotaTests {
         }
     }
 
-    @Test("gives everybody one turn a period, evenly spread")
+    @Test("gives each connection one turn per period, evenly spread")
     func evenly() {
         var rota = PingRota<Member>(bands: 10)
         let members = (0..<25).map { _ in Member() }
@@ -59,7 +59,7 @@ struct PingRotaTests {
         #expect(members.allSatisfy { $0.turns == 1 })
     }
 
-    @Test("loses nobody and keeps nobody as members come and go at random")
+    @Test("loses no connection and keeps none as they come and go at random")
     func comingAndGoing() {
         let seed = printedSeed()
         var numbers = SeededGenerator(seed: seed)
@@ -86,7 +86,7 @@ struct PingRotaTests {
 
 @Suite("Frames that complete no message")
 struct FrameAllowanceTests {
-    @Test("are so many a second, and of pongs fewer")
+    @Test("are limited per second, pongs more strictly")
     func rate() {
         var allowance = FrameAllowance()
         for awake in [Duration.milliseconds(900), .milliseconds(1000)] {

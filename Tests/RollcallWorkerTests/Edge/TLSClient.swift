@@ -1,4 +1,4 @@
-// A client under TLS that sends what a test says, and reads only while the test wants it to.
+// A client with TLS that sends what a test says, and reads only while the test wants it to.
 
 import Foundation
 import NIOConcurrencyHelpers
@@ -10,12 +10,12 @@ import TestSupport
 
 @testable import RollcallWorker
 
-/// A TLS connection to an edge, without any WebSocket library.
+/// A TLS connection to an edge, without a WebSocket library.
 final class TLSClient: Sendable {
     private let channel: any Channel
     private let inbox: Inbox
 
-    /// Connects and shakes hands.
+    /// Connects and performs the TLS handshake.
     init(
         port: Int, trusting authority: URL, receiveBuffer: Int32? = nil,
         _ change: (inout TLSConfiguration) -> Void = { _ in }
@@ -43,12 +43,12 @@ final class TLSClient: Sendable {
     }
 
     var hasEnded: Bool { inbox.hasEnded }
-    /// The protocol agreed upon.
+    /// The negotiated protocol.
     var alpn: String? { inbox.alpn }
     var received: String { String(decoding: inbox.bytes, as: UTF8.self) }
     var receivedBytes: Int { inbox.bytes.count }
 
-    /// The name in the certificate that the server has shown.
+    /// The name in the server's certificate.
     func serverName() async throws -> String? {
         try await channel.eventLoop.submit { [channel] in
             let tls = try channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
@@ -59,7 +59,7 @@ final class TLSClient: Sendable {
     func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
     func send(_ frame: ClientFrame) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: frame.bytes)) }
 
-    /// Whether what comes is taken from the kernel.
+    /// Sets whether incoming data is read from the kernel.
     func setReading(_ isReading: Bool) async throws {
         try await channel.setOption(.autoRead, value: isReading).get()
     }

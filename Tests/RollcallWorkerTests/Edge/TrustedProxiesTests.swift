@@ -1,4 +1,4 @@
-// Whom a request is taken to come from.
+// Which client address a request is attributed to.
 
 import NIOCore
 import NIOHTTP1
@@ -6,14 +6,14 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("Proxies that are trusted")
+@Suite("Trusted proxies")
 struct TrustedProxiesTests {
     private func client(_ proxies: [String], peer: String, _ hops: String...) throws -> String? {
         let headers = HTTPHeaders(hops.map { ("X-Forwarded-For", $0) })
         return TrustedProxies(proxies).client(of: try SocketAddress(ipAddress: peer, port: 1), headers)
     }
 
-    @Test("the header counts from a proxy of ours, and from nobody else")
+    @Test("the header counts from a trusted proxy, and from no other sender")
     func believed() throws {
         #expect(try client([], peer: "10.0.0.5", "203.0.113.7") == "10.0.0.5")
         #expect(try client(["10.0.0.5"], peer: "10.0.0.5", "203.0.113.7") == "203.0.113.7")
@@ -23,7 +23,7 @@ struct TrustedProxiesTests {
         #expect(try client(["10.0.0.5"], peer: "10.0.0.5") == "10.0.0.5")
     }
 
-    @Test("of several hops, the nearest that is no proxy of ours counts; what it claims beyond does not")
+    @Test("of several hops, the nearest that is not a trusted proxy counts; what it claims does not")
     func hops() throws {
         let proxies = ["10.0.0.0/8", "192.0.2.1"]
         #expect(try client(proxies, peer: "10.0.0.5", "1.2.3.4, 203.0.113.7, 192.0.2.1") == "203.0.113.7")
@@ -31,7 +31,7 @@ struct TrustedProxiesTests {
         #expect(try client(proxies, peer: "10.0.0.5", "10.1.1.1, 10.2.2.2") == "10.1.1.1")
     }
 
-    @Test("ports are passed over, and what is no address ends the way back")
+    @Test("ports are ignored, and an invalid address ends the search")
     func forms() throws {
         #expect(try client(["127.0.0.1"], peer: "127.0.0.1", "203.0.113.7:4711") == "203.0.113.7")
         #expect(try client(["127.0.0.1"], peer: "127.0.0.1", "[2001:db8::7]:4711") == "2001:db8::7")
@@ -39,7 +39,7 @@ struct TrustedProxiesTests {
         #expect(try client(["127.0.0.1"], peer: "127.0.0.1", "\u{1B}[2J") == "127.0.0.1")
     }
 
-    @Test("networks end at any bit, and IPv4 within IPv6 is IPv4")
+    @Test("networks may have any prefix length, and IPv4-mapped IPv6 counts as IPv4")
     func networks() throws {
         #expect(try client(["172.16.0.0/12"], peer: "172.31.255.255", "1.1.1.1") == "1.1.1.1")
         #expect(try client(["172.16.0.0/12"], peer: "172.32.0.0", "1.1.1.1") == "172.32.0.0")
@@ -50,7 +50,7 @@ struct TrustedProxiesTests {
     }
 
     @Test(
-        "what names no network is told apart",
+        "invalid networks are rejected",
         arguments: ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/", "a/8", "1.1.1.1/8/8", "1.1.1.1/-1"])
     func unusable(text: String) {
         #expect(!TrustedProxies.isNetwork(text))

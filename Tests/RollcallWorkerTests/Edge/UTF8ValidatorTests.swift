@@ -1,11 +1,11 @@
-// The validator beside the standard library's, which sees the whole of what it sees in pieces.
+// Compares the validator, which gets text in pieces, with the standard library's, which gets all of it.
 
 import TestSupport
 import Testing
 
 @testable import RollcallWorker
 
-@Suite("UTF-8, as it arrives")
+@Suite("Incremental UTF-8 validation")
 struct UTF8ValidatorTests {
     private func isValid(_ pieces: [[UInt8]]) -> Bool {
         var validator = UTF8Validator()
@@ -28,7 +28,7 @@ struct UTF8ValidatorTests {
         }
     }
 
-    @Test("agrees on the edges of every length, surrogates and what is overlong")
+    @Test("agrees at the limits of every length, on surrogates and on overlong forms")
     func edges() {
         let samples: [[UInt8]] = [
             [0xE0, 0x9F, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xEF, 0xBF, 0xBF],
@@ -51,7 +51,7 @@ struct UTF8ValidatorTests {
         }
     }
 
-    @Test("refuses at the first byte that cannot be right")
+    @Test("refuses at the first byte that cannot be valid")
     func early() {
         for start: [UInt8] in [[0xED, 0xA0], [0xC1], [0xF4, 0x90], [0x80], [0xE2, 0x82, 0x61]] {
             var validator = UTF8Validator()

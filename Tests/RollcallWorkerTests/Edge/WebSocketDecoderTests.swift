@@ -1,4 +1,4 @@
-// What RFC 6455 asks of a client's frames, rule by rule; then frames cut in all sorts of places, and noise.
+// The rules of RFC 6455 for a client's frames, one by one; then frames split at any place, and random bytes.
 
 import NIOCore
 import RollcallModel
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The WebSocket decoder")
 struct WebSocketDecoderTests {
-    /// What came of some bytes.
+    /// The result of decoding some bytes.
     struct Outcome: Equatable, CustomStringConvertible {
         var events: [String] = []
         var violation: WebSocketViolation?
@@ -17,7 +17,7 @@ struct WebSocketDecoderTests {
         var description: String { events.joined(separator: " ") + (violation.map { " !\($0)" } ?? "") }
     }
 
-    /// Feeds `pieces` one after the other to a fresh decoder.
+    /// Feeds `pieces` to a new decoder, one after another.
     private func decode(_ pieces: some Sequence<[UInt8]>, limit: Int = 1 << 20) -> Outcome {
         var decoder = WebSocketDecoder(limit: limit)
         var message = ByteBuffer()
@@ -46,7 +46,7 @@ struct WebSocketDecoderTests {
         decode(frames.map(\.bytes), limit: limit)
     }
 
-    @Test("takes messages, pings, pongs and closes", arguments: [0, 1, 7, 125, 126, 127, 1000, 65_535, 65_536, 70_000])
+    @Test("reads messages, pings, pongs and closes", arguments: [0, 1, 7, 125, 126, 127, 1000, 65_535, 65_536, 70_000])
     func frames(length: Int) {
         let text = String(repeating: "a", count: length)
         #expect(decode(.text(text)).events == ["text:\(text)"])
@@ -89,7 +89,7 @@ struct WebSocketDecoderTests {
         #expect(decode(ClientFrame(opcode: 1, payload: [0x61], lengthBytes: 8)).violation == .lengthNotMinimal)
     }
 
-    @Test("takes a few empty fragments and refuses a message of many, which would never be too long")
+    @Test("accepts a few empty fragments, and refuses a message with too many, which no size limit would end")
     func emptyFragments() {
         let empty = ClientFrame.continuation("", isFinal: false)
         let most = Int(WebSocketDecoder.mostEmptyFragments)
@@ -99,7 +99,7 @@ struct WebSocketDecoderTests {
         #expect(decode(many.map(\.bytes)).violation == .emptyFragments)
     }
 
-    @Test("refuses a message that is too long as soon as its header says so, whatever number that is")
+    @Test("refuses a message that is too long as soon as its header says so, however large the number is")
     func tooBig() {
         #expect(decode(.text("12345678"), limit: 8).violation == nil)
         #expect(decode(.text("123456789"), limit: 8).violation == .tooBig)
@@ -139,7 +139,7 @@ struct WebSocketDecoderTests {
         #expect(decode(ClientFrame(opcode: 8, payload: [0x03, 0xE8, 0xC3])).violation == .notUTF8)
     }
 
-    @Test("holds nothing between messages")
+    @Test("keeps nothing between messages")
     func idle() throws {
         var decoder = WebSocketDecoder(limit: 100)
         var message = ByteBuffer()
@@ -160,7 +160,7 @@ struct WebSocketDecoderTests {
         }
     }
 
-    @Test("gives the same for the same bytes, however they are cut")
+    @Test("gives the same result for the same bytes, however they are split")
     func randomSplits() {
         let seed = printedSeed()
         var numbers = SeededGenerator(seed: seed)
@@ -175,7 +175,7 @@ struct WebSocketDecoderTests {
         }
     }
 
-    @Test("stands frames with bytes changed, and noise")
+    @Test("handles frames with changed bytes, and random bytes")
     func noise() {
         let seed = printedSeed()
         var numbers = SeededGenerator(seed: seed)
@@ -202,7 +202,7 @@ struct WebSocketDecoderTests {
         return pieces
     }
 
-    /// A few messages, some in fragments that need not end where characters do, with control frames anywhere.
+    /// A few messages, some in fragments that may split characters, with control frames in any place.
     private func randomFrames(_ numbers: inout SeededGenerator) -> [ClientFrame] {
         var frames: [ClientFrame] = []
         for _ in 0..<Int.random(in: 1...4, using: &numbers) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("The last events of the log")
+@Suite("The recent events of the log")
 struct EventRingTests {
     private let ring = EventRing()
     private let journal = Journal()
@@ -19,7 +19,7 @@ struct EventRingTests {
 
     private var told: [String] { ring.events.map { "\($0.level) \($0.message) \($0.facts["n"] ?? "-") \($0.times)" } }
 
-    @Test("are kept from information on, whatever is written, and written as ever")
+    @Test("are kept from level info on, independent of the log level, and logged as usual")
     func levels() {
         let logger = logger(writing: .warning)
         logger.debug("names somebody")
@@ -29,7 +29,7 @@ struct EventRingTests {
         #expect(journal.all == ["warning lost "])
     }
 
-    @Test("do not gain what is below when more is written, and lose what a part of the worker is to be quiet about")
+    @Test("contain no lower levels when more is logged, and nothing from a silenced part of the worker")
     func quiet() {
         var logger = logger(writing: .trace)
         logger.debug("names somebody")
@@ -39,7 +39,7 @@ struct EventRingTests {
         #expect(told.isEmpty && journal.all.count == 1)
     }
 
-    @Test("are the newest, and one that comes again and again is one")
+    @Test("are the newest, and a repeated one is kept once")
     func bounded() {
         let logger = logger(writing: .critical)
         logger.info("first")
@@ -49,7 +49,7 @@ struct EventRingTests {
         #expect(told.count == EventRing.most && told.first == "info begun 99 1" && told.last == "info begun 0 1")
     }
 
-    @Test("are not pushed out by what anybody can cause")
+    @Test("are not displaced by events that any client can cause")
     func unkept() {
         let logger = logger(writing: .notice)
         logger.warning("failed")

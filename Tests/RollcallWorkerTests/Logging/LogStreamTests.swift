@@ -3,14 +3,14 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("A log that nobody reads")
+@Suite("A log that is not read")
 struct LogStreamTests {
-    @Test("costs lines and not the worker's time, and says afterwards how many")
+    @Test("loses lines instead of blocking the worker, and reports how many")
     func unread() throws {
         let pipe = Pipe()
         let stream = LogStream(pipe.fileHandleForWriting.fileDescriptor)
         let all = 20_000
-        // A pipe holds 64 KiB; a writer that waited would wait for ever.
+        // A pipe holds 64 KiB; a writer that waits would wait forever.
         for number in 0..<all { stream.write("line \(number) of the log\n") { "\($0) were lost\n" } }
         var heard = Data()
         heard.append(pipe.fileHandleForReading.availableData)
@@ -24,7 +24,7 @@ struct LogStreamTests {
         #expect(lines.count == written + 2, "no line is written in part")
     }
 
-    @Test("a long line is written whole, in pieces")
+    @Test("a long line is written completely, in parts")
     func longLine() throws {
         let pipe = Pipe()
         let line = String(repeating: "x", count: 60_000) + "\n"

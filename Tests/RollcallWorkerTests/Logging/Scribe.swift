@@ -1,10 +1,10 @@
-// What a worker logs, for a test to look at.
+// Records a worker's log for tests.
 
 import Logging
 
 @testable import RollcallWorker
 
-/// Writes a log's lines into a journal.
+/// Writes log lines into a journal.
 struct Scribe: LogHandler {
     private let journal: Journal
     var logLevel = Logger.Level.trace

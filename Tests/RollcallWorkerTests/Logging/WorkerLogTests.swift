@@ -24,7 +24,7 @@ struct WorkerLogTests {
 
     private var written: String { lines.withLockedValue { $0 } }
 
-    @Test("text is a line for a person")
+    @Test("text is a line for people")
     func text() {
         var logger = logger(.text)
         logger[metadataKey: "worker"] = "w1.3f"
@@ -35,7 +35,7 @@ struct WorkerLogTests {
                 + "two=\"[\\\"a\\\", \\\"b\\\"]\" worker=w1.3f\n")
     }
 
-    @Test("json is a line for a program")
+    @Test("json is a line for programs")
     func json() {
         logger(.json, level: .trace).trace("hé \"said\"\n", metadata: ["user": "a/b", "map": ["k": ["v", "\(7)"]]])
         #expect(

@@ -9,12 +9,12 @@ import Testing
 @Suite struct PrometheusTests {
     private let metrics = PrometheusMetrics()
 
-    /// The page without what the system says of this process.
+    /// The page without the system's figures of this process.
     private var page: [String] {
         metrics.exposition().split(separator: "\n").map(String.init).filter { !$0.contains("process_") }
     }
 
-    @Test("instruments of one name and the same labels are one, in whatever order the labels come")
+    @Test("instruments with the same name and labels are the same, in any order of the labels")
     func oneInstrument() {
         Counter(label: "a_total", dimensions: [("x", "1"), ("b", "2")], factory: metrics).increment(by: 2)
         Counter(label: "a_total", dimensions: [("b", "2"), ("x", "1")], factory: metrics).increment(by: 3)
@@ -22,7 +22,7 @@ import Testing
         #expect(page == ["# TYPE a_total counter", #"a_total{b="2",x="1"} 5"#, #"a_total{b="3"} 1"#])
     }
 
-    @Test("what is known of a metric stands above it")
+    @Test("type and help are above a metric")
     func help() {
         Meter(label: Metric.sessions.rawValue, factory: metrics).set(7)
         #expect(
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "labels may say anything, and names what Prometheus takes",
+        "labels may have any value, and names are what Prometheus accepts",
         arguments: [
             (#"say "hi""#, #"say \"hi\""#), (#"C:\new"#, #"C:\\new"#), ("two\nlines", #"two\nlines"#), ("é{}", "é{}"),
         ])
@@ -56,7 +56,7 @@ import Testing
         #expect(page.last == "recorded 4")
     }
 
-    @Test("a histogram's buckets each hold what is shorter, too")
+    @Test("a histogram's buckets are cumulative")
     func histograms() throws {
         let timer = Timer(label: "t_seconds", factory: metrics)
         for milliseconds in [1, 3, 3, 20_000] { timer.recordMilliseconds(milliseconds) }
@@ -69,7 +69,7 @@ import Testing
         #expect(abs(sum - 20.007) < 1e-9)
     }
 
-    @Test("numbers of no known unit are counted by tens")
+    @Test("numbers without a known unit use buckets of powers of ten")
     func recorders() {
         let recorder = Recorder(label: "r", dimensions: [("a", "b")], factory: metrics)
         recorder.record(5)
@@ -78,7 +78,7 @@ import Testing
         #expect(page.contains(#"r_bucket{a="b",le="+Inf"} 2"#) && page.contains(#"r_count{a="b"} 2"#))
     }
 
-    @Test("what is destroyed is shown no more, and what has another kind's name never")
+    @Test("a destroyed instrument is not shown any more, and a name is never used for two kinds")
     func coming() {
         let counter = Counter(label: "c_total", factory: metrics)
         counter.increment()
@@ -88,7 +88,7 @@ import Testing
         #expect(page.isEmpty)
     }
 
-    @Test("nothing is lost where many record at once, and somebody reads")
+    @Test("nothing is lost with concurrent recording and reading")
     func concurrently() async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
@@ -108,7 +108,7 @@ import Testing
         #expect(page.contains("n_total 8000") && page.contains("m 8000") && page.contains("t_seconds_count 8000"))
     }
 
-    @Test("the system says what the process uses")
+    @Test("the system reports what the process uses")
     func process() throws {
         let lines = metrics.exposition().split(separator: "\n")
         func value(_ metric: Metric) -> Double? {

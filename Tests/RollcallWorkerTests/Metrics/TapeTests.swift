@@ -29,7 +29,7 @@ import Testing
         #expect(value("rollcall_sessions") == 9)
     }
 
-    @Test("a histogram is taken as it is, by whom can, and only what is new of it")
+    @Test("a histogram is copied where that is supported, and only its new part")
     func histograms() {
         var tapes = [HistogramTape(.eventLoopLag, in: metrics), HistogramTape(.eventLoopLag, in: metrics)]
         var histogram = Histogram()
@@ -43,7 +43,7 @@ import Testing
         #expect(abs((value("rollcall_event_loop_lag_seconds_sum") ?? 0) - 60) < 1e-6)
     }
 
-    @Test("an ending is told by who closed and by a code of ours")
+    @Test("a closed connection is reported by who closed it and by a known code")
     func endings() {
         func words(_ ending: EdgeConnection.Ending) -> String { "\(Closing(ending).by) \(Closing(ending).code)" }
         #expect(words(.lost) == "nobody none" && words(.peer(nil)) == "peer none")

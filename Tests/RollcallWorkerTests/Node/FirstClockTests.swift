@@ -1,4 +1,4 @@
-// What a worker takes for Redis's time before Redis has told it: sessions are welcomed then, too.
+// What a worker uses as Redis's time before the first heartbeat, when sessions are already welcomed.
 
 import Logging
 import NIOCore

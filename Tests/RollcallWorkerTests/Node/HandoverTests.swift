@@ -1,4 +1,4 @@
-// To whom a worker that leaves may send its devices.
+// Which workers a stopping worker may send its devices to.
 
 import RollcallModel
 import RollcallRedis
@@ -21,13 +21,13 @@ import Testing
         Handover.destinations(edges.map { WorkerCard(edge: $0, isDraining: false) }, from: own, peers: peers)
     }
 
-    @Test("only others are asked, and only those whose lease stands")
+    @Test("only other workers with a valid lease are asked")
     func candidates() {
         let asked = Handover.candidates(in: snapshot(["w1.a": 900, "w2.b": 100, "w3.c": 99]), besides: own)
         #expect(asked == [Incarnation(name: "w2.b")])
     }
 
-    @Test("of very many some are asked, not always the same")
+    @Test("of very many workers, a random selection is asked")
     func bounded() {
         let many = snapshot(Dictionary(uniqueKeysWithValues: (0..<1000).map { ("w\($0).x", 900) }))
         let asked = Handover.candidates(in: many, besides: own)
@@ -35,7 +35,7 @@ import Testing
         #expect(Set(asked) != Set(Handover.candidates(in: many, besides: own)))
     }
 
-    @Test("a worker that leaves itself is nowhere to go")
+    @Test("a worker that is stopping itself is not a destination")
     func leaving() {
         let cards = [
             WorkerCard(edge: "wss://w2.chat.example", isDraining: true),
@@ -50,13 +50,13 @@ import Testing
         #expect(destinations([shared, shared], from: shared).isEmpty)
     }
 
-    @Test("each address counts once, whoever else says it")
+    @Test("each address counts once, even if several workers have it")
     func once() {
         #expect(destinations(["wss://w2.chat.example", "wss://w2.chat.example"]) == ["wss://w2.chat.example"])
     }
 
     @Test(
-        "an address at which nobody is found is none",
+        "an unusable address is not a destination",
         arguments: [
             "ws://0.0.0.0:8080/v1/connect", "ws://[::]:8080/v1/connect", "ws://[0:0:0:0:0:0:0:0]:1/v1/connect",
             "ws://127.0.0.1:8080/v1/connect", "ws://localhost:8080", "ws://[::1]:8080", "http://w2.chat.example", "w2",
@@ -66,7 +66,7 @@ import Testing
         #expect(destinations([edge]).isEmpty)
     }
 
-    @Test("workers on loopback are for those who are there too")
+    @Test("workers on loopback are destinations only for workers on loopback")
     func loopback() {
         let edges = ["ws://127.0.0.1:8090/v1/connect", "ws://[::1]:8091/v1/connect"]
         let elsewhere = "ws://10.0.0.5:8080/v1/connect"
@@ -75,9 +75,9 @@ import Testing
         #expect(destinations([edges[0], elsewhere], from: "ws://127.0.0.1:1", peers: peers) == [elsewhere, edges[0]])
     }
 
-    // Whoever can write to Redis can say that a worker is anywhere.
+    // Anyone who can write to Redis can claim that a worker is at any address.
     @Test(
-        "devices are not sent to hosts far from the worker's own",
+        "devices are not sent to hosts outside the worker's own domain",
         arguments: [
             ("wss://w1.chat.example.org", "wss://w2.chat.example.org", true),
             ("wss://w1.chat.example.org", "wss://evil.example.org", false),
@@ -105,7 +105,7 @@ import Testing
         #expect(destinations([other], from: own) == (isNear ? [other] : []), "\(other) from \(own)")
     }
 
-    @Test("edge.peers says to which hosts instead, never from wss:// to ws://")
+    @Test("edge.peers names other permitted hosts, but never from wss:// to ws://")
     func peers() {
         let edges = [
             "wss://w2.example.net", "wss://example.net", "wss://xexample.net", "wss://10.0.0.9", "ws://w2.example.net",

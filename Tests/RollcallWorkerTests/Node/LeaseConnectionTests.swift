@@ -1,4 +1,4 @@
-// A worker's heartbeats have a connection of their own: nothing that a shard says keeps them waiting.
+// A worker's heartbeats have a separate connection: commands of shards do not delay them.
 
 import NIOCore
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @testable import RollcallRedis
 @testable import RollcallWorker
 
-@Suite("The connection of the heartbeats", .serialized, .timeLimit(.minutes(2)))
+@Suite("The heartbeat connection", .serialized, .timeLimit(.minutes(2)))
 struct LeaseConnectionTests {
     private func incarnations(_ worker: StormyWorker) async throws -> [String] {
         try await worker.redis.cli("ZRANGE", "{workers}", "0", "-1").split(separator: "\n").map(String.init)
@@ -26,9 +26,9 @@ struct LeaseConnectionTests {
         }
     }
 
-    /// Has a shard say very much at once, and reads ten times in the midst of it when the last heartbeat was.
+    /// Sends very many commands from a shard at once, and reads the last heartbeat ten times in between.
     private static func beats(of hash: String, between count: Int, at shard: ShardDriver) -> EventLoopFuture<[String]> {
-        // Long enough for Redis to turn to others after some: it reads 16 KiB of one connection at a time.
+        // Long enough for Redis to serve other connections in between: it reads 16 KiB of one connection at a time.
         let slow = RedisCommand("EVAL", "for i = 1, 50000 do end", 0, .string(String(repeating: "x", count: 1000)))
         let done = shard.eventLoop.makePromise(of: [String].self)
         var beats: [String] = []
@@ -42,7 +42,7 @@ struct LeaseConnectionTests {
         return done.futureResult
     }
 
-    @Test("its loss is the loss of Redis, as that of any connection for commands")
+    @Test("losing it counts as losing Redis, as with any connection for commands")
     func loss() async throws {
         try await StormyWorker.with(WorkerConfiguration.Limits()) { worker in
             let before = try await incarnations(worker)

@@ -1,4 +1,4 @@
-// When a worker should be sent devices.
+// When a worker should receive new devices.
 
 import RollcallModel
 import Testing
@@ -18,7 +18,7 @@ import Testing
         #expect(readiness.isReady(at: start) && readiness.holdsLease)
     }
 
-    @Test("an outage of Redis is sat out for a while, and forgotten when it is over")
+    @Test("a worker stays ready for a while without Redis, and that time starts again after each outage")
     func outage() {
         var readiness = readiness
         readiness.began(incarnation, at: start)
@@ -30,7 +30,7 @@ import Testing
         #expect(readiness.isReady(at: start + .seconds(50)) && readiness.incarnation?.name == "w1.b")
     }
 
-    @Test("a Redis that refuses writes is sat out as long as one that is away")
+    @Test("a Redis that refuses writes is tolerated as long as one that is away")
     func refusedWrites() {
         var readiness = readiness
         readiness.began(incarnation, at: start)
@@ -41,7 +41,7 @@ import Testing
         #expect(readiness.isReady(at: start + .seconds(32)) && readiness.holdsLease)
     }
 
-    @Test("a worker that stops is not ready any more, whatever lease begins")
+    @Test("a worker that is stopping is not ready any more, even with a new lease")
     func leaving() {
         var readiness = readiness
         readiness.began(incarnation, at: start)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("What was lately")
+@Suite("The recent histogram")
 struct RecentHistogramTests {
-    @Test("is what came within the last minute")
+    @Test("contains the last minute")
     func window() {
         var (total, recent) = (Histogram(), RecentHistogram())
         #expect(recent.lately.count == 0)

@@ -1,4 +1,4 @@
-// What an operator says of Redis: rules between the keys, and files that change while a worker runs.
+// The configuration for Redis: rules between keys, and files that change while a worker runs.
 
 import Foundation
 import Logging
@@ -9,7 +9,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("The way to Redis, as it is configured")
+@Suite("The configuration of Redis")
 struct RedisConfigurationTests {
     private let folder: Folder
 
@@ -28,7 +28,7 @@ struct RedisConfigurationTests {
         }
     }
 
-    @Test("what belongs to TLS is refused where there is none, and where a half of it is missing")
+    @Test("TLS settings are refused without TLS, or if their counterpart is missing")
     func rules() async throws {
         let certificates = try await TestCertificates()
         let (one, other) = (try await certificates.issue("one"), try await certificates.issue("other"))
@@ -52,7 +52,7 @@ struct RedisConfigurationTests {
         #expect(none.map(\.key) == ["redis.authority"])
     }
 
-    @Test("all that is wrong is told together")
+    @Test("all problems are reported together")
     func together() async throws {
         let problems = await refused([
             "redis.authority": "/nowhere", "redis.certificate": "/nowhere", "redis.sentinel_user": "rollcall",
@@ -61,7 +61,7 @@ struct RedisConfigurationTests {
             problems.map(\.key) == ["redis.authority", "redis.certificate", "redis.sentinel_password_file"])
     }
 
-    @Test("what is for sentinels is refused where there are none")
+    @Test("Sentinel settings are refused without Sentinel")
     func sentinels() async throws {
         let file = try folder.file("password", "secret").path
         let (alone, watched) = ("redis://h", "redis+sentinel://h1,h2/m")
@@ -78,7 +78,7 @@ struct RedisConfigurationTests {
         #expect(await keys(watched, "a b", file) == ["redis.sentinel_user"])
     }
 
-    @Test("files are read again, and what one held before stays while it cannot be used")
+    @Test("files are read again, and the previous content stays while a file is unusable")
     func files() async throws {
         let certificates = try await TestCertificates()
         let pair = try await certificates.issue("first")
@@ -110,7 +110,7 @@ struct RedisConfigurationTests {
     }
 }
 
-/// Keeps of which key each line tells.
+/// Records the key that each line names.
 private struct Told: LogHandler {
     let lines: NIOLockedValueBox<[String]>
     var metadata: Logger.Metadata = [:]

@@ -1,5 +1,5 @@
-// One who does not read, among others who do, while everything changes: what waits for them at the worker, what they
-// see when they read again, and that the others do not notice.
+// A client that does not read, among others that do, while everything changes: what waits for it at the worker, what it
+// gets when it reads again, and that others are unaffected.
 
 import Foundation
 import NIOCore
@@ -10,15 +10,15 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("A slow reader in a storm", .timeLimit(.minutes(2)))
+@Suite("A slow reader among many changes", .timeLimit(.minutes(2)))
 struct SlowReaderTests {
     private static let users = (0..<200).map { try! UserID("user-\($0)") }
     private static let typists = (0..<300).map { try! UserID("typist-\($0)") }
     private static let conversation = try! ConversationID("c")
-    /// What waits for a reader that is told things and reads none: the high-water mark, and what one tick adds.
+    /// The most that may wait for a reader that reads nothing: the high-water mark, and what one tick adds.
     private static let bound = 64 * 1024
 
-    @Test("little waits for it, and it sees the newest of everything as soon as it reads")
+    @Test("little waits for it, and it gets the newest state as soon as it reads")
     func storm() async throws {
         try await StormyWorker.with(WorkerConfiguration.Limits()) { worker in
             let (slow, fast) = (try await worker.client("slow", receiveBuffer: 4096), try await worker.client("fast"))
@@ -49,7 +49,7 @@ struct SlowReaderTests {
         }
     }
 
-    @Test("whoever asks and asks, and reads no answer, is not kept waiting for")
+    @Test("a client that sends requests without reading answers is disconnected")
     func asking() async throws {
         var limits = WorkerConfiguration.Limits()
         limits.messageRate = 100_000
@@ -63,12 +63,12 @@ struct SlowReaderTests {
                 try? await client.send(request)
             }
             #expect(try await worker.ask { $0.connections[0].ending } == .here(.tooSlow))
-            // The gets of a session are 2000 users at once, at most.
+            // The gets of a session are for 2,000 users at once, at most.
             #expect(try await worker.ask { $0.peaks[0] } < 4 * limits.outboundBytes + 2000 * 200)
         }
     }
 
-    // MARK: The storm
+    // MARK: The changes
 
     private func follow(_ client: RawClient) async throws {
         let names = Self.users.map { #""\#($0)""# }.joined(separator: ",")
@@ -80,7 +80,7 @@ struct SlowReaderTests {
         }
     }
 
-    /// Everybody's presence changes, and some of those who type change too, a fiftieth of a second later.
+    /// Changes the presence of all users and the typing of some, 20 ms later.
     private func blow(_ round: Int, at worker: StormyWorker) async throws {
         try await worker.ask(after: .milliseconds(20)) { shard in
             shard.after { decisions, now in

@@ -1,5 +1,5 @@
-// A worker within the test's process, on one loop, with a real Redis and real sockets. The test can let anything happen
-// at its shard, and read what waits at its connections at the worst moment.
+// A worker in the test's process, on one loop, with a real Redis and real sockets. The test can cause any event at its
+// shard, and read what waits at its connections at the worst moment.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -15,14 +15,14 @@ import TestSupport
 final class GaugedShard: EdgeShard {
     let driver: ShardDriver
     private(set) var connections: [EdgeConnection] = []
-    /// The most bytes that waited for each connection, in the order in which they came.
+    /// The most bytes that waited for each connection, in the order in which they connected.
     private(set) var peaks: [Int] = []
 
     init(_ driver: ShardDriver) {
         self.driver = driver
     }
 
-    /// Lets something happen, and measures after each tick that follows from it, before anything is flushed.
+    /// Handles an event, and measures after each tick that follows from it, before anything is flushed.
     func after(_ event: (inout Shard, Instant) -> [ShardAction]) {
         driver.after(event)
         measureLater()
@@ -57,7 +57,7 @@ final class GaugedShard: EdgeShard {
     }
 }
 
-/// The worker, for use while ``with(_:body:)`` lasts.
+/// The worker, for use during ``with(_:body:)``.
 struct StormyWorker: Sendable {
     let redis: RedisServer
     let port: Int
@@ -70,7 +70,7 @@ struct StormyWorker: Sendable {
         try await with(configuration, body: body)
     }
 
-    /// - Parameter auth: how tokens are checked; by default they are believed.
+    /// - Parameter auth: how tokens are verified; by default, they are not.
     static func with(
         _ settings: WorkerConfiguration, auth: WorkerConfiguration.Auth? = nil,
         body: (StormyWorker) async throws -> Void
@@ -78,7 +78,7 @@ struct StormyWorker: Sendable {
         let redis = try await RedisServer()
         var configuration = settings
         configuration.redis.url = redis.url
-        // Every change of a storm is told.
+        // Without coalescing, every change is published.
         configuration.presence.coalesce = .zero
         configuration.auth.mode = .insecure
         configuration.auth = auth ?? configuration.auth
@@ -108,7 +108,7 @@ struct StormyWorker: Sendable {
         try result.get()
     }
 
-    /// Asks the shard, on its loop, be it after a while.
+    /// Reads the shard's state on its loop, after a pause.
     func ask<Answer: Sendable>(
         after pause: TimeAmount = .zero, _ question: @escaping @Sendable (GaugedShard) -> Answer
     ) async throws -> Answer {

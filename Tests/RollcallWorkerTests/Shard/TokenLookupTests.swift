@@ -9,12 +9,12 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("A token whose key is looked for", .timeLimit(.minutes(1)))
+@Suite("A token whose key is being looked up", .timeLimit(.minutes(1)))
 struct TokenLookupTests {
-    /// The devices were told that their hello was late, although it was the worker that did not answer.
-    @Test("a session whose key is not found before its hello's time ends is told to come back")
+    /// Regression: the devices were told that their hello was late, although the worker did not answer.
+    @Test("a session whose key is not found before its hello's time limit is told to reconnect")
     func tooSlow() async throws {
-        // It listens, and never answers.
+        // A listener that never answers.
         let issuer = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0).get()
         defer { issuer.close(promise: nil) }
@@ -36,8 +36,8 @@ struct TokenLookupTests {
         }
     }
 
-    /// An app server whose clock was a minute ahead locked its users out for good (4100).
-    @Test("a session whose token is not good yet is told to come back, here or elsewhere, in two seconds")
+    /// Regression: an application server whose clock was a minute ahead locked its users out for good (4100).
+    @Test("a session whose token is not valid yet is told to reconnect, here or elsewhere, in two seconds")
     func issuedAhead() async throws {
         var auth = WorkerConfiguration.Auth()
         auth.mode = .jwt
