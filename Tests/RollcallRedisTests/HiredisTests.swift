@@ -4,8 +4,8 @@ import Testing
 @testable import RollcallRedis
 
 @Suite struct HiredisTests {
-    /// `Tests/hiredis-1x.sh` says with these variables what it built, so that its run cannot pass by accident against
-    /// the system's hiredis.
+    /// `Tests/hiredis-1x.sh` sets this variable to the version that it built, so that its run cannot use the system's
+    /// hiredis by accident.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROLLCALL_HIREDIS_VERSION"] != nil))
     func `the hiredis that is tested is the one that was asked for`() throws {
         let environment = ProcessInfo.processInfo.environment

@@ -57,7 +57,7 @@ import Testing
 
     @Test func `a queue that takes long is no silence while replies come`() async throws {
         let slow = try await Listener(answer: "+OK\r\n", pause: .milliseconds(50))
-        // So long that a machine without time for the listener is not taken for a silent one.
+        // Long enough that a listener on a busy machine does not count as silent.
         let settings = ConnectionSettings(pingEvery: .milliseconds(100), deadAfter: .seconds(2))
         let commands = try await Commands(url: slow.url, settings: settings)
         try await commands.connected()

@@ -32,7 +32,7 @@ import Testing
         try await commands.connected()
         let before = try await redis.readCount()
         _ = try await commands.replies(Array(repeating: RedisCommand("PING"), count: 1000))
-        // 14 kB, of which a Redis reads up to 16 at once; the rest is `redis-cli`'s.
+        // 14 kB, of which Redis reads up to 16 kB at once; the other reads are for `redis-cli`.
         #expect(try await redis.readCount() - before < 20)
         try await commands.close()
     }
@@ -83,7 +83,7 @@ import Testing
         let commands = try await Commands(of: redis, settings: .still(maximumWaiting: 10))
         try await commands.connected()
         let replies = try await commands.replies(Array(repeating: RedisCommand("INCR", "n"), count: 13))
-        // Refusals come at once, before any reply.
+        // Refusals are reported at once, before any reply.
         #expect(replies.prefix(3).allSatisfy { $0.error?.code == .tooManyWaiting && $0.error?.command == "INCR" })
         #expect(try replies.dropFirst(3).map { try $0.get().integer } == (1...10).map { Int64($0) })
         #expect(try await commands.send(RedisCommand("INCR", "n")) == .integer(11))

@@ -1,4 +1,4 @@
-// Connections on their way to a server, when the route comes to lead to another.
+// Connections to a server while the route changes to another server.
 
 import NIOCore
 import NIOEmbedded
@@ -8,9 +8,9 @@ import Testing
 
 @testable import RollcallRedis
 
-@Suite("A connection whose route moves", .timeLimit(.minutes(1)))
+@Suite("A connection whose route changes", .timeLimit(.minutes(1)))
 struct MovingRouteTests {
-    /// So long that who waits for it is caught.
+    /// Long enough that the test notices if anything waits for it.
     private let patient = ConnectionSettings(connectTimeout: .seconds(600))
 
     @Test func `gives up at once a server that accepts and says nothing`() async throws {
@@ -57,7 +57,7 @@ struct MovingRouteTests {
         try await stalled.close()
     }
 
-    /// The time that connecting took is not given to TLS again.
+    /// The time that connecting took counts for TLS as well.
     @Test func `TLS is over when the time for connecting is`() throws {
         let loop = EmbeddedEventLoop()
         let gate = TLSGate(deadline: loop.now + .seconds(1))
@@ -72,7 +72,7 @@ struct MovingRouteTests {
     }
 }
 
-/// A route that is told where to lead.
+/// A route whose destination the test sets.
 private final class MovingRoute: RedisRoute {
     private struct State {
         var destination: Destination
@@ -93,7 +93,7 @@ private final class MovingRoute: RedisRoute {
 
     var questions: Int { state.withLock { $0.questions } }
 
-    /// The next question is answered when this has come, with what is so now.
+    /// The next request is answered when this future completes, with the destination of that time.
     func hold(until held: EventLoopFuture<Void>) {
         state.withLock { $0.held = held }
     }

@@ -1,4 +1,4 @@
-// Several commands sent as one question.
+// Several commands sent as one request.
 
 import NIOCore
 import TestSupport
@@ -34,7 +34,7 @@ import Testing
         #expect(order.first.flatMap { try? $0.get() } == .integer(1))
         #expect(order.dropFirst().dropLast().allSatisfy { (try? $0.get()) == .array([]) })
         #expect(order.last.flatMap { try? $0.get() } == .integer(2))
-        // 9 kB, of which a Redis reads up to 16 at once; the rest is `redis-cli`'s.
+        // 9 kB, of which Redis reads up to 16 kB at once; the other reads are for `redis-cli`.
         #expect(try await redis.readCount() - before < 10)
         try await commands.close()
     }
@@ -81,7 +81,7 @@ import Testing
 }
 
 extension Commands {
-    /// Reads these hashes as one question; what comes back is in the order of the keys.
+    /// Reads these hashes with one request; the results are in the order of the keys.
     fileprivate func pipeline(_ keys: [String]) async throws -> [Result<RedisValue, RedisError>] {
         try await collect(keys.count) { $0.send("HGETALL", keys: keys, reply: $1) }
     }

@@ -1,4 +1,4 @@
-// The contract's calls and their answers as values, so that chance can draw them and two parties be compared.
+// The contract's calls and answers as values, so that they can be drawn at random and compared.
 
 import RollcallCore
 import RollcallModel
@@ -25,7 +25,7 @@ enum Call: Hashable, Sendable {
     case removeMember(UserID, of: ConversationID)
     case deleteMembers(ConversationID)
 
-    /// Whether what it does depends on a lease that may end at this moment, and the answer does not say when it looked.
+    /// Whether its effect depends on a lease that may end at this moment, and the answer does not contain the time.
     var looksAtLeases: Bool {
         if case .forget = self { return true }
         if case .sweepBatch = self { return true }
@@ -48,7 +48,7 @@ enum Answer: Hashable, Sendable {
     case room(RoomSnapshot)
     case members([UserID: String]?)
 
-    /// The moment at which Redis did it, where the answer says so.
+    /// The time at which Redis executed it, if the answer contains it.
     var time: Timestamp? {
         switch self {
         case .leases(let snapshot): snapshot.time
@@ -59,7 +59,7 @@ enum Answer: Hashable, Sendable {
         }
     }
 
-    /// Without the moments of a read that is made in several steps: each is a little later than the last.
+    /// Without the times of a read in several steps, each of which is slightly later than the last.
     var comparable: Answer {
         guard case .presence(var snapshot) = self else { return self }
         for index in snapshot.records.indices where snapshot.records[index].updatedAt == nil {

@@ -1,4 +1,4 @@
-// Redis's clock set back and forward, under a real Redis and under its twin.
+// Redis's clock set back and forward, with a real Redis and with its twin.
 
 import RedisTwin
 import RollcallCore
@@ -11,7 +11,7 @@ import Testing
 
     // MARK: Sessions
 
-    @Test("after a step back a new session takes the device over, and keeps it", arguments: Party.allCases)
+    @Test("after a step back, a new session takes the device over and keeps it", arguments: Party.allCases)
     func newSession(party: Party) async throws {
         let redis = try await party.open()
         let before = try #require(try await redis.write(Session("aa").says(.active, 1)).began)
@@ -28,7 +28,7 @@ import Testing
         #expect(stood.outcome == .replaced)
     }
 
-    @Test("after a step back the record of a device that is gone refuses nobody", arguments: Party.allCases)
+    @Test("after a step back, the record of a device that has left refuses no session", arguments: Party.allCases)
     func goneDevice(party: Party) async throws {
         let redis = try await party.open()
         let session = Session("aa")
@@ -38,7 +38,7 @@ import Testing
         #expect(try await redis.write(Session("bb").says(.active, 1)).outcome == .written)
     }
 
-    @Test("of two sessions of before a step back the newer one keeps the device", arguments: Party.allCases)
+    @Test("of two sessions from before a step back, the newer one keeps the device", arguments: Party.allCases)
     func sessionsOfBefore(party: Party) async throws {
         for step in [Duration.seconds(5), Self.hour] {
             let redis = try await party.open()
@@ -46,7 +46,7 @@ import Testing
             let oldBegan = try await redis.write(old.says(.active, 1)).began
             let newBegan = try await redis.write(new.says(.active, 1)).began
             try await redis.setClock(by: .zero - step)
-            // The worker of the older one was cut off, and comes back.
+            // The worker of the older session was cut off, and returns.
             let again = Session("aa", began: oldBegan, age: .seconds(61))
             #expect(try await redis.write(again.says(.active, 2)).outcome == .replaced)
             #expect(try await redis.write(again.says(nil, 3)).outcome == .replaced)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "a session of before a step is older than one of after it when the clock is there again",
+        "a session from before a step is older than one from after it once the clock reaches that time again",
         arguments: Party.allCases)
     func caughtUp(party: Party) async throws {
         let redis = try await party.open()
@@ -70,7 +70,7 @@ import Testing
         #expect(try await redis.write(again.says(.active, 2)).outcome == .replaced)
     }
 
-    @Test("what a record says from the future is read as now, and a session is dated anew", arguments: Party.allCases)
+    @Test("future times in a record are read as now, and a session gets a new date", arguments: Party.allCases)
     func datedAnew(party: Party) async throws {
         let redis = try await party.open()
         let first = try await redis.write(Session("aa").says(.active, 1))
@@ -86,7 +86,7 @@ import Testing
         #expect(record.version == first.time.milliseconds + 1, "versions go on")
     }
 
-    @Test("a deadline of before a step back is too late, and one of after it is not", arguments: Party.allCases)
+    @Test("a deadline from before a step back is too late, and one from after it is not", arguments: Party.allCases)
     func deadlines(party: Party) async throws {
         let redis = try await party.open(.init(lease: .seconds(5)))
         let aa = Session("aa").name
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "a revocation by a host whose clock was ahead refuses nobody until then, and tokens of before all the same",
+        "a revocation by a host whose clock was ahead refuses no new tokens until then, but all older ones",
         arguments: Party.allCases)
     func revocation(party: Party) async throws {
         let redis = try await party.open()
@@ -120,9 +120,9 @@ import Testing
         #expect(key.expires != nil, "it is kept as long as before")
     }
 
-    /// Lowered to the clock of one host that is behind, it would let tokens count again on all workers.
+    /// If it were set back to the clock of one host that is behind, tokens would be valid again on all workers.
     @Test(
-        "a revocation that only one host's clock takes for one of the future stays as it is", arguments: Party.allCases)
+        "a revocation that only one host's clock sees in the future stays as it is", arguments: Party.allCases)
     func revocationBehind(party: Party) async throws {
         let redis = try await party.open()
         let host = try await redis.time()
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "a revocation refuses the tokens issued before it, and no other, however far Redis's clock is from the hosts'",
+        "a revocation refuses exactly the tokens issued before it, however far Redis's clock is from the hosts'",
         arguments: Party.allCases, [hour, .zero - hour])
     func revocationByTheHost(party: Party, step: Duration) async throws {
         let redis = try await party.open()
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(
-        "where only Redis's clock is set back, a revocation refuses the tokens that it refused",
+        "if only Redis's clock is set back, a revocation still refuses the same tokens",
         arguments: Party.allCases)
     func revocationStays(party: Party) async throws {
         let redis = try await party.open()
@@ -165,7 +165,7 @@ import Testing
 
     // MARK: Typing
 
-    @Test("typing of before a step back is not read, is signalled anew, and stops", arguments: Party.allCases)
+    @Test("typing from before a step back is not read, can be signalled again, and stops", arguments: Party.allCases)
     func typing(party: Party) async throws {
         let redis = try await party.open(.init(typingExpiry: .seconds(60)))
         for (user, device) in [(alice, phone), (alice, tablet), (bob, phone)] {
@@ -189,7 +189,7 @@ import Testing
         #expect(try await redis.published().typing.map(\.typing) == [true, false])
     }
 
-    @Test("typing of before a step back stops at the first word, whichever device it is of", arguments: Party.allCases)
+    @Test("typing from before a step back stops with the first stop, of any device", arguments: Party.allCases)
     func stopping(party: Party) async throws {
         let redis = try await party.open(.init(typingExpiry: .seconds(60)))
         for device in [phone, tablet] { _ = try await redis.signal(alice, device) }
@@ -204,7 +204,7 @@ import Testing
     // MARK: Leases
 
     @Test(
-        "a step back takes leases back by as much: the dead die in time, and the passed stay so",
+        "a step back shortens leases by as much: dead workers expire in time, and expired leases stay expired",
         arguments: Party.allCases)
     func leases(party: Party) async throws {
         let redis = try await party.open()
@@ -228,7 +228,7 @@ import Testing
         #expect(again.leases[w2] == dead, "once")
     }
 
-    @Test("a lease that passed just before a small step back is not good again", arguments: Party.allCases)
+    @Test("a lease that expired just before a small step back is not valid again", arguments: Party.allCases)
     func smallStep(party: Party) async throws {
         let redis = try await party.open()
         let begun = try await redis.heartbeat(.begin(w2), lease: .milliseconds(1200))
@@ -243,7 +243,7 @@ import Testing
         #expect(try await redis.heartbeat(.renew(w2), lease: .seconds(5)).held == false)
     }
 
-    @Test("a lease whose worker's hash is gone goes back with the clock, too", arguments: Party.allCases)
+    @Test("a lease whose worker's hash is gone is set back with the clock as well", arguments: Party.allCases)
     func newWorker(party: Party) async throws {
         let redis = try await party.open()
         _ = try await redis.heartbeat(.begin(w2), lease: .seconds(60))
@@ -252,7 +252,7 @@ import Testing
         #expect(begun.held && begun.leases[w2].map { $0 <= begun.time.advanced(by: .seconds(60)) } == true)
     }
 
-    @Test("a step forward ends leases, typing and claims, and all begins anew", arguments: Party.allCases)
+    @Test("a step forward ends leases, typing and claims, and everything starts again", arguments: Party.allCases)
     func forward(party: Party) async throws {
         let redis = try await party.open()
         _ = try await redis.heartbeat(.begin(w1), lease: .seconds(60))
@@ -267,7 +267,7 @@ import Testing
         #expect(try await redis.write(Session("bb").says(.active, 1)).outcome == .written)
     }
 
-    @Test("a claim to sweep of before a step back holds nobody up", arguments: Party.allCases)
+    @Test("a claim to sweep from before a step back delays no worker", arguments: Party.allCases)
     func claim(party: Party) async throws {
         let redis = try await party.open()
         #expect(try await redis.record([Session("aa").name], of: w1, until: .never))

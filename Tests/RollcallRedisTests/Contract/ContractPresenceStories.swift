@@ -1,4 +1,4 @@
-// Decisions of sessions and what becomes of a user by them, told to a real Redis and to its twin.
+// Decisions of sessions and their effect on a user, with a real Redis and with its twin.
 
 import RedisTwin
 import RollcallCore
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: Party.allCases) func ofVeryManyGoneDevicesTheNewestCount(party: Party) async throws {
         let redis = try await party.open()
         let time = try await redis.time()
-        // Two went in each second; the one that was last of all went when a clock was ahead of what it is now.
+        // Two left in each second; the last of all left when a clock was ahead of what it is now.
         let gone = (0..<60).map { index in
             DeviceRecord(
                 state: nil, incarnation: w2, began: time, session: SessionID(random: "old"), sequence: 1,

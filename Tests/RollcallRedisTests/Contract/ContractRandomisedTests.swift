@@ -1,4 +1,4 @@
-// Whatever is asked of a real Redis and of its twin, in whatever order: both answer, publish and store the same.
+// Random calls in random order on a real Redis and on its twin: both answer, publish and store the same.
 
 import RedisTwin
 import RollcallModel
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Short and long lives of everything that expires.
+    /// Short and long times for everything that expires.
     private func settings(using random: inout SeededGenerator) -> TwinRedis.Settings {
         TwinRedis.Settings(
             retention: [.milliseconds(150), .seconds(60)].randomElement(using: &random)!,

@@ -1,4 +1,4 @@
-// Typing and members, told to a real Redis and to its twin.
+// Typing and members, with a real Redis and with its twin.
 
 import RedisTwin
 import RollcallModel

@@ -1,4 +1,4 @@
-// Leases, and how others take over what a dead worker left, told to a real Redis and to its twin.
+// Leases, and how other workers take over from a dead one, with a real Redis and with its twin.
 
 import RedisTwin
 import RollcallCore

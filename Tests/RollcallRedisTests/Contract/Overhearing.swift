@@ -1,4 +1,4 @@
-// What is published, as a worker hears it: on the channels of some topics, in the order of Redis.
+// What is published, as a worker receives it: on the channels of some topics, in Redis's order.
 
 import NIOCore
 import NIOPosix
@@ -7,11 +7,11 @@ import RollcallModel
 import RollcallRedis
 import TestSupport
 
-/// Hears all that is published about the people and places of the contract's tests.
+/// Receives everything that is published about the users and conversations of the contract tests.
 final class Overhearing: Sendable {
-    /// A channel of the listener's own: a message on it is behind all that was published before.
+    /// A separate channel of the listener: a message on it follows everything published before.
     static let mark = "mark"
-    /// Whatever a test publishes about must be among these.
+    /// Everything that tests publish must be about one of these.
     static let topics: [Topic] =
         [.typing(lounge), .members(lounge), .typing(kitchen), .members(kitchen), .presence(alice), .presence(bob)]
         + [w1, w2, w3].map { .worker($0) }
@@ -34,7 +34,7 @@ final class Overhearing: Sendable {
         try await subscriber.confirmed(channels.map(\.0))
     }
 
-    /// What came since this was last asked, up to the message `mark` on the channel of marks.
+    /// Returns what arrived since the last call, up to the message `mark` on the channel of marks.
     func heard(before mark: String) async throws -> [Published] {
         var heard: [Published] = []
         for await (topic, payload) in messages {
@@ -54,7 +54,7 @@ extension Published {
         var payload: String
     }
 
-    /// The part of a presence's payload that ``Presence`` does not have.
+    /// The part of a presence payload that ``Presence`` does not have.
     private struct Surroundings: JSONReadable {
         var devices: Int
         var at: Timestamp

@@ -1,12 +1,12 @@
-// Calls by chance, in a world small enough for them to meet: two users with two devices each, three workers, two
-// conversations; much of what is asked comes late, twice, out of order or on the edge of a millisecond.
+// Random calls in a world small enough for collisions: two users with two devices each, three workers, two
+// conversations. Many calls are late, repeated, out of order, or within the same millisecond.
 
 import RollcallCore
 import RollcallModel
 import TestSupport
 
 struct RandomCalls {
-    /// A session, and what is known of it from the answers.
+    /// A session, and what the answers have shown about it.
     private struct Attempt {
         let name: SessionName
         var incarnation = w1
@@ -30,7 +30,7 @@ struct RandomCalls {
         }
     }
 
-    /// The next call; `now` is about the moment at which it will be made.
+    /// The next call; `now` is approximately the time at which it will be made.
     mutating func next(at now: Timestamp) -> Call {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<30: .write(decision(at: now))
@@ -42,7 +42,7 @@ struct RandomCalls {
         }
     }
 
-    /// Takes note of what became of a call.
+    /// Records the result of a call.
     mutating func answered(_ call: Call, _ answer: Answer) {
         guard case .write(let write) = call, case .written(let written) = answer, written.outcome == .written,
             let index = attempts.firstIndex(where: { $0.name == write.name })
@@ -52,20 +52,20 @@ struct RandomCalls {
         attempts[index].incarnation = write.incarnation
     }
 
-    /// How long to let time pass before the next call; mostly not at all.
+    /// How long to wait before the next call; mostly not at all.
     mutating func pause() -> Duration {
         guard chance(6) else { return .zero }
         return .milliseconds(Int.random(in: 1...120, using: &random))
     }
 
-    /// By how much to set Redis's clock before the next call; mostly it stays.
+    /// How far to set Redis's clock before the next call; mostly not at all.
     mutating func step() -> Duration? {
         guard chance(5) else { return nil }
         return .milliseconds(pick([-3_600_000, -7000, -1500, -400, 300, 2000, 7000, 3_600_000]))
     }
 
-    /// A record as others left it: a version and a last-seen that may be ahead of the clock, and a device that went
-    /// just inside or just outside the time for which it counts.
+    /// A record left by other workers: its version and last-seen time may be ahead of the clock, and one device left
+    /// just within or just outside the time for which it counts.
     mutating func inheritance(of user: UserID, at now: Timestamp) -> PresenceRecord {
         let gone = DeviceRecord(
             state: nil, incarnation: w3, began: now.advanced(by: .seconds(-700)), session: SessionID(random: "old"),
@@ -83,7 +83,7 @@ extension RandomCalls {
     private mutating func decision(at now: Timestamp) -> DeviceWrite {
         let attempt = pick(attempts)
         let others = attempts.filter { $0.name.user == attempt.name.user && $0.name.device == attempt.name.device }
-        // An age that may put the hello into the very millisecond in which another session began.
+        // An age with which the hello may be in the same millisecond as the start of another session.
         let tie = pick(others).began.map { now.since($0) } ?? .zero
         let off = Duration.milliseconds(pick([0, 0, 0, -1, 1]))
         return DeviceWrite(
@@ -164,7 +164,7 @@ extension RandomCalls {
     }
 }
 
-// MARK: Chance
+// MARK: Randomness
 
 extension RandomCalls {
     mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: values.indices, using: &random)] }

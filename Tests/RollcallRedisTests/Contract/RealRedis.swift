@@ -5,7 +5,7 @@ import RollcallRedis
 import TestSupport
 import Testing
 
-/// The store on a `redis-server` of its own behind the contract's calls.
+/// The store on a private `redis-server`, behind the contract's calls.
 final class RealRedis: StoreContract {
     private let store: StoreUnderTest
     private let clock: SettableClock?
@@ -44,7 +44,7 @@ final class RealRedis: StoreContract {
         try await store.unrecord(names, of: incarnation)
     }
 
-    /// Redis picks at random; the twin's order makes it comparable.
+    /// Redis picks at random; sorting makes the result comparable with the twin's.
     func claimSweep(of dead: Incarnation, by claimant: Incarnation, limit: Int) async throws -> [SessionName]? {
         switch try await store.claim(of: dead, by: claimant, limit: limit) {
         case .held: nil
@@ -133,15 +133,15 @@ final class RealRedis: StoreContract {
         }
     }
 
-    /// What has expired by it is gone at once, as it is soon in any Redis.
+    /// Keys that have expired by the new clock are deleted at once, as happens soon in any Redis.
     func setClock(by step: Duration) async throws {
         try await dropExpired()
         try #require(clock).advance(by: step)
         try await dropExpired()
     }
 
-    /// Deletes every key that has expired by now. Redis does that at a time of its own choice, and after a step of the
-    /// clock a key that is left may be one that has not expired.
+    /// Deletes every key that has expired by now. Redis chooses the time of deletion itself, and after a step of the
+    /// clock, an expired key may be valid again.
     private func dropExpired() async throws {
         try await store.command("SCAN", "0", "COUNT", "1000000")
     }

@@ -1,24 +1,25 @@
-// The same calls to both parties, and an eye for every difference.
+// Makes the same calls to both parties and reports every difference.
 //
-// Redis mostly says when it did something; the twin then does the same in that millisecond. What Redis does not say is
-// when exactly a key expires: nothing is judged that takes long, or that happens within some milliseconds of an expiry.
+// Redis usually returns the time at which it executed a call; the twin then does the same with that time. It does not
+// return the exact expiry times of keys, so nothing is compared that takes long, or that happens within a few
+// milliseconds of an expiry.
 
 import RedisTwin
 import RollcallModel
 
-/// Two that should be one.
+/// A difference between the two.
 struct Difference: Error, CustomStringConvertible {
     var description: String
 }
 
 final class SideBySide {
-    /// How far apart an expiry may lie at the two, in milliseconds.
+    /// By how much expiry times may differ, in milliseconds.
     private static let slack: Int64 = 8
 
     private let redis: RealRedis
     private let twin: TwinUnderTest
     private var recent: [String] = []
-    /// How many calls and pictures of all keys were compared.
+    /// The number of calls and of dumps of all keys that were compared.
     private(set) var judged = 0
 
     init(_ settings: TwinRedis.Settings) async throws {
@@ -46,7 +47,8 @@ final class SideBySide {
         let after = try await redis.time().advanced(by: .zero - step)
         await twin.set(time: after)
         await twin.setClock(by: step)
-        // What expired meanwhile, by either clock, did so at one of the two before it was set, and at the other after.
+        // What expired meanwhile, by either clock, expired at one of the two before the clock was set, and at the other
+        // after it.
         guard isClear(from: before, to: after, of: deadlines) else { return try await beginAgain() }
         note("the clock is set by \(step)")
     }
@@ -57,7 +59,7 @@ final class SideBySide {
 
     /// Makes the call to both.
     ///
-    /// - Returns: the answer; `nil` if the moment was unclear, and both have begun again with nothing.
+    /// - Returns: the answer; `nil` if an expiry was too close, and both were reset.
     func play(_ call: Call) async throws -> Answer? {
         let deadlines = await twin.expiries + (call.looksAtLeases ? twin.leaseEnds : [])
         let before = try await clearMoment(deadlines)
@@ -76,7 +78,7 @@ final class SideBySide {
         return answer
     }
 
-    /// Compares all that is stored.
+    /// Compares everything stored.
     func compareKeys() async throws {
         let expiries = await twin.expiries
         let before = try await clearMoment(expiries)
@@ -134,7 +136,7 @@ final class SideBySide {
 }
 
 extension Published {
-    /// The script's `TIME`, where the message says it.
+    /// The script's `TIME`, if the message contains it.
     fileprivate var time: Timestamp? {
         switch self {
         case .typing(let change, _): change.at

@@ -1,11 +1,11 @@
-// One contract, kept by two: the store on a real Redis, and its twin in memory, on which whole workers are simulated.
-// Whatever a worker can ask and whatever anybody can see of the answer is here.
+// The contract of the store on a real Redis and of its twin in memory, which the simulation uses. It contains
+// everything that workers request, and everything visible in the answers.
 
 import RedisTwin
 import RollcallCore
 import RollcallModel
 
-/// What Rollcall asks of Redis.
+/// The operations that Rollcall needs of Redis.
 protocol StoreContract: Sendable {
     func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) async throws -> LeaseSnapshot
     func standing(of incarnation: Incarnation) async throws -> WorkerStanding
@@ -39,17 +39,17 @@ protocol StoreContract: Sendable {
     func removeMember(_ user: UserID, of conversation: ConversationID) async throws
     func deleteMembers(of conversation: ConversationID) async throws
 
-    /// What was published since this was last asked.
+    /// Returns what was published since the last call.
     func published() async throws -> [Published]
-    /// Everything that is stored, by the names of the keys.
+    /// Returns everything stored, by key.
     func keys() async throws -> [String: StoredKey]
     /// Redis `TIME`.
     func time() async throws -> Timestamp
-    /// Lets time pass.
+    /// Waits, or advances the time.
     func wait(until moment: Timestamp) async throws
-    /// Sets Redis's clock, by how much it says.
+    /// Sets Redis's clock forward or back.
     func setClock(by step: Duration) async throws
-    /// Stores a record as if it had been written before, without an expiry.
+    /// Stores a record as if it had been written earlier, without an expiry.
     func plant(_ record: PresenceRecord) async throws
     func flush() async throws
 }
@@ -61,12 +61,12 @@ struct StoredKey: Hashable {
     }
 
     var kind: Kind
-    /// The text of a string, the members of a set, or pairs such as `field=value`; in the order of their bytes.
+    /// The text of a string, the members of a set, or pairs such as `field=value`; in byte order.
     var content: [String]
     var expires: Timestamp?
 }
 
-/// Who is held to the contract.
+/// The implementations of the contract.
 enum Party: CaseIterable {
     case redis, twin
 
@@ -79,7 +79,7 @@ enum Party: CaseIterable {
 }
 
 extension TwinRedis.Settings {
-    /// Typing lasts longer than any test, however busy the machine.
+    /// Typing lasts longer than any test, even on a busy machine.
     static let patient = TwinRedis.Settings(typingExpiry: .seconds(60))
 }
 

@@ -2,8 +2,8 @@ import RollcallModel
 import RollcallRedis
 
 extension StoreUnderTest {
-    /// All keys, read in one step: name, type, when it expires and content of each. Time goes on while a script runs, so
-    /// that what is left of a key's time says that only roughly.
+    /// Reads all keys in one step: name, type, expiry and content. Time passes while a script runs, so the expiry is
+    /// approximate.
     private static let dump = """
         local read = {
           string = function(key) return { redis.call('GET', key) } end,
@@ -19,8 +19,8 @@ extension StoreUnderTest {
         return dump
         """
 
-    /// Everything that is stored. Of what a worker says of itself only the beat is kept, as all else is for people,
-    /// and of a claim to sweep only whose it is.
+    /// Returns everything stored. Of a worker's hash only the last heartbeat is kept, since the rest is for people, and
+    /// of a claim to sweep only the worker.
     func keys() async throws -> [String: StoredKey] {
         let dump = try await command("EVAL", Self.dump, "0").array ?? []
         var keys: [String: StoredKey] = [:]
@@ -36,7 +36,7 @@ extension StoreUnderTest {
 
     private static func content(of key: String, _ kind: StoredKey.Kind, _ values: [String]) -> [String] {
         switch kind {
-        // When exactly a claim was made Redis does not say.
+        // Redis does not return the exact time of a claim.
         case .string where key.hasSuffix(":sweeper"): values.map { String($0.prefix { $0 != " " }) }
         case .string, .set: values.sorted()
         case .hash, .zset:

@@ -3,7 +3,7 @@ import RollcallModel
 import RollcallRedis
 
 extension TwinRedis {
-    /// What a real Redis would hold in the twin's place.
+    /// Returns what a real Redis would hold.
     func keys(_ names: KeyNames) -> [String: StoredKey] {
         var keys: [String: StoredKey] = [:]
         for (user, record) in presences {
@@ -56,7 +56,7 @@ extension TwinRedis {
 }
 
 extension PresenceRecord {
-    /// The fields of the hash, as a script leaves them.
+    /// The fields of the hash, as scripts write it.
     fileprivate var fields: [String] {
         var fields = ["status=\(asWritten.status.rawValue)", "version=\(version)"]
         fields += devices.map { "device:\($0)=\($1)" }

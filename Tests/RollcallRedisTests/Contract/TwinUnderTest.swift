@@ -5,7 +5,7 @@ import RollcallRedis
 
 @testable import struct RedisTwin.TwinRedis
 
-/// The twin behind the contract's calls. Its time stands still unless a test moves it.
+/// The twin behind the contract's calls. Its time changes only when a test sets it.
 actor TwinUnderTest: StoreContract {
     private var twin: TwinRedis
 
@@ -107,12 +107,12 @@ actor TwinUnderTest: StoreContract {
 
     func flush() { twin.flush() }
 
-    /// Sets the clock to the moment at which a real Redis did something.
+    /// Sets the clock to the time at which a real Redis executed something.
     func set(time: Timestamp) { twin.time = time }
 
-    /// The moments at which keys expire.
+    /// The times at which keys expire.
     var expiries: [Timestamp] { keys().values.compactMap(\.expires) }
 
-    /// The moments at which leases end.
+    /// The times at which leases end.
     var leaseEnds: [Timestamp] { Array(twin.leases.values) }
 }

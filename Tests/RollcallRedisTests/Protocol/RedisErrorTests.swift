@@ -1,19 +1,19 @@
 import RollcallRedis
 import Testing
 
-@Suite("What an error of Redis means")
+@Suite("The meaning of Redis errors")
 struct RedisErrorTests {
     @Test(
-        "Redis refuses writes and answers reads",
+        "Redis refuses writes but answers reads",
         arguments: ["MISCONF", "NOREPLICAS", "OOM", "READONLY"])
     func refusesWrites(kind: String) {
         let error = RedisError(.server(kind: kind), "")
         #expect(error.refusesWrites && error.hadNoEffect)
     }
 
-    /// A worker of a cluster that was down went on reading, and said that Redis refused writes.
+    /// Regression: a worker of a cluster that was down continued to read, and reported that Redis refused writes.
     @Test(
-        "what refuses reads as well does not count as refused writes, and had no effect",
+        "errors that also refuse reads do not count as refused writes, and had no effect",
         arguments: ["CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED"])
     func refusesAll(kind: String) {
         let error = RedisError(.server(kind: kind), "")

@@ -178,7 +178,7 @@ import Testing
 }
 
 extension RedisValue {
-    /// Any value, of arrays nested `depth` deep at most.
+    /// A random value with arrays nested at most `depth` deep.
     fileprivate static func random(depth: Int, using random: inout SeededGenerator) -> RedisValue {
         switch Int.random(in: 0...(depth > 0 ? 7 : 4), using: &random) {
         case 0: .status(word(using: &random))

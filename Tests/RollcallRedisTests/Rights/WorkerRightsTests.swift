@@ -1,4 +1,4 @@
-// What a worker may do in Redis: that the file for operators, the list in the code and what the scripts do are one.
+// A worker's permissions in Redis: the ACL file for operators, the list in the code and the scripts must agree.
 
 import Foundation
 import NIOCore
@@ -9,7 +9,7 @@ import Testing
 
 @testable import RollcallRedis
 
-@Suite("A worker's rights", .timeLimit(.minutes(1)))
+@Suite("A worker's permissions", .timeLimit(.minutes(1)))
 struct WorkerRightsTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
@@ -24,7 +24,7 @@ struct WorkerRightsTests {
         ).get()
     }
 
-    @Test("the files in Config give them, in one line and without a password")
+    @Test("the files in Config grant them, in one line and without a password")
     func files() throws {
         for (name, isOfCluster) in [("redis.acl", false), ("redis-cluster.acl", true)] {
             let file = try String(contentsOf: Self.package.appending(path: "Config/\(name)"), encoding: .utf8)
@@ -32,21 +32,21 @@ struct WorkerRightsTests {
         }
     }
 
-    @Test("every command in a script is among them")
+    @Test("they include every command in a script")
     func scripts() throws {
         let rights = Set(WorkerRights(names: KeyNames()).all)
         for script in Script.all {
             for call in script.source.matches(of: #/redis\.p?call\(\s*'([A-Z]+)'/#) {
                 #expect(rights.contains(.command(call.output.1.lowercased())), "\(script.name) calls \(call.output.1)")
             }
-            // Whatever is called by another way than a literal name, this test would not see.
+            // This test would miss commands that are not called with a literal name.
             #expect(
                 script.source.matches(of: #/redis\.p?call/#).count
                     == script.source.matches(of: #/redis\.p?call\(\s*'/#).count)
         }
     }
 
-    @Test("nothing is missing with them, nor where everything is allowed; and the check does nothing")
+    @Test("none is missing with them, nor if everything is permitted; and the check changes nothing")
     func complete() async throws {
         let redis = try await RedisServer()
         #expect(try await missing(redis) == [])
@@ -54,24 +54,24 @@ struct WorkerRightsTests {
         #expect(try await redis.cli("DBSIZE") == "0")
     }
 
-    @Test("each right that is taken away is named, and no other")
+    @Test("each permission that is removed is named, and no other")
     func each() async throws {
         let redis = try await RedisServer()
         let all = WorkerRights(names: KeyNames()).all
-        // What is asked of a server that sentinels name is asked before this check, and of no other.
+        // Commands for a primary found through sentinels are used before this check, and for no other server.
         for right in all where right != .command("role") {
             var user = ["ACL", "SETUSER", "lacks", "reset", "on", ">pw", "resetchannels"]
             user += all.filter { $0 != right }.map(\.description)
             #expect(try await redis.cli(user) == "OK")
             let found = try await missing(redis, "redis://lacks:pw@127.0.0.1:\(redis.port)")
-            // Without the one nothing can be asked, so that the other is not known to be there.
+            // Without MULTI, nothing can be asked, so the check cannot know whether DISCARD is permitted.
             let expected: [RedisRight] = right == .command("multi") ? [right, .command("discard")] : [right]
             #expect(found == expected, "without \(right)")
         }
     }
 
-    /// Such a Redis passed, and every write failed.
-    @Test("commands that were renamed are named, and that it takes no writes is told as it tells it")
+    /// Regression: such a Redis passed, and every write failed.
+    @Test("renamed commands are named, and a server that refuses writes is reported as such")
     func otherThanRights() async throws {
         let renamed = try await RedisServer(options: [
             "--rename-command", "evalsha", "", "--rename-command", "hset", "hidden",
@@ -84,7 +84,7 @@ struct WorkerRightsTests {
         #expect(try await shortfall(bare, bare.openURL).commands == ["MULTI"])
     }
 
-    @Test("who may not even ask in a transaction is asked for the right to run scripts")
+    @Test("a user who may not use transactions is reported to need the permission to run scripts")
     func looksOnly() async throws {
         let redis = try await RedisServer()
         try await redis.cli("ACL", "SETUSER", "looks", "on", ">pw", "~*", "+info")
@@ -93,7 +93,7 @@ struct WorkerRightsTests {
                 == [.command("multi"), .command("discard"), .command("evalsha")])
     }
 
-    @Test("a prefix stands before every pattern, and means itself", arguments: ["chat:", "a*b?[c]\\d:"])
+    @Test("a prefix precedes every pattern, and is literal", arguments: ["chat:", "a*b?[c]\\d:"])
     func prefix(prefix: String) async throws {
         let redis = try await RedisServer()
         let rights = WorkerRights(names: KeyNames(prefix: prefix))
@@ -107,7 +107,7 @@ struct WorkerRightsTests {
             try await missing(redis, url, prefix: prefix.replacing("*", with: "xx")).isEmpty == !prefix.contains("*"))
     }
 
-    @Test("a user who may not even log in is told from one who lacks rights")
+    @Test("a user who cannot log in is distinguished from one who lacks permissions")
     func refused() async throws {
         let redis = try await RedisServer()
         let check = RightsCheck.shortfall(
@@ -116,7 +116,7 @@ struct WorkerRightsTests {
         await #expect { try await check.get() } throws: { ($0 as? RedisError)?.code == .authentication }
     }
 
-    @Test("the user of the file can do nothing else")
+    @Test("the user of the file has no other permissions")
     func least() async throws {
         let redis = try await RedisServer()
         let commands = try await Commands(url: redis.url)

@@ -1,4 +1,4 @@
-// The people of these stories, and short ways to say what their devices do.
+// The users of these tests, and short ways to write what their devices do.
 
 import RollcallModel
 import RollcallRedis
@@ -20,7 +20,7 @@ private func name<Kind>(_ text: String) -> Identifier<Kind> {
     return name
 }
 
-/// A session of one of Alice's devices, whose decisions a test writes one after the other.
+/// A session of one of Alice's devices, whose decisions a test writes one after another.
 struct Session: Sendable {
     var user = alice
     var device = phone
@@ -98,7 +98,7 @@ extension StoreUnderTest {
         try await call { $0.setMembers(members, of: room, reply: $1) }
     }
 
-    /// Milliseconds until the key expires; -1 if it does not, -2 if it is not there.
+    /// Milliseconds until the key expires; -1 if it does not, -2 if it does not exist.
     func timeToLive(_ key: String) async throws -> Int64 {
         try await command("PTTL", key).integer ?? 0
     }

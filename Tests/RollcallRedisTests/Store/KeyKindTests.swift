@@ -15,7 +15,7 @@ struct KeyKindTests {
         ]
     }
 
-    @Test("every name is known by its kind", arguments: ["", "chat:", "a*b:"])
+    @Test("every key name is recognised by its kind", arguments: ["", "chat:", "a*b:"])
     func known(prefix: String) throws {
         let names = try Self.names(prefix)
         for (name, kind) in names { #expect(KeyNames(prefix: prefix).kind(of: name) == kind, "\(name)") }
@@ -23,7 +23,7 @@ struct KeyKindTests {
     }
 
     @Test(
-        "what only looks like one is none",
+        "similar names are not recognised",
         arguments: [
             "", "presence:", "presence:{}", "presence:alice", "presence:{a}:b", "typing:{c}x", "typing:{c}:",
             "{workers",

@@ -1,4 +1,4 @@
-// What a third party hears: everything that is published, byte for byte, as redis-cli prints it.
+// What a third party receives: everything that is published, byte for byte, as redis-cli prints it.
 
 import TestSupport
 import Testing
@@ -14,7 +14,7 @@ final class RawSubscriber: Sendable {
     private let process: ChildProcess
     private let store: StoreUnderTest
 
-    /// Listens to all channels of the store's Redis from now on.
+    /// Subscribes to all channels of the store's Redis.
     init(to store: StoreUnderTest) async throws {
         let process = try ChildProcess(["redis-cli", "-p", "\(store.redis.port)", "PSUBSCRIBE", "*"])
         self.process = process
@@ -26,9 +26,9 @@ final class RawSubscriber: Sendable {
         process.kill()
     }
 
-    /// All that was published until this call.
+    /// Returns everything published until this call.
     func heard() async throws -> [Message] {
-        // A mark of this call's own: that of an earlier call may be the last that has come yet.
+        // A new mark for each call, since the last line so far may be the mark of an earlier call.
         let mark = String(UInt64.random(in: 0 ... .max))
         try await store.command("PUBLISH", "end", mark)
         try await eventually("all messages have come") { self.process.output.hasSuffix("end\n\(mark)\n") }
@@ -39,12 +39,12 @@ final class RawSubscriber: Sendable {
         return messages.filter { $0.channel != "end" }
     }
 
-    /// As ``heard()``, on one channel: the payloads.
+    /// The same as ``heard()`` for one channel: the payloads.
     func heard(on channel: String) async throws -> [String] {
         try await heard().filter { $0.channel == channel }.map(\.payload)
     }
 
-    /// As ``heard(on:)``, where so many are expected that a test can rely on their number.
+    /// The same as ``heard(on:)``; requires this number of messages.
     func heard(_ count: Int, on channel: String) async throws -> [String] {
         let payloads = try await heard(on: channel)
         try #require(payloads.count == count, "\(payloads)")

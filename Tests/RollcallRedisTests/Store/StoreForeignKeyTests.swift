@@ -1,4 +1,5 @@
-// Other software may keep keys of other types under names of ours. They are left alone, and hold up nobody.
+// Other software may use Rollcall's key names with other types. These keys are not changed, and cause no failure for
+// others.
 
 import RollcallModel
 import RollcallRedis

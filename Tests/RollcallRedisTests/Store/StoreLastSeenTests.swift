@@ -1,4 +1,4 @@
-// When somebody was last really there: at a device that was active or idle, until its connection was lost.
+// The time at which a user was last present: with a device that was active or idle, until its connection was lost.
 
 import RollcallModel
 import RollcallRedis
@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct StoreLastSeenTests {
     private let longAgo = Timestamp(milliseconds: 1000)
 
-    /// A record as of an hour ago, so that what a write makes of it can be told from the time of the write.
+    /// A record of one hour ago, so that changes by a write differ from the time of the write.
     private func store(planted record: String, lastSeen: Timestamp? = nil) async throws -> StoreUnderTest {
         let store = try await StoreUnderTest()
         try await store.plant(record)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await lastSeen(store) == lost)
     }
 
-    /// What it said while Redis was away never came; in the record it is in the background still.
+    /// What the device sent while Redis was away was never written; in the record, it is still in the background.
     @Test func aRemovalTellsOfSomebodyWhomTheRecordDoesNotKnow() async throws {
         let store = try await store(planted: "background w1.aaaa 1000-aa 1 1000 0", lastSeen: longAgo)
         let last = try await store.now().advanced(by: .seconds(-30))

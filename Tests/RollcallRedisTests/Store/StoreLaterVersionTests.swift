@@ -1,5 +1,5 @@
-// A later version's worker beside this one: its device has a state that this version does not know. The device is
-// there, says nothing of its person, and keeps its place in the order of sessions.
+// A worker of a later version next to this one: its device has a state that this version does not know. The device
+// counts as connected, does not affect the status, and keeps its place in the order of sessions.
 
 import RollcallModel
 import RollcallRedis

@@ -1,4 +1,4 @@
-// Leases: how an incarnation begins, goes on and ends, and how it is forgotten.
+// Leases: how an incarnation begins, is renewed, ends and is deleted.
 
 import RollcallModel
 import RollcallRedis
@@ -27,7 +27,7 @@ import Testing
         #expect(second.leases[w2] == second.time.advanced(by: .seconds(9)))
     }
 
-    /// Somebody else's member of the set, or one whose hash was evicted.
+    /// A member of the set that belongs to other software, or one whose hash was evicted.
     @Test func aLongLeaseWithoutABeatMovesNoLease() async throws {
         let store = try await StoreUnderTest()
         let first = try await store.beat(.begin, w1, lease: .seconds(5))

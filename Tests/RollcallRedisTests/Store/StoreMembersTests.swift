@@ -1,4 +1,4 @@
-// Who is a member changes: what is stored, whose typing ends with it, and what others hear.
+// Changes of members: what is stored, whose typing ends, and what is published.
 
 import RollcallModel
 import RollcallRedis
@@ -20,7 +20,7 @@ import Testing
         try await store.call { $0.deleteMembers(of: lounge, reply: $1) }
     }
 
-    /// Who stopped typing, as published.
+    /// The users whose stops were published.
     private func stopped(_ subscriber: RawSubscriber) async throws -> [String] {
         try await subscriber.heard(on: typing).map { try decoded(TypingChange.self, $0) }
             .filter { !$0.typing }.map(\.user.text)

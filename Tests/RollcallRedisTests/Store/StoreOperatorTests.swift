@@ -1,4 +1,4 @@
-// What operators ask of Redis, and do to a user there.
+// What operators request of Redis, and their actions on a user.
 
 import RollcallModel
 import RollcallRedis
@@ -100,7 +100,7 @@ import Testing
         #expect(try await report(store).storedStatus == nil)
     }
 
-    /// The revocation was erased too, and a worker that came back from being cut off brought the user with it.
+    /// Regression: the revocation was erased too, and a worker that had been cut off wrote the user again.
     @Test func aSessionOfBeforeDoesNotBringAnErasedUserBack() async throws {
         let store = try await StoreUnderTest()
         var write = Session("aa").says(.active, 1)

@@ -98,8 +98,8 @@ import Testing
 
     @Test func ofTwoSessionsThatBeganInOneMillisecondTheSecondStays() async throws {
         let store = try await StoreUnderTest()
-        // An age that puts the hello of the second before that of the first by Redis's clock cannot be had on
-        // purpose; so the first is planted at the very moment that the second will compute.
+        // A test cannot choose an age that puts the second hello before the first by Redis's clock. So the first is
+        // written with exactly the time that the second will compute.
         var outcome: DeviceWritten?
         for _ in 0..<200 where outcome == nil {
             let guess = try await store.now()

@@ -1,5 +1,5 @@
-// Reads of many: what one of them comes to changes nothing for the others, and whose worker is known to live is counted
-// and not listed.
+// Reads of several users: an error in one does not affect the others, and devices of workers known to be alive are
+// counted instead of listed.
 
 import RollcallModel
 import RollcallRedis
@@ -35,8 +35,8 @@ import Testing
         #expect(own.living == .away && Array(own.devices.keys) == [tablet])
     }
 
-    /// Records as workers write them, as later versions might, and as nobody does: they come to the same however they
-    /// are read.
+    /// Records of this version, of later versions and invalid ones: the result must be the same with either kind of
+    /// read.
     @Test func aRecordComesToTheSameWhetherItsDevicesAreCountedOrListed() async throws {
         let store = try await StoreUnderTest()
         let states = ["active", "idle", "background", "gone", "driving", ""]

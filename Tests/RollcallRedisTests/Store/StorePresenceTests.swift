@@ -1,4 +1,4 @@
-// What the user's record says after a device's decision, and what is published of it.
+// A user's record after a device's decision, and what is published about it.
 
 import RollcallModel
 import RollcallRedis
@@ -208,7 +208,7 @@ import Testing
         #expect(snapshot.records.isEmpty)
     }
 
-    /// Were it answered for each of its commands, the promise behind ``StoreUnderTest/call(_:)`` would trap.
+    /// If it were answered for each of its commands, the promise in ``StoreUnderTest/call(_:)`` would trap.
     @Test func aReadWithoutRedisFailsOnce() async throws {
         let store = try await StoreUnderTest()
         store.redis.process.kill()

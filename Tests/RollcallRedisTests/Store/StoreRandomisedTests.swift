@@ -1,12 +1,12 @@
-// Decisions of many sessions arrive in any order, some twice: what stands at the end, and at every step, is a function
-// of the decisions alone.
+// Decisions of many sessions arrive in random order, some of them twice: the stored state, at every step, depends only
+// on the decisions.
 
 import RollcallModel
 import RollcallRedis
 import TestSupport
 import Testing
 
-/// The rules again, as simply as they can be said: of a device's decisions the largest (MS, SEQ) stands.
+/// A simple model of the rules: of a device's decisions, the one with the largest (MS, SEQ) is stored.
 private struct Model {
     struct Decision: Hashable {
         var device: DeviceID

@@ -1,4 +1,4 @@
-// A conversation as one read finds it, and the members that servers give it.
+// A conversation in one read, and the members that servers set.
 
 import RollcallModel
 import RollcallRedis

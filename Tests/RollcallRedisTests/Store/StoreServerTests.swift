@@ -1,15 +1,15 @@
-// The scripts on servers that are less willing: one that is full, and one that belongs to a cluster.
+// The scripts on a server that is full, and on one that belongs to a cluster.
 
 import RollcallModel
 import RollcallRedis
 import TestSupport
 import Testing
 
-/// What must be possible when Redis takes nothing more.
+/// What must be possible while Redis is full.
 enum Deed: CaseIterable {
     case begin, renew, end, note, strike, write, remove, stop, stopOneOfTwo, claim, sweep, forget
 
-    /// What was there before Redis was full.
+    /// Writes what must exist before Redis is full.
     func prepare(_ store: StoreUnderTest) async throws {
         switch self {
         case .begin, .note, .write, .forget:
@@ -48,7 +48,7 @@ enum Deed: CaseIterable {
 @Suite(.serialized) struct StoreServerTests {
     private let sessions = [Session("aa").name]
 
-    /// Makes Redis refuse whatever may grow.
+    /// Makes Redis refuse everything that needs memory.
     private func fill(_ store: StoreUnderTest) async throws {
         try await store.command("CONFIG", "SET", "maxmemory-policy", "noeviction")
         try await store.command("CONFIG", "SET", "maxmemory", "1")
@@ -79,7 +79,7 @@ enum Deed: CaseIterable {
         #expect(try await store.room(user: alice).isMember == false)
     }
 
-    /// A node that owns all slots refuses a script whose keys lie in two of them, as any cluster does.
+    /// A node that owns all slots refuses a script whose keys are in two of them, as in any cluster.
     @Test func theKeysOfEachScriptLieInOneSlot() async throws {
         let store = try await StoreUnderTest(
             options: ["--cluster-enabled", "yes", "--cluster-port", "\(try freePort())"])

@@ -1,4 +1,4 @@
-// What a dead incarnation left is taken over: claimed in batches, looked at again one by one, taken offline.
+// Sweeping what a dead incarnation left: claimed in batches, checked again one by one, taken offline.
 
 import RollcallModel
 import RollcallRedis

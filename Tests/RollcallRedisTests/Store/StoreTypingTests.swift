@@ -1,4 +1,4 @@
-// Typing signals and stops: who types, until when, and what third parties hear of it.
+// Typing signals and stops: who types, until when, and what is published.
 
 import RollcallModel
 import RollcallRedis

@@ -1,4 +1,4 @@
-// A store on a real Redis of its own, called from tests as if it were asynchronous.
+// A store on a private Redis, with asynchronous calls for tests.
 
 import Logging
 import NIOCore
@@ -11,7 +11,7 @@ final class StoreUnderTest: Sendable {
     let redis: RedisServer
     private let loop: any EventLoop
     private let connection: NIOLoopBound<CommandConnection>
-    /// For what a worker may not do.
+    /// A connection for commands that a worker may not use.
     private let open: NIOLoopBound<CommandConnection>
     private let store: NIOLoopBound<Store>
 
@@ -58,7 +58,7 @@ final class StoreUnderTest: Sendable {
         return try await promise.futureResult.get()
     }
 
-    /// Sends a command past the store.
+    /// Sends a command that bypasses the store.
     @discardableResult
     func command(_ name: String, _ arguments: String...) async throws -> RedisValue {
         try await command(name, arguments: arguments)
@@ -81,7 +81,7 @@ final class StoreUnderTest: Sendable {
         return Timestamp(milliseconds: (parts[0].integer ?? 0) * 1000 + (parts[1].integer ?? 0) / 1000)
     }
 
-    /// A hash as it stands in Redis.
+    /// Reads a hash from Redis.
     func hash(_ key: String) async throws -> [String: String] {
         let parts = try await command("HGETALL", key).array ?? []
         return Dictionary(
@@ -92,7 +92,7 @@ final class StoreUnderTest: Sendable {
 }
 
 extension Store.Settings {
-    /// Typing lasts longer than any test, however busy the machine.
+    /// Typing lasts longer than any test, even on a busy machine.
     static let patient = Store.Settings(typingExpiry: .seconds(60))
 }
 

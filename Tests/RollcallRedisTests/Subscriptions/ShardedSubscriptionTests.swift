@@ -1,4 +1,4 @@
-// Channels that lie in slots: a node may refuse one, and end it by itself.
+// Channels of a cluster's slots: a node may refuse one, or end it at any time.
 
 import NIOCore
 import RollcallModel
@@ -99,6 +99,6 @@ import Testing
 }
 
 extension SubscriptionTable<String> {
-    /// Wants a channel that is about itself.
+    /// Subscribes to a channel, with its name as the subject.
     fileprivate mutating func subscribe(_ channel: String) { _ = subscribe(channel, as: channel) }
 }

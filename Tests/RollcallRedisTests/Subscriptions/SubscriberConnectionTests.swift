@@ -89,7 +89,7 @@ import Testing
             }
             if round % 10 == 5 { try await redis.cli("CLIENT", "KILL", "TYPE", "pubsub") }
         }
-        // Each channel's last word.
+        // Each channel's last change.
         try await subscriber.use { connection in
             for number in 0..<50 {
                 if number < 25 { connection.subscribe("c\(number)") } else { connection.unsubscribe("c\(number)") }
@@ -121,7 +121,7 @@ import Testing
         for step in 0..<3 {
             if step == 1 { try await subscriber.subscribe("c") }
             if step == 2 { try await subscriber.use { $0.unsubscribe("c") } }
-            // Longer than a connection lives without a sign of life.
+            // Longer than a connection may be silent.
             let pings = try await self.pings(redis)
             try await eventually("as many pings") { try await self.pings(redis) > pings + 16 }
         }

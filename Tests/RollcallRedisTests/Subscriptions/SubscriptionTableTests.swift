@@ -128,7 +128,7 @@ import Testing
     }
 }
 
-/// The table, a Redis that answers some time later, and what should come of it.
+/// The table, a Redis that answers with a delay, and the expected result.
 private struct Model {
     var table = SubscriptionTable<String>()
     var wanted: Set<String> = []
@@ -167,7 +167,7 @@ private struct Model {
         }
     }
 
-    /// Redis acts when it reads, so the state that a confirmation speaks of is that of all earlier questions.
+    /// Redis executes requests in order, so a confirmation reflects all earlier requests.
     private mutating func answer() {
         guard !unanswered.isEmpty else { return }
         let (channel, isSubscription) = unanswered.removeFirst()
@@ -181,7 +181,7 @@ private struct Model {
 }
 
 extension SubscriptionTable<String> {
-    /// Wants a channel that is about itself.
+    /// Subscribes to a channel, with its name as the subject.
     @discardableResult
     fileprivate mutating func subscribe(_ channel: String) -> Bool { subscribe(channel, as: channel) }
 }

@@ -1,4 +1,4 @@
-// Both kinds of connection to a cluster, on one loop, driven from a test's task.
+// Both kinds of connection to a cluster, on one loop, used from a test's task.
 
 import NIOCore
 import RollcallModel
@@ -7,9 +7,9 @@ import TestSupport
 
 @testable import RollcallRedis
 
-/// What a shard of a worker has of a cluster.
+/// A shard's connections to a cluster.
 final class ClusterParty: Sendable {
-    /// What was told, in order: `connected`, `lost`, `unreachable`, `+channel`, `-channel`, `channel: payload`.
+    /// The events so far, in order: `connected`, `lost`, `unreachable`, `+channel`, `-channel`, `channel: payload`.
     var events: [String] { log.withLock { $0 } }
     private let log = Mutex<[String]>([])
     private let eventLoop: any EventLoop
@@ -51,7 +51,7 @@ final class ClusterParty: Sendable {
         try await eventLoop.submit { try body(self.parts.value.commands, self.parts.value.subscriber) }.get()
     }
 
-    /// Sends a command that begins with its key.
+    /// Sends a command whose first argument is its key.
     func send(_ name: String, _ arguments: String...) async throws -> RedisValue {
         let promise = eventLoop.makePromise(of: RedisValue.self)
         try await use { commands, _ in
@@ -62,7 +62,7 @@ final class ClusterParty: Sendable {
         return try await promise.futureResult.get()
     }
 
-    /// Publishes, and waits for how many heard it.
+    /// Publishes a message, and returns the number of receivers.
     func publish(_ payload: String, on channel: String) async throws -> Int64? {
         let promise = eventLoop.makePromise(of: RedisValue.self)
         try await use { commands, _ in
@@ -82,7 +82,7 @@ final class ClusterParty: Sendable {
         return try await promise.futureResult.get()
     }
 
-    /// Wants channels and waits until all are confirmed.
+    /// Subscribes to channels and waits until all are confirmed.
     func subscribe(_ channels: [String]) async throws {
         try await use { _, subscriber in
             for channel in channels { subscriber.subscribe(channel, as: .worker(Incarnation(name: channel))) }
@@ -109,7 +109,7 @@ final class ClusterParty: Sendable {
 }
 
 extension Topic {
-    /// The channel that was wanted so.
+    /// The channel of this subscription.
     fileprivate var channel: String {
         guard case .worker(let incarnation) = self else { return "\(self)" }
         return incarnation.name

@@ -1,4 +1,4 @@
-// A command connection on its loop, driven from a test's task.
+// A command connection on its loop, used from a test's task.
 
 import Logging
 import NIOCore
@@ -8,13 +8,13 @@ import Synchronization
 import TestSupport
 
 extension ConnectionSettings {
-    /// A connection that finds out quickly.
+    /// A connection that detects failures quickly.
     static let hasty = ConnectionSettings(pingEvery: .milliseconds(100), deadAfter: .milliseconds(400))
 
-    /// A connection that lives without a sign of life for longer than a slow machine takes to give one.
+    /// A connection that tolerates a longer silence than occurs on a slow machine.
     static let patient = ConnectionSettings(pingEvery: .milliseconds(100), deadAfter: .milliseconds(1500))
 
-    /// A connection on which nothing is said but what a test says; on a slow machine its pings would be counted, too.
+    /// A connection on which only the test sends; on a slow machine, its pings would be counted, too.
     static func still(maximumWaiting: Int = 65_536) -> ConnectionSettings {
         ConnectionSettings(pingEvery: .seconds(60), deadAfter: .seconds(120), maximumWaiting: maximumWaiting)
     }
@@ -23,15 +23,14 @@ extension ConnectionSettings {
 let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
 final class Commands: Sendable {
-    /// What the connection told its owner: `connected`, or the code of an error.
+    /// The events reported to the owner: `connected`, or the code of an error.
     var events: [String] { log.withLock { $0 } }
     private let log = Mutex<[String]>([])
     let eventLoop: any EventLoop
-    /// Kept running for as long as this lives.
+    /// Kept running for as long as this value exists.
     private let redis: RedisServer?
     private let bound: NIOLoopBoundBox<CommandConnection?>
 
-    /// Any loop.
     static var loop: any EventLoop { MultiThreadedEventLoopGroup.singleton.next() }
 
     init(
@@ -53,12 +52,12 @@ final class Commands: Sendable {
         }.get()
     }
 
-    /// Waits for the connection to be there.
+    /// Waits until the connection is open.
     func connected() async throws {
         try await eventually("connected") { try await use { $0.isConnected } }
     }
 
-    /// Does something with the connection, on its loop.
+    /// Uses the connection on its loop.
     func use<Result: Sendable>(_ body: @escaping @Sendable (CommandConnection) throws -> Result) async throws -> Result
     {
         try await eventLoop.submit { try body(self.bound.value!) }.get()
@@ -69,14 +68,14 @@ final class Commands: Sendable {
         try await replies([command])[0].get()
     }
 
-    /// Sends commands in one turn of the loop and waits for all replies, in the order in which they came.
+    /// Sends commands in one turn of the loop and waits for all replies, in order of arrival.
     func replies(_ commands: [RedisCommand]) async throws -> [Result<RedisValue, RedisError>] {
         try await collect(commands.count) { connection, reply in
             for command in commands { connection.send(command, reply: reply) }
         }
     }
 
-    /// Runs `body` on the loop and waits until it has been given `count` replies.
+    /// Runs `body` on the loop and waits for `count` replies.
     func collect(
         _ count: Int,
         _ body: @escaping @Sendable (CommandConnection, @escaping (Result<RedisValue, RedisError>) -> Void) -> Void
@@ -96,14 +95,14 @@ final class Commands: Sendable {
         try await eventLoop.flatSubmit { self.bound.value!.close() }.get()
     }
 
-    /// Lets go of the connection without closing it.
+    /// Releases the connection without closing it.
     func forget() async throws {
         try await eventLoop.submit { self.bound.value = nil }.get()
     }
 }
 
 extension RedisDeployment {
-    /// The server, where it is one alone.
+    /// The server, if there is only one.
     var location: RedisLocation {
         guard case .server(let address) = topology else { preconditionFailure("more than a server is no location") }
         return location(at: address)

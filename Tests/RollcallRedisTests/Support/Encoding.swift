@@ -19,7 +19,7 @@ extension RedisValue {
 }
 
 extension ReplyReader {
-    /// Feeds text and collects what it completes.
+    /// Feeds text, and returns the completed replies.
     func read(_ text: String) -> (replies: [Decoder.Reply], error: RedisError?) {
         var replies: [Decoder.Reply] = []
         let error = feed(ByteBuffer(string: text)) {

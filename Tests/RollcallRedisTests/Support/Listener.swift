@@ -1,4 +1,4 @@
-// A server that is no Redis: it accepts, and says what it is told to say, or nothing.
+// A server that is not Redis: it accepts connections, and sends what the test says, or nothing.
 
 import NIOCore
 import NIOPosix
@@ -16,8 +16,8 @@ final class Listener: Sendable {
     }
 
     /// - Parameters:
-    ///   - answer: what to say whenever bytes come in; `nil` says nothing.
-    ///   - pause: says it once for each command instead, one after the other, after a pause each.
+    ///   - answer: what to send whenever bytes arrive; `nil` sends nothing.
+    ///   - pause: sends the answer once for each command instead, each after a pause.
     init(answer: String? = nil, pause: TimeAmount? = nil) async throws {
         let (accepted, ended) = (Counter(), Counter())
         (self.accepted, self.ended) = (accepted, ended)
@@ -34,10 +34,10 @@ final class Listener: Sendable {
             .bind(host: "127.0.0.1", port: 0).get()
     }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     var acceptedCount: Int { accepted.value.load(ordering: .relaxed) }
 
-    /// How many of them there are now.
+    /// The number of open connections.
     var openCount: Int { acceptedCount - ended.value.load(ordering: .relaxed) }
 
     var url: String { "redis://127.0.0.1:\(channel.localAddress!.port!)" }

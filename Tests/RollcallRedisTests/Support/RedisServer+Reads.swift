@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension RedisServer {
-    /// How many times it has read from its clients, this question's client among them.
+    /// How often the server has read from its clients, including this request.
     func readCount() async throws -> Int {
         let line = try await cli("INFO", "stats").split { $0.isNewline }
             .first { $0.hasPrefix("total_reads_processed:") }

@@ -1,4 +1,4 @@
-// A subscriber on its loop, driven from a test's task.
+// A subscriber on its loop, used from a test's task.
 
 import NIOCore
 import NIOPosix
@@ -8,11 +8,11 @@ import Synchronization
 import TestSupport
 
 final class Subscriber: Sendable {
-    /// What the connection told its owner, in order: `connected`, `+channel`, `channel: payload`, an error's code.
+    /// The events reported to the owner, in order: `connected`, `+channel`, `channel: payload`, an error's code.
     var events: [String] { log.withLock { $0 } }
     private let log = Mutex<[String]>([])
     let eventLoop: any EventLoop
-    /// Kept running for as long as this lives.
+    /// Kept running for as long as this value exists.
     private let redis: RedisServer?
     private let bound: NIOLoopBoundBox<SubscriberConnection?>
 
@@ -43,14 +43,14 @@ final class Subscriber: Sendable {
         log.withLock { $0.append(event) }
     }
 
-    /// Does something with the connection, on its loop.
+    /// Uses the connection on its loop.
     func use<Result: Sendable>(_ body: @escaping @Sendable (SubscriberConnection) throws -> Result) async throws
         -> Result
     {
         try await eventLoop.submit { try body(self.bound.value!) }.get()
     }
 
-    /// Wants channels and waits until all are confirmed.
+    /// Subscribes to channels and waits until all are confirmed.
     func subscribe(_ channels: String...) async throws {
         try await use { connection in for channel in channels { connection.subscribe(channel) } }
         try await confirmed(channels)
@@ -71,7 +71,7 @@ final class Subscriber: Sendable {
         events.count { $0 == event }
     }
 
-    /// How many subscriptions have been confirmed so far.
+    /// The number of confirmed subscriptions so far.
     var confirmations: Int { events.count { $0.hasPrefix("+") } }
 
     func close() async throws {
@@ -80,14 +80,14 @@ final class Subscriber: Sendable {
 }
 
 extension SubscriberConnection {
-    /// Wants a channel, whatever it is about.
+    /// Subscribes to a channel, with any subject.
     func subscribe(_ channel: String) {
         subscribe(channel, as: .worker(Incarnation(name: channel)))
     }
 }
 
 extension Topic {
-    /// The channel that was wanted so.
+    /// The channel of this subscription.
     fileprivate var channel: String {
         guard case .worker(let incarnation) = self else { return "\(self)" }
         return incarnation.name

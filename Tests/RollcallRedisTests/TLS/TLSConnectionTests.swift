@@ -1,4 +1,4 @@
-// Connections to a Redis under TLS, by certificates of all kinds.
+// Connections to a Redis with TLS, with various certificates.
 
 import Foundation
 import NIOSSL
@@ -7,7 +7,7 @@ import Testing
 
 @testable import RollcallRedis
 
-@Suite("A connection under TLS", .timeLimit(.minutes(1)))
+@Suite("A connection with TLS", .timeLimit(.minutes(1)))
 struct TLSConnectionTests {
     private let certificates: TestCertificates
 
@@ -15,7 +15,7 @@ struct TLSConnectionTests {
         certificates = try await TestCertificates()
     }
 
-    /// The way to a server, trusting the authority of these certificates.
+    /// The route to a server, trusting the authority of these certificates.
     private func route(
         _ url: String, trusting authority: TestCertificates? = nil, showing pair: TestCertificates.Pair? = nil,
         name: String? = nil
@@ -25,7 +25,7 @@ struct TLSConnectionTests {
             credentials: { Credentials(tls: client) }, on: Commands.loop, logger: quiet)
     }
 
-    /// Why a connection does not come to stand.
+    /// Returns why a connection fails.
     private func reason(_ route: any RedisRoute) async throws -> TLSFailure.Reason? {
         let commands = try await Commands(along: route)
         try await eventually("it fails") { try await commands.use { $0.lastError != nil } }

@@ -1,4 +1,4 @@
-// What a cluster says of itself, as values.
+// A cluster's reports about itself, as values.
 
 import RollcallModel
 import TestSupport
@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    /// While a primary was away on which a worker's list lay, nobody who came to that worker was written, wherever they lay.
+    /// Regression: while the primary with a worker's list was away, no device that connected to that worker was
+    /// written, whatever its slot.
     @Test func `the list of a worker's sessions lies with the leases`() {
         var random = SeededGenerator(seed: 7)
         for (prefix, worker) in [("", "w1"), ("app:", "a-long_Name"), ("", "w")] {

@@ -1,5 +1,5 @@
-// Commands and messages on a real cluster, while slots move and primaries go. Each test has a cluster of its own, which
-// takes seconds to come together: so these are among the slower ones.
+// Commands and messages on a real cluster, while slots move and primaries fail. Each test starts a private cluster,
+// which takes seconds, so these tests are slow.
 
 import Foundation
 import NIOCore
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A cluster", .serialized, .timeLimit(.minutes(2)))
 struct ClusterTests {
-    /// Enough to lie with every primary.
+    /// Enough users to have keys on every primary.
     private static let users = (0..<30).map { "user\($0)" }
     private static let channels = users.map { "presence:{\($0)}" }
 
@@ -50,7 +50,7 @@ struct ClusterTests {
         }
         #expect(try await missing(set.url) == [])
         let host = "127.0.0.1:\(set.servers[0].port)"
-        // Without the one there is no way there, and without the other no question.
+        // Without the first, there is no route; without the second, nothing can be asked.
         for right in all where ![.command("cluster|slots"), .command("multi")].contains(right) {
             let rules = all.filter { $0 != right }.map(\.description)
             for server in set.servers {
@@ -129,7 +129,7 @@ struct ClusterTests {
         let (old, slot) = (try await set.primary(of: Self.channels[0]), try await set.slot(of: Self.channels[0]))
         let new = set.servers.first { $0 !== old }!
         try await set.beginMoving(slot, from: old, to: new)
-        // What is there is answered there; what is not is asked for at the other, and is there from then on.
+        // Existing keys are served by the old node. Others are redirected to the new node, and are created there.
         #expect(try await party.send("HGET", Self.channels[0], "version").integer == 7)
         let another = "typing:{user0}"
         _ = try await party.send("SET", another, "there")

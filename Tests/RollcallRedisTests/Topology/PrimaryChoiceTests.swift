@@ -48,7 +48,7 @@ import Testing
             let now = Self.start + .seconds(Int64(seconds))
             choice.heard(word(old, 4), from: "s1", at: now)
             #expect(choice.choice(at: now) == word(new, 5))
-            // It was told to forget the others (SENTINEL RESET).
+            // This sentinel has lost the others (SENTINEL RESET).
             choice.heard(SentinelWord(primary: old, epoch: 4), from: "s1", at: now)
             #expect(choice.choice(at: now) == word(new, 5))
         }
@@ -60,7 +60,7 @@ import Testing
         for seconds in 0..<100 {
             let now = Self.start + .seconds(Int64(seconds))
             for sentinel in ["s1", "s2"] { choice.heard(word(old, 4), from: sentinel, at: now) }
-            // It stalls now and then.
+            // The sentinel is silent from time to time.
             if seconds % 9 == 0 { choice.heard(word(new, 5), from: "s3", at: now) }
             if seconds % 9 == 1 { choice.lost("s3", at: now) }
             #expect(choice.choice(at: now) == word(new, 5), "after \(seconds) s")
@@ -74,7 +74,7 @@ import Testing
         for now in [Self.start, end - .seconds(1), end] {
             for sentinel in ["s1", "s2"] { choice.heard(word(new, 0), from: sentinel, at: now) }
             if let choice = choice.choice(at: now) { #expect(choice == (now < end ? word(old, 5) : word(new, 0))) }
-            // Whoever goes on where one is says so again.
+            // While a connection uses a primary, it reports that primary again.
             if now < end { choice.believe(word(old, 5)) }
         }
         choice.believe(word(new, 0))

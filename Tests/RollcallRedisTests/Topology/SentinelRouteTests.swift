@@ -1,5 +1,5 @@
-// Connections to a primary that real sentinels name, through failovers of all kinds. Each test has servers and sentinels of
-// its own, which take seconds to find each other and to fail over: so these are among the slower ones.
+// Connections to a primary found through real sentinels, through various failovers. Each test starts its servers and
+// sentinels, which take seconds to find each other and to fail over, so these tests are slow.
 
 import Foundation
 import TestSupport
@@ -7,9 +7,9 @@ import Testing
 
 @testable import RollcallRedis
 
-@Suite("A primary that sentinels name", .timeLimit(.minutes(2)))
+@Suite("A primary found through sentinels", .timeLimit(.minutes(2)))
 struct SentinelRouteTests {
-    /// A connection of either kind, by one route, as a worker has them.
+    /// A connection of each kind on one route, as in a worker.
     private struct Pair {
         let route: any RedisRoute
         let commands: Commands
@@ -21,7 +21,7 @@ struct SentinelRouteTests {
             subscriber = try await Subscriber(along: route)
         }
 
-        /// Both are where this server is, and nowhere else.
+        /// Waits until both are connected to this server, and to no other.
         func settled(on server: RedisServer) async throws {
             try await eventually("both connections are on port \(server.port)", within: .seconds(20)) {
                 guard try await commands.use({ $0.isConnected }), try await subscriber.use({ $0.isConnected }) else {
@@ -43,14 +43,14 @@ struct SentinelRouteTests {
     }
 
     @Test func `both kinds of connection leave a primary that lives for the one that took its place`() async throws {
-        // Hasty sentinels throw everybody out of the old one almost at once.
+        // With shorter periods, the sentinels would close the connections to the old primary almost at once.
         let set = try await SentinelSet(isHasty: false)
         let pair = try await Pair(set.openURL)
         try await pair.settled(on: set.servers[0])
         let next = try await set.failOver()
         try await pair.settled(on: next)
         #expect(try await set.servers[0].cli("CLIENT", "LIST").matches(of: #/ name=test /#).isEmpty)
-        // By themselves, and before anybody threw them out.
+        // They reconnected before their connections were closed.
         #expect(pair.commands.events == ["connected", "primaryChanged", "connected"])
         #expect(pair.subscriber.count(of: "primaryChanged") == 1)
         try await pair.close()
@@ -78,7 +78,7 @@ struct SentinelRouteTests {
         try await pair.close()
     }
 
-    /// A sentinel that is cut off with a primary that was, which takes writes as long as nobody tells it better.
+    /// A sentinel that is cut off together with a former primary, which accepts writes until it is reconfigured.
     @Test(arguments: [true, false])
     func `a sentinel that missed a failover is not believed, be it the first or the last`(isFirst: Bool) async throws {
         let set = try await SentinelSet()
@@ -90,7 +90,7 @@ struct SentinelRouteTests {
         let pair = try await Pair("redis+sentinel://\(hosts.joined(separator: ","))/\(SentinelSet.name)")
         try await pair.settled(on: next)
         #expect(pair.commands.events == ["connected"], "it went nowhere else")
-        // Whoever has heard of the failover remembers it, though nobody else is left to tell of it.
+        // Connections that know of the failover remember it, although no sentinel is left to report it.
         try await set.killSentinels()
         for kind in ["normal", "pubsub"] { try await next.cli("CLIENT", "KILL", "TYPE", kind) }
         try await eventually("they have come back") { pair.commands.events.count { $0 == "connected" } == 2 }
@@ -102,7 +102,7 @@ struct SentinelRouteTests {
     @Test func `a sentinel that stalls holds nobody up for long`() async throws {
         let set = try await SentinelSet()
         set.sentinels[0].process.signal(SIGSTOP)
-        // It is given up after a second and a half. A machine that has no time for us is not slow each time.
+        // The attempt is abandoned after 1.5 s. A busy machine is not slow in every attempt.
         var isSoon = false
         for _ in 0..<3 where !isSoon {
             let began = ContinuousClock.now
@@ -207,7 +207,7 @@ struct SentinelRouteTests {
         }
         try await pair.commands.connected()
         try await eventually("it is told that it may not") { try await sentinel.cli("ACL", "LOG").contains("channel") }
-        // It would come back within half a second.
+        // It would reconnect within half a second.
         let end = ContinuousClock.now + .seconds(2)
         try await eventually("two seconds pass without it") {
             let isThere = try await sentinel.cli("CLIENT", "LIST").contains("rollcall-hears")
@@ -217,7 +217,7 @@ struct SentinelRouteTests {
         try await pair.close()
     }
 
-    /// `Config/sentinel.acl` with a password, beside a user for the test.
+    /// `Config/sentinel.acl` with a password, and a second user for the test.
     private static func users() async throws -> String {
         let given = URL(filePath: #filePath).appending(path: "../../../../Config/sentinel.acl").standardized
         let line = try String(contentsOf: given, encoding: .utf8).split(separator: "\n").joined()
