@@ -17,7 +17,7 @@ const base64url = (value) => btoa(JSON.stringify(value)).replaceAll("+", "-").re
 const jwt = (exp) => `${base64url({ alg: "none" })}.${base64url({ sub: "alice", exp })}.x`;
 
 export const stories = {
-  "C2: a client says hello with its token, device and state, and is told who it is": () => inWorld(async (world) => {
+  "C2: a client sends hello with its token, device and state, and learns its user": () => inWorld(async (world) => {
     const client = world.client();
     client.setPhase("background");
     equal(client.connection.latest, { status: "idle" });
@@ -63,7 +63,7 @@ export const stories = {
     equal(client.connection.latest.status, "connected");
   }),
 
-  "C2: only a connection that held begins the pauses anew": () => inWorld(async (world) => {
+  "C2: only a connection that lasted resets the pauses": () => inWorld(async (world) => {
     const client = await world.connected();
     const pause = async (held) => {
       await world.advance(held);
@@ -76,7 +76,7 @@ export const stories = {
     equal([await pause(0), await pause(0), await pause(0), await pause(6_000)], [250, 250, 250, 250].map((first, n) => n < 3 ? first * 2 ** n : first));
   }),
 
-  "C2: the worker says when and where to come back": () => inWorld(async (world) => {
+  "C2: the worker says when and where to reconnect": () => inWorld(async (world) => {
     const client = await world.connected({ workerHosts: ["two.example"] });
     world.socket.tell({ type: "goodbye", reason: "draining", reconnect: true, after: 1_200, to: "ws://two.example/v1/connect" });
     world.socket.end(4000);
@@ -93,7 +93,7 @@ export const stories = {
     await world.advance(299_000);
     equal(world.sockets.length, 3);
     await world.advance(1_000);
-    equal(world.sockets.length, 4, "a wait that no sane worker asks for is cut");
+    equal(world.sockets.length, 4, "an excessive delay requested by a worker is limited");
   }),
 
   "C2: where nobody answers within two seconds, home is next; and never from wss to ws": () => inWorld(async (world) => {
@@ -141,7 +141,7 @@ export const stories = {
     equal([client.connection.latest.status, new URL(world.socket.url).host], ["connected", "two"]);
   }),
 
-  "C2: a worker that takes the connection and never welcomes is given up after a while": () => inWorld(async (world) => {
+  "C2: a worker that accepts the connection but sends no welcome is abandoned after a while": () => inWorld(async (world) => {
     world.script = () => {};
     const client = await world.connected({ connectTimeout: 5_000 });
     await world.advance(4_999);
@@ -204,7 +204,7 @@ export const stories = {
     equal(client.connection.latest.status, "waiting");
   }),
 
-  "C2: a change of the network ends the waiting, or asks the worker whether it lives": () => inWorld(async (world) => {
+  "C2: a network change ends the pause before a retry, or makes the client ping the worker": () => inWorld(async (world) => {
     world.listens = () => "no";
     const client = world.client({ firstPause: 3_600_000, longestPause: 3_600_000 });
     client.connect();
@@ -223,7 +223,7 @@ export const stories = {
     equal(world.sockets.length, 2);
   }),
 
-  "C2: an expired token is fetched anew, once, and the client goes on": () => inWorld(async (world) => {
+  "C2: an expired token is replaced once, and the client continues": () => inWorld(async (world) => {
     let asked = 0;
     world.script = (message, socket) => {
       if (message.type === "hello" && message.token !== "token 1") return socket.end(4101);
@@ -361,7 +361,7 @@ export const stories = {
     equal(world.sockets.length, 1);
   }),
 
-  "C2: a token callback that throws is asked again; one that says it is a mistake is not": () => inWorld(async (world) => {
+  "C2: a token callback that throws is called again, unless it reports a permanent error": () => inWorld(async (world) => {
     const { RollcallError } = await import("/rollcall.js");
     let asked = 0;
     const token = () => { asked += 1; if (asked < 3) throw new TypeError("offline"); return "alice"; };
@@ -375,7 +375,7 @@ export const stories = {
     ok(other.connection.latest.error === signedOut, "the app's own error");
   }),
 
-  "C4: a mistake ends the trying, under its code, until somebody asks again": () => inWorld(async (world) => {
+  "C4: a permanent error ends the attempts, with its code, until the next connect": () => inWorld(async (world) => {
     const codes = {
       4100: "bad_token", 4102: "protocol_error", 4103: "too_many_messages", 4104: "replaced", 4105: "too_many_sessions",
       4106: "sent_away", 4150: "refused",
@@ -397,7 +397,7 @@ export const stories = {
     }
   }),
 
-  "C4: a goodbye without a way back ends the trying, though its close frame was lost": () => inWorld(async (world) => {
+  "C4: a goodbye without reconnect ends the attempts, even if its close frame was lost": () => inWorld(async (world) => {
     const client = await world.connected();
     world.socket.tell({ type: "goodbye", reason: "replaced", reconnect: false });
     world.socket.drop();
@@ -428,7 +428,7 @@ export const stories = {
     equal(world.socket.url, `ws://${location.host}/v1/connect`);
   }),
 
-  "C2: garbage and what is not known are skipped, on one and the same connection": () => inWorld(async (world) => {
+  "C2: malformed and unknown messages are ignored, and the connection stays open": () => inWorld(async (world) => {
     const client = await world.connected();
     const typings = seen(client.typing("c42"));
     await world.advance(0);

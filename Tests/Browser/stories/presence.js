@@ -38,7 +38,7 @@ export const stories = {
 
   "P4: a device whose input stays away is idle, and active at the next": () => connected(async (world, client) => {
     await world.advance(3_600_000);
-    equal(world.all("state"), [], "an app that reports no input says nothing by its silence");
+    equal(world.all("state"), [], "an application that reports no input never becomes idle");
     client.inputHappened();
     await world.advance(299_999);
     equal(world.all("state").length, 0);

@@ -21,7 +21,7 @@ function problemsOf(client) {
 }
 
 export const stories = {
-  "C2: watches and joins refused for now are asked again until they work, and views show no refusal": () => connected(async (world, client) => {
+  "C2: watches and joins that are refused temporarily are repeated until they succeed, and views show no refusal": () => connected(async (world, client) => {
     const problems = problemsOf(client);
     for (const code of ["unavailable", "slow_down"]) {
       const refuser = refusing(world);
@@ -181,7 +181,7 @@ export const stories = {
     equal(world.all("watch").slice(-3).map(({ at }) => Math.round(at - start)), [0, 250, 750]);
   }),
 
-  "what is given up while it waits is asked for no more": () => connected(async (world, client) => {
+  "what is given up while it waits for its retry is not requested again": () => connected(async (world, client) => {
     const refuser = refusing(world);
     const bob = seen(client.presence("bob"));
     const typings = seen(client.typing("c42"));
@@ -194,7 +194,7 @@ export const stories = {
     equal(world.timers, 1, "what is left is the watch over the connection");
   }),
 
-  "a reconnect asks for everything at once, and nothing of the old connection is sent on the new one": () => connected(async (world, client) => {
+  "a reconnect requests everything at once, and sends nothing that belongs to the old connection": () => connected(async (world, client) => {
     const refuser = refusing(world);
     seen(client.presence("bob"));
     await world.advance(5_000);
@@ -236,7 +236,7 @@ export const stories = {
       "the worker still serves what it was asked for first");
   }),
 
-  "an answer that comes after a later message about the same thing changes nothing": () => connected(async (world, client) => {
+  "an answer that arrives after a later message about the same subject has no effect": () => connected(async (world, client) => {
     const late = [];
     world.script = (message, socket) => {
       if (late.length < 2 && ["watch", "join"].includes(message.type)) late.push(message);
@@ -270,7 +270,7 @@ export const stories = {
     ok(states.length === refuser.refused.length + 1, `${states}`);
   }),
 
-  "P6: a fetch of many that is refused as a whole asks for each user once an attempt": () => connected(async (world, client) => {
+  "P6: a request for many users that is refused as a whole is repeated once per attempt for each user": () => connected(async (world, client) => {
     const refuser = refusing(world);
     const found = client.currentPresence(Array.from({ length: 1_000 }, (_, number) => `user${number}`), { within: 60_000 });
     await world.advance(800);
@@ -292,7 +292,7 @@ export const stories = {
     equal(world.typed(), ["300 typing", "400 stopped"]);
   }),
 
-  "typing behind a join that was refused for now is no problem to tell of": () => connected(async (world, client) => {
+  "typing after a join that was refused temporarily is not reported as a problem": () => connected(async (world, client) => {
     const problems = problemsOf(client);
     const refuser = refusing(world);
     client.typingInput("c42").edited("Hello");
@@ -303,7 +303,7 @@ export const stories = {
     equal([problems.length, world.said.at(-1).type], [0, "typing"]);
   }),
 
-  "users and conversations refused for the limit come when there is room, and the limit is told": () => connected(async (world, client) => {
+  "users and conversations beyond a limit are requested when there is room, and the limit is reported": () => connected(async (world, client) => {
     const problems = problemsOf(client);
     Object.assign(world.limits, { watched_users: 40, joined_conversations: 3, message_rate: 500, message_burst: 500 });
     const served = { users: new Set(), rooms: new Set() };

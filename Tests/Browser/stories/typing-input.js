@@ -27,7 +27,7 @@ export const stories = {
     equal(world.typed(), ["5300 typing", "5400 stopped"]);
   }),
 
-  "T2: a letter typed and deleted never shows": () => typing({}, async (world, input) => {
+  "T2: a letter typed and deleted is never shown": () => typing({}, async (world, input) => {
     input.edited("x");
     await world.advance(299);
     input.edited("");
@@ -38,20 +38,20 @@ export const stories = {
     equal(world.typed(), ["5599 typing"]);
   }),
 
-  "T2: without a debounce the first edit is the signal": () => typing({ debounce: 0 }, async (world, input) => {
+  "T2: without a debounce, the first edit is the signal": () => typing({ debounce: 0 }, async (world, input) => {
     input.edited("x");
     await world.advance(0);
     equal(world.typed(), ["0 typing"]);
   }),
 
-  "T3: whoever goes on typing is renewed once a throttle, however long inactivity is":
+  "T3: continued typing is renewed once per throttle, however long the inactivity time is":
     () => typing({ inactivity: 8_000 }, async (world, input) => {
       input.edited("x");
       await world.advance(60_000);
       equal(world.typed(), [...Array(8).keys()].map((n) => `${n * 1000 + 300} typing`).concat("8000 stopped"));
     }),
 
-  "T3: settings are checked together, and every problem is told": async () => {
+  "T3: settings are checked together, and every problem is reported": async () => {
     const client = (settings) => () => new RollcallClient({ url: "ws://a", token: "alice", typing: settings });
     for (const right of [undefined, {}, { throttle: 2_000 }, { throttle: 3_000, expiry: 4_000 }]) client(right)();
     const late = throws(client({ throttle: 3_000 }));
@@ -62,7 +62,7 @@ export const stories = {
     equal(throws(client({ debounce: NaN, throttle: NaN, inactivity: NaN })).problems.length, 4);
   },
 
-  "T3: a worker whose typing expires sooner is told more often": () => typing({}, async (world, input) => {
+  "T3: a worker with a shorter typing expiry is sent signals more often": () => typing({}, async (world, input) => {
     world.expiry = 1_500;
     world.socket.drop();
     await world.advance(2_000);
@@ -93,7 +93,7 @@ export const stories = {
     equal(world.typed(), ["300 typing", "1300 typing", "2300 typing", "3300 typing", "3500 stopped", "20000 typing"]);
   }),
 
-  "T6: sending stops at once, and can be awaited until it is published": () => typing({}, async (world, input) => {
+  "T6: sending stops the typing at once, and can be awaited until it is published": () => typing({}, async (world, input) => {
     input.edited("Hello");
     await world.advance(300);
     input.send();
@@ -105,7 +105,7 @@ export const stories = {
     ok(world.all("typing").at(-1).id !== undefined, "the stop asks for an answer");
   }),
 
-  "T6: what could not be confirmed says so, and holds up nobody": () => typing({}, async (world, input, client) => {
+  "T6: an unconfirmed stop is reported, and delays nothing": () => typing({}, async (world, input, client) => {
     world.script = (message, socket) => { if (message.typing !== false) socket.behave(message); };
     const late = input.sendConfirmed({ within: 50 });
     await world.advance(50);
@@ -168,7 +168,7 @@ export const stories = {
     equal(world.typed("c43"), ["450 typing", "1450 typing", "2450 typing", "3150 stopped"]);
   }),
 
-  "T8: two fields of one conversation: the user types while any of them does":
+  "T8: with two fields of one conversation, the user types while either of them does":
     () => typing({ debounce: 0, inactivity: 60_000 }, async (world, one, client) => {
       const two = client.typingInput("c42");
       one.edited("a");
@@ -185,7 +185,7 @@ export const stories = {
       equal(world.all("leave").length, 0, "the other is still there");
     }),
 
-  "T9: typing while disconnected is dropped; on reconnect the state of now is sent":
+  "T9: typing while disconnected is dropped; a reconnect sends the current state":
     () => typing({}, async (world, over, client) => {
       over.edited("a");
       await world.advance(300);
@@ -261,7 +261,7 @@ export const stories = {
     equal(world.all("join").filter(({ conversation }) => conversation.startsWith("d")).length, 200);
   }),
 
-  "whatever happens, stops and starts alternate, and no two signals of typing are closer than they may be":
+  "in any case, starts and stops alternate, and no two typing signals are closer than allowed":
     () => typing({}, async (world, input) => {
       let seed = Number(new URLSearchParams(location.search).get("seed") ?? world.said.length + real());
       const first = seed;

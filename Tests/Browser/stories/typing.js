@@ -5,7 +5,7 @@ import { connected, equal, mistakesOf, ok, presence, seen } from "./world.js";
 const counts = (typings) => typings.map(({ count }) => count);
 
 export const stories = {
-  "T4: a set that the worker repeats is told once": () => connected(async (world, client) => {
+  "T4: a set that the worker repeats is emitted once": () => connected(async (world, client) => {
     const typings = seen(client.typing("c42"));
     await world.advance(0);
     for (const users of [["bob"], ["bob"], ["bob"], ["bob", "carol"], ["carol"]]) world.socket.tellTyping("c42", ...users);
@@ -25,7 +25,7 @@ export const stories = {
     equal(counts(typings), [0]);
   }),
 
-  "T13: who is removed, or was never let in, sees nobody, and why": () => connected(async (world, client) => {
+  "T13: a user who is removed or was never admitted sees no typing, and the reason": () => connected(async (world, client) => {
     world.script = ({ id, ...message }, socket) => message.conversation === "closed"
       ? socket.tell({ type: "error", id, code: "not_a_member", message: "members only", retry: false })
       : socket.behave({ id, ...message });
@@ -75,7 +75,7 @@ export const stories = {
     equal(typings.at(-1).typists.map(({ user }) => user).join(""), "abcdefghijk");
   }),
 
-  "X4: the app's names are asked for once each, and shown when they come": async () => {
+  "X4: the application's names are requested once each, and shown when they arrive": async () => {
     const asked = [];
     const answers = new Map();
     const names = (user) => {
