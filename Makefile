@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-browser test-client test-documents test-hiredis test-operations test-terminal
 .PHONY: simulate faults attacks fuzz bench bench-growth bench-stages bench-programs bench-micro bench-crowd check-allocations
-.PHONY: memory leaks docs lint format clean
+.PHONY: memory leaks docs browser-module lint format clean
 .PHONY: release install uninstall
 
 SWIFT ?= swift
@@ -154,9 +154,15 @@ docs: ## make the documentation of RollcallClient, and say where to read it
 	@echo "Read it with: python3 -m http.server --directory $(DOCS) 8009"
 	@echo "at http://127.0.0.1:8009/documentation/rollcallclient and http://127.0.0.1:8009/tutorials/rollcall"
 
-lint: ## check the formatting of Swift and the syntax of scripts
+browser-module: ## make rollcall.js from the modules in Sources/RollcallBrowser/JavaScript
+	@scripts/inline-words
+	@scripts/bundle
+
+lint: ## check the formatting of Swift, the syntax of scripts, and that rollcall.js is current
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	@for script in $(SHELL_SCRIPTS); do bash -n $$script || exit 1; done
+	@scripts/inline-words --check
+	@scripts/bundle --check
 
 format: ## format the Swift sources in place
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)

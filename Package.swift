@@ -116,7 +116,7 @@ package.targets += [
             "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
         ],
         embeds: ["Text/words.json"]),
-    library("RollcallBrowser", embeds: ["Module"]),
+    library("RollcallBrowser", exclude: ["JavaScript"], embeds: ["Module"]),
     library(
         "RollcallNode",
         uses: [

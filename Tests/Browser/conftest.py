@@ -16,9 +16,8 @@ numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def site():
-    server = pages.serve()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with pages.serving(pages.BUNDLE) as origin:
+        yield origin
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """A web server with the module and the pages that test it, and the browser that opens them."""
 
+import contextlib
 import http.server
 import pathlib
 import shutil
@@ -12,16 +13,18 @@ from deployment import ROOT, eventually, watch_over
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = {
-    "/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js",
     "/golden.json": ROOT / "Tests/RollcallClientTests/Text/golden.json",
     "/page.html": HERE / "page.html",
 } | {f"/stories/{story.name}": story for story in (HERE / "stories").glob("*.js")}
+# What users load, and what it is made of: a page that imports /rollcall.js works with either.
+BUNDLE = {"/rollcall.js": ROOT / "Sources/RollcallBrowser/Module/rollcall.js"}
+MODULES = {f"/{module.name}": module for module in (ROOT / "Sources/RollcallBrowser/JavaScript").glob("*.js")}
 TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html"}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        file = FILES.get(self.path.split("?")[0])
+        file = self.server.files.get(self.path.split("?")[0])
         self.send_response(200 if file else 404)
         self.send_header("Content-Type", f"{TYPES[file.suffix]}; charset=utf-8" if file else "text/plain")
         self.end_headers()
@@ -31,11 +34,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def serve():
-    """A web server on a free port of loopback."""
+@contextlib.contextmanager
+def serving(module):
+    """A web server on a free port of loopback, which has these files beside the pages; gives its origin."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.files = FILES | module
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
 
 
 def find(*names):

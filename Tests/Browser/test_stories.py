@@ -1,4 +1,5 @@
-"""The stories on a clock of their own, told in `stories/` and played in a real page."""
+"""The stories on a clock of their own, told in `stories/` and played in a real page: once against rollcall.js, which is
+what users load, and once against the modules that it is made of."""
 
 import re
 
@@ -31,11 +32,12 @@ def count_objects(driver):
     return count["result"]["value"]
 
 
-@pytest.fixture(scope="module")
-def stage(driver, site):
-    page = pages.Page(driver, f"{site}/page.html")
-    yield page
-    page.close()
+@pytest.fixture(scope="module", params=[pages.BUNDLE, pages.MODULES], ids=["bundle", "modules"])
+def stage(driver, request):
+    with pages.serving(request.param) as origin:
+        page = pages.Page(driver, f"{origin}/page.html")
+        yield page
+        page.close()
 
 
 @pytest.mark.parametrize(("file", "name"), STORIES, ids=[f"{file}: {name}" for file, name in STORIES])

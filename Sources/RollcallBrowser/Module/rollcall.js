@@ -1,3 +1,5 @@
+// Made by `make browser-module` from the modules in Sources/RollcallBrowser/JavaScript: edit those.
+
 // Rollcall for browsers: who is here, and who is typing, over one WebSocket. One file, nothing to build.
 //
 //     import { RollcallClient, typingText } from "./rollcall.js";
@@ -13,12 +15,84 @@
 // who is here, the connection) comes as `Updates`; what happens once (a problem) comes as an event. Nothing is thrown
 // for weather: a client reconnects for ever, and then shows the truth of then.
 
+// ---- units.js
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-// ---- Errors
+function clamped(value, least, most) { return Math.min(Math.max(value, least), most); }
+
+const utf8 = new TextEncoder();
+
+// ---- backoff.js
+
+/** Pauses between attempts: exponential with full jitter, so that a fallen worker's clients come back spread out. */
+class Backoff {
+  /** How long a connection must have stood for its end to count as a first failure again. */
+  static STEADY = 5 * SECOND;
+
+  #first;
+  #longest;
+  #failures = 0;
+
+  constructor(first, longest) {
+    this.#first = first;
+    this.#longest = longest;
+  }
+
+  connectionHeld(duration) { if (duration >= Backoff.STEADY) this.#failures = 0; }
+
+  /** The pause after one more failure: anything from nothing to a ceiling that doubles with each. */
+  failed() {
+    const ceiling = Math.min(this.#longest, this.#first * 2 ** this.#failures);
+    this.#failures += 1;
+    return Math.random() * ceiling;
+  }
+}
+
+/**
+ * When to send again what a worker refused for now (`"retry":true`): with exponential pauses and full jitter. One
+ * schedule for all kinds of messages: the reasons (Redis is away, the session asked for too much) concern the session
+ * as a whole, and what waits goes out in few messages.
+ */
+class Retries {
+  static FIRST = 250;
+  static LONGEST = 15 * SECOND;
+
+  #backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
+  /** The kinds of messages that were refused since the last success. */
+  #refused = new Set();
+  /** The last message that was sent before the attempt that is under way. */
+  #before = 0;
+  /** When to send again what was refused; null when nothing waits. */
+  deadline = null;
+
+  /** Refusals that come before the next attempt count as one. */
+  refused(kind, now) {
+    this.#refused.add(kind);
+    this.deadline ??= now + this.#backoff.failed();
+  }
+
+  /**
+   * The worker took a message. That says nothing of what waits, nor of what is under way again, unless the message was
+   * sent with that and is of a kind that was refused: a worker takes at once what costs it nothing.
+   */
+  succeeded(kind, message) {
+    if (this.deadline !== null || message <= this.#before || !this.#refused.has(kind)) return;
+    this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
+    this.#refused.clear();
+  }
+
+  /** The attempt begins, after this message. */
+  begin(message) {
+    this.deadline = null;
+    this.#before = message;
+  }
+}
+
+// ---- errors.js
 
 /** What the client is already trying again. Every other code is a mistake that somebody must put right. */
 const WEATHER = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
@@ -61,7 +135,9 @@ const MISTAKES = new Map([
   [4105, ["too_many_sessions", "the user has too many sessions"]],
   [4106, ["sent_away", "an operator ended the session"]],
 ]);
+
 const TOKEN_EXPIRED = 4101;
+
 const CLOSE_CODES = new Map([["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106]]);
 
 function closedWith(closeCode) {
@@ -73,15 +149,14 @@ function closedWith(closeCode) {
 const REMOVED = { code: "not_a_member", message: "the user is no longer a member", retry: false };
 
 /** The mistake that a worker's `error` message tells of. */
-function refusal({ code, message, retry }) {
+function refusalError({ code, message, retry }) {
   if (code === "not_a_member" || code === "limit") return new RollcallError(code, message);
   return new RollcallError(retry ? "asked" : "bad_request", message);
 }
 
-// ---- Names and messages
+// ---- messages.js
 
 const NAME = /^[^\p{White_Space}\p{Cc}\p{Cs}{}]+$/u;
-const utf8 = new TextEncoder();
 
 /** A user's, a device's or a conversation's name, checked here, since a worker refuses a whole message for one. */
 function named(text) {
@@ -154,298 +229,7 @@ function number(value) {
   throw new TypeError("not a number");
 }
 
-function clamped(value, least, most) { return Math.min(Math.max(value, least), most); }
-
-// ---- Decisions: one's own typing
-
-/** Settings checked together, since each limits the others. */
-function typingSettings({ debounce = 300, throttle = SECOND, inactivity = 3 * SECOND, expiry = 3 * SECOND } = {}) {
-  const problems = [];
-  if (!(debounce >= 0)) problems.push("debounce is negative");
-  if (!(throttle > 0)) problems.push("throttle is not positive");
-  if (!(inactivity > debounce)) problems.push("inactivity is not longer than debounce");
-  if (!(throttle <= expiry - SECOND)) {
-    problems.push("throttle is longer than expiry less 1 s: a renewal could come too late");
-  }
-  if (problems.length) throw new InvalidTypingSettings(problems);
-  return { debounce, throttle, inactivity };
-}
-
-/**
- * One input field, and whether its person is typing. Each event returns what the worker should hear now: `"typing"`,
- * `"stopped"` or null.
- */
-class TypingField {
-  /** `empty`, `filling` (not for long enough yet), `typing`, or `paused`: text that nobody touches any more. */
-  #phase = "empty";
-  #settings;
-  #throttle;
-  #filled = 0;
-  #signalled = 0;
-  #edited = 0;
-
-  constructor(settings) {
-    this.#settings = settings;
-    this.#throttle = settings.throttle;
-  }
-
-  get isTyping() { return this.#phase === "typing"; }
-
-  /** When to call `deadlinePassed`; null for never. */
-  get deadline() {
-    const { debounce, inactivity } = this.#settings;
-    switch (this.#phase) {
-      case "filling": return this.#filled + debounce;
-      case "typing": return Math.min(this.#signalled + this.#throttle, this.#edited + inactivity);
-      default: return null;
-    }
-  }
-
-  /** @param {boolean} filled whether the field holds anything but white space */
-  edited(filled, now) {
-    if (!filled) return this.ended();
-    this.#edited = now;
-    switch (this.#phase) {
-      case "empty":
-        this.#phase = "filling";
-        this.#filled = now;
-        return this.deadlinePassed(now);
-      case "paused": return this.#signal(now);
-      default: return this.deadlinePassed(now);
-    }
-  }
-
-  /** The text was sent or deleted, the field left the view or the app the foreground. */
-  ended() {
-    const wasTyping = this.isTyping;
-    this.#phase = "empty";
-    return wasTyping ? "stopped" : null;
-  }
-
-  deadlinePassed(now) {
-    if (this.deadline === null || now < this.deadline) return null;
-    if (!this.isTyping || now < this.#edited + this.#settings.inactivity) return this.#signal(now);
-    this.#phase = "paused";
-    return "stopped";
-  }
-
-  /** A new connection: its worker has heard nothing of this field yet. */
-  connected(now) { return this.isTyping ? this.#signal(now) : null; }
-
-  /** The worker ends typing `expiry` after the last signal; one renewal must fit in with a second to spare. */
-  expiryLearnt(expiry) {
-    this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND));
-    return null;
-  }
-
-  #signal(now) {
-    this.#phase = "typing";
-    this.#signalled = now;
-    return "typing";
-  }
-}
-
-/** What this device says of itself, from the app's phase and the person's input. */
-class Attention {
-  #idleAfter;
-  #inBackground = false;
-  /** Set outright by the app, until its phase changes or input happens. */
-  #isIdle = false;
-  /** The last input; null until the app reports any, since an app that reports none says nothing by silence. */
-  #lastInput = null;
-
-  constructor(idleAfter) { this.#idleAfter = idleAfter; }
-
-  get state() {
-    if (this.#inBackground) return "background";
-    return this.#isIdle ? "idle" : "active";
-  }
-
-  get deadline() {
-    if (this.state !== "active" || this.#idleAfter === null || this.#lastInput === null) return null;
-    return this.#lastInput + this.#idleAfter;
-  }
-
-  phaseChanged(phase, now) {
-    if (phase === "active") this.stateSet("active", now);
-    if (phase === "background") this.#inBackground = true;
-  }
-
-  stateSet(state, now) {
-    this.#inBackground = state === "background";
-    this.#isIdle = state === "idle";
-    if (this.#lastInput !== null) this.#lastInput = now;
-  }
-
-  inputHappened(now) {
-    this.#lastInput = now;
-    this.#isIdle = false;
-  }
-
-  /** An edit is input too, for an app that reports input; for another it must not start the count. */
-  edited(now) { if (this.#lastInput !== null) this.inputHappened(now); }
-
-  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#isIdle = true; }
-}
-
-// ---- Decisions: what an observer sees
-
-/**
- * Who types in one conversation. The worker's last word is the truth, but an observer distrusts silence: a worker
- * repeats a set that stays, so a set not repeated in time is gone.
- */
-class TypingPicture {
-  /** How much later than the worker's expiry a set goes by itself, and the longest that any stays without a word. */
-  static SLACK = 2 * SECOND;
-  static LONGEST = 10 * SECOND;
-
-  deadline = null;
-
-  constructor(conversation) { this.typing = { conversation, typists: [], count: 0 }; }
-
-  /**
-   * Those who go on typing keep their places; whoever is new comes after them, in the worker's order. So a reconnect to
-   * a worker that learnt of them in another order swaps no names.
-   */
-  heard({ typists, count }, expiry, now) {
-    const present = new Map(typists.map((typist) => [typist.user, typist]));
-    const places = new Set([...this.typing.typists.map(({ user }) => user), ...present.keys()]);
-    const inPlace = [...places].flatMap((user) => present.get(user) ?? []);
-    this.#show({ typists: inPlace, count: Math.max(count, inPlace.length) });
-    if (this.typing.count > 0) {
-      this.deadline = now + Math.min(expiry + TypingPicture.SLACK, TypingPicture.LONGEST);
-    }
-  }
-
-  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#show({ typists: [], count: 0 }); }
-
-  /** The worker shows nothing of this conversation (any more). */
-  refused(refusal) { this.#show({ typists: [], count: 0, refusal }); }
-
-  #show(seen) {
-    this.typing = { conversation: this.typing.conversation, ...seen };
-    this.deadline = null;
-  }
-}
-
-/**
- * Who belongs to one conversation, as far as the worker's words go. The worker tells the list first and then each
- * person's presence; the first picture waits until it is whole, so that nobody reads `0 of 5 online` for a moment.
- */
-class MembersPicture {
-  /** How long the first picture waits for the presence of all. */
-  static PATIENCE = SECOND;
-
-  /** When to call `deadlinePassed`; null for never. */
-  deadline = null;
-  #conversation;
-  /** The worker's list. */
-  #list = null;
-  #presences = new Map();
-  #refusal = null;
-  #isShown = false;
-
-  constructor(conversation) { this.#conversation = conversation; }
-
-  heard({ people, count }, now) {
-    const users = new Set(people.map(({ user }) => user));
-    for (const user of this.#presences.keys()) if (!users.has(user)) this.#presences.delete(user);
-    this.#list = { people, count: Math.max(count, people.length) };
-    this.#refusal = null;
-    if (!this.#isShown) this.deadline ??= now + MembersPicture.PATIENCE;
-  }
-
-  presenceHeard(presence) { this.#presences.set(presence.user, presence); }
-
-  /** The worker shows nothing of this conversation (any more). What it shows later is a first picture again. */
-  refused(refusal) {
-    this.#presences.clear();
-    this.#list = this.deadline = null;
-    this.#refusal = refusal;
-    this.#isShown = false;
-  }
-
-  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#showFromNowOn(); }
-
-  /**
-   * What to show; undefined while it is not whole.
-   *
-   * @param name gives the app's name for a user
-   */
-  members(name) {
-    const conversation = this.#conversation;
-    if (this.#refusal) return { conversation, people: [], count: 0, refusal: this.#refusal };
-    if (!this.#list) return undefined;
-    const { people, count } = this.#list;
-    if (people.every(({ user }) => this.#presences.has(user))) this.#showFromNowOn();
-    if (!this.#isShown) return undefined;
-    return { conversation, people: people.map((member) => this.#member(member, name(member.user))), count };
-  }
-
-  #member({ user, name }, known = name) {
-    const presence = this.#presences.get(user);
-    return { user, ...known !== undefined && { name: known }, ...presence && { presence } };
-  }
-
-  #showFromNowOn() {
-    this.#isShown = true;
-    this.deadline = null;
-  }
-}
-
-/**
- * The worker's time, carried on by this device's steady clock between two words of it. The worker's clock may be set at
- * any moment, so the worker is asked for it now and then, and sooner where a presence seems to come from the future.
- */
-class ServerClock {
-  /** How often to ask. */
-  static INTERVAL = MINUTE;
-  /** How soon to ask again while there is reason to doubt: a worker learns with its next heartbeat that the clock was set. */
-  static RECHECK = 5 * SECOND;
-  /** A difference that no text shows. */
-  static SLACK = SECOND;
-
-  #offset = null;
-  #asked = -Infinity;
-  /** The latest moment that was heard of. */
-  #latest = -Infinity;
-  /** How often to ask soon, since the clock is in doubt. */
-  #doubts = 0;
-
-  /** When to ask for the time. */
-  get deadline() { return this.#asked + (this.#doubts > 0 ? ServerClock.RECHECK : ServerClock.INTERVAL); }
-
-  /** Until the first welcome, this device's own idea of the time. */
-  time(now) { return Math.round(this.#offset === null ? Date.now() : now + this.#offset); }
-
-  askedForTime(now) {
-    this.#asked = now;
-    this.#doubts = Math.max(0, this.#doubts - 1);
-  }
-
-  /**
-   * The worker said the time at some moment since it was asked. Returns whether texts are wrong that were made before.
-   */
-  timeHeard(time, asked, now) {
-    const before = this.#offset;
-    const estimate = before === null ? time : clamped(now + before, time, time + now - asked);
-    this.#asked = Math.max(this.#asked, asked);
-    this.#offset = estimate - now;
-    return before !== null && Math.abs(this.#offset - before) > ServerClock.SLACK;
-  }
-
-  /**
-   * Something happened at a moment of the worker's clock. If that lies ahead, the clock was set forward since it was
-   * asked, or set back after the moment: only the worker knows.
-   */
-  momentHeard(moment, now) {
-    if (!(moment > this.#latest)) return;
-    this.#latest = moment;
-    if (this.#offset !== null && moment > this.time(now) + ServerClock.SLACK) this.#doubts = 2;
-  }
-}
-
-// ---- Decisions: what to tell the worker
+// ---- wanted.js
 
 /**
  * The difference between what should hold at the worker and what it was told on this connection. A connection is
@@ -537,11 +321,11 @@ class Wanted {
   }
 
   /** Up to `limit` names that are to be asked for. */
-  nextMissing(limit, isReady) { return first(this.#missing, limit, isReady); }
+  nextMissing(limit, isReady) { return firstOf(this.#missing, limit, isReady); }
 
   /** Up to `limit` names to give up. */
   takeSurplus(limit, isReady) {
-    const names = taken(this.#surplus, limit, isReady);
+    const names = takenFrom(this.#surplus, limit, isReady);
     for (const name of names) {
       this.#told.delete(name);
       this.#lingering.delete(name);
@@ -550,7 +334,7 @@ class Wanted {
   }
 }
 
-function first(names, limit, isReady = (name) => true) {
+function firstOf(names, limit, isReady = (name) => true) {
   const some = [];
   for (const name of names) {
     if (some.length >= limit) break;
@@ -559,51 +343,13 @@ function first(names, limit, isReady = (name) => true) {
   return some;
 }
 
-function taken(names, limit, isReady) {
-  const some = first(names, limit, isReady);
+function takenFrom(names, limit, isReady) {
+  const some = firstOf(names, limit, isReady);
   for (const name of some) names.delete(name);
   return some;
 }
 
-/**
- * When to send again what a worker refused for now (`"retry":true`): with exponential pauses and full jitter. One
- * schedule for all kinds of messages: the reasons (Redis is away, the session asked for too much) concern the session
- * as a whole, and what waits goes out in few messages.
- */
-class Retries {
-  static FIRST = 250;
-  static LONGEST = 15 * SECOND;
-
-  #backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
-  /** The kinds of messages that were refused since the last success. */
-  #refused = new Set();
-  /** The last message that was sent before the attempt that is under way. */
-  #before = 0;
-  /** When to send again what was refused; null when nothing waits. */
-  deadline = null;
-
-  /** Refusals that come before the next attempt count as one. */
-  refused(kind, now) {
-    this.#refused.add(kind);
-    this.deadline ??= now + this.#backoff.failed();
-  }
-
-  /**
-   * The worker took a message. That says nothing of what waits, nor of what is under way again, unless the message was
-   * sent with that and is of a kind that was refused: a worker takes at once what costs it nothing.
-   */
-  succeeded(kind, message) {
-    if (this.deadline !== null || message <= this.#before || !this.#refused.has(kind)) return;
-    this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
-    this.#refused.clear();
-  }
-
-  /** The attempt begins, after this message. */
-  begin(message) {
-    this.deadline = null;
-    this.#before = message;
-  }
-}
+// ---- agenda.js
 
 /** Which kind of message was about this. */
 function kindOf({ fetch, users, conversation, unwatched, left, stop, state }) {
@@ -897,44 +643,95 @@ class Agenda {
   get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 260)); }
 }
 
-/**
- * How many messages may be sent now. A worker closes a session that sends too much, so the client spends less than it
- * is allowed: three quarters of the burst and nine tenths of the rate, since a network may bunch what was sent evenly.
- */
-class MessageBudget {
-  #perSecond = CAUTIOUS.message_rate;
-  #capacity = CAUTIOUS.message_burst;
-  #left = this.#capacity;
-  #counted;
+// ---- alarm.js
 
-  constructor(now) { this.#counted = now; }
+/** A timer that follows a deadline on the steady clock, wherever that moves. Moving it later, as most do, is free. */
+class Alarm {
+  /** The longest that a browser's timer takes. */
+  static LONGEST = 2 ** 31 - 1;
 
-  limitsLearnt({ message_rate, message_burst }, now) {
-    const spent = this.#capacity - this.#available(now);
-    this.#perSecond = Math.max(1, message_rate * 0.9);
-    this.#capacity = Math.max(1, message_burst * 0.75);
-    this.#left = Math.max(0, this.#capacity - spent);
+  #ring;
+  #deadline = null;
+  #scheduled = Infinity;
+  #timer = null;
+
+  constructor(ring) { this.#ring = ring; }
+
+  set(deadline) {
+    this.#deadline = deadline;
+    if (deadline === null) this.#cancel();
+    else if (deadline < this.#scheduled) this.#schedule();
   }
 
-  /** A thousandth is forgiven: at `nextRoom` there is room, however the fractions were rounded. */
-  allowance(now) { return Math.max(0, Math.floor(this.#available(now) + 0.001)); }
-  spend(messages) { this.#left -= messages; }
+  #schedule() {
+    this.#cancel();
+    this.#scheduled = this.#deadline;
+    this.#timer = setTimeout(() => this.#fired(), clamped(this.#deadline - performance.now(), 0, Alarm.LONGEST));
+  }
 
-  /** When there will be room for another message. */
-  get nextRoom() { return this.#counted + Math.max(0, 1 - this.#left) / this.#perSecond * SECOND; }
+  #cancel() {
+    if (this.#scheduled === Infinity) return;
+    clearTimeout(this.#timer);
+    this.#scheduled = Infinity;
+  }
 
-  #available(now) {
-    const elapsed = Math.max(0, now - this.#counted);
-    this.#left = Math.min(this.#capacity, this.#left + elapsed / SECOND * this.#perSecond);
-    this.#counted = now;
-    return this.#left;
+  #fired() {
+    this.#scheduled = Infinity;
+    if (performance.now() < this.#deadline) return this.#schedule();
+    this.#deadline = null;
+    this.#ring();
   }
 }
 
-// ---- Decisions: the connection
+// ---- attention.js
+
+/** What this device says of itself, from the app's phase and the person's input. */
+class Attention {
+  #idleAfter;
+  #inBackground = false;
+  /** Set outright by the app, until its phase changes or input happens. */
+  #isIdle = false;
+  /** The last input; null until the app reports any, since an app that reports none says nothing by silence. */
+  #lastInput = null;
+
+  constructor(idleAfter) { this.#idleAfter = idleAfter; }
+
+  get state() {
+    if (this.#inBackground) return "background";
+    return this.#isIdle ? "idle" : "active";
+  }
+
+  get deadline() {
+    if (this.state !== "active" || this.#idleAfter === null || this.#lastInput === null) return null;
+    return this.#lastInput + this.#idleAfter;
+  }
+
+  phaseChanged(phase, now) {
+    if (phase === "active") this.stateSet("active", now);
+    if (phase === "background") this.#inBackground = true;
+  }
+
+  stateSet(state, now) {
+    this.#inBackground = state === "background";
+    this.#isIdle = state === "idle";
+    if (this.#lastInput !== null) this.#lastInput = now;
+  }
+
+  inputHappened(now) {
+    this.#lastInput = now;
+    this.#isIdle = false;
+  }
+
+  /** An edit is input too, for an app that reports input; for another it must not start the count. */
+  edited(now) { if (this.#lastInput !== null) this.inputHappened(now); }
+
+  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#isIdle = true; }
+}
+
+// ---- addresses.js
 
 /** The parts of a worker's URL, `ws:` or `wss:`, or a path on the page's own host; null if it is none. */
-function address(text) {
+function parseAddress(text) {
   try {
     const page = globalThis.location?.href;
     const url = text.startsWith("/") ? new URL(text, page?.replace(/^http/, "ws")) : new URL(text);
@@ -1004,7 +801,7 @@ class Itinerary {
 
   /** The connection ended: its worker may be gone, and another is as good, or is the one that was named. */
   connectionEnded(to) {
-    const next = typeof to === "string" ? address(to) : null;
+    const next = typeof to === "string" ? parseAddress(to) : null;
     // Never from an encrypted connection to one that is not: the token goes along.
     const isSafe = next?.protocol === "wss:" || this.address.protocol === "ws:";
     this.#invitation = next && isSafe && this.#allows(hostOf(next)) ? next : null;
@@ -1023,29 +820,66 @@ function shuffled(values) {
   return mixed;
 }
 
-/** Pauses between attempts: exponential with full jitter, so that a fallen worker's clients come back spread out. */
-class Backoff {
-  /** How long a connection must have stood for its end to count as a first failure again. */
-  static STEADY = 5 * SECOND;
+// ---- liveness.js
 
-  #first;
-  #longest;
-  #failures = 0;
+/**
+ * Whether a connection is alive, by what came over it. Browsers hide WebSocket's own pings, so silence is asked about.
+ * A page that was itself asleep asks again before it judges; one whose timers are merely slow judges the second time.
+ */
+class Liveness {
+  static ANSWER_TIME = 3 * SECOND;
+  /** A deadline noticed this much late means that this page did not run meanwhile. */
+  static ASLEEP = SECOND;
 
-  constructor(first, longest) {
-    this.#first = first;
-    this.#longest = longest;
+  #silence;
+  /** A worker that is still reading what it was sent before answers late: where only silence gives doubt, it may. */
+  #patience;
+  /** How long the answer that is awaited may take. */
+  #answerTime = Liveness.ANSWER_TIME;
+  #asked = 0;
+
+  /** @param {number} ping how often the worker pings */
+  constructor(ping, now) {
+    this.#silence = 2 * ping;
+    this.#patience = Math.max(ping, Liveness.ANSWER_TIME);
+    this.deadline = now + this.#silence;
   }
 
-  connectionHeld(duration) { if (duration >= Backoff.STEADY) this.#failures = 0; }
+  /**
+   * While an answer is awaited, nothing else is one: it may have been under way, or lain in this machine, since before
+   * the connection died. But it may also be what the answer has to wait behind.
+   */
+  heard(isAnswer, now) {
+    if (isAnswer) this.#asked = 0;
+    this.deadline = now + (this.#asked > 0 ? this.#answerTime : this.#silence);
+  }
 
-  /** The pause after one more failure: anything from nothing to a ceiling that doubles with each. */
-  failed() {
-    const ceiling = Math.min(this.#longest, this.#first * 2 ** this.#failures);
-    this.#failures += 1;
-    return Math.random() * ceiling;
+  /** There is reason to doubt: the page came back to the front, the network changed. */
+  doubted(now) {
+    if (this.#asked === 0) return this.#ask(now, Liveness.ANSWER_TIME);
+    // What is asked because of silence alone is now asked in earnest.
+    this.#answerTime = Liveness.ANSWER_TIME;
+    this.deadline = Math.min(this.deadline, now + this.#answerTime);
+    return "alive";
+  }
+
+  /** Returns `"alive"`, `"ask"` (send what must be answered) or `"dead"`. */
+  deadlinePassed(now) {
+    if (now < this.deadline) return "alive";
+    const isLate = now >= this.deadline + Liveness.ASLEEP;
+    if (this.#asked === 0) return this.#ask(now, isLate ? Liveness.ANSWER_TIME : this.#patience);
+    return this.#asked === 1 && isLate ? this.#ask(now, Liveness.ANSWER_TIME) : "dead";
+  }
+
+  #ask(now, answerTime) {
+    this.#asked += 1;
+    this.#answerTime = answerTime;
+    this.deadline = now + answerTime;
+    return "ask";
   }
 }
+
+// ---- reconnecting.js
 
 /**
  * What follows each end of a connection, or of an attempt at one: `{ after, freshToken, error }` to try again, or just
@@ -1124,62 +958,7 @@ class Reconnecting {
   }
 }
 
-/**
- * Whether a connection is alive, by what came over it. Browsers hide WebSocket's own pings, so silence is asked about.
- * A page that was itself asleep asks again before it judges; one whose timers are merely slow judges the second time.
- */
-class Liveness {
-  static ANSWER_TIME = 3 * SECOND;
-  /** A deadline noticed this much late means that this page did not run meanwhile. */
-  static ASLEEP = SECOND;
-
-  #silence;
-  /** A worker that is still reading what it was sent before answers late: where only silence gives doubt, it may. */
-  #patience;
-  /** How long the answer that is awaited may take. */
-  #answerTime = Liveness.ANSWER_TIME;
-  #asked = 0;
-
-  /** @param {number} ping how often the worker pings */
-  constructor(ping, now) {
-    this.#silence = 2 * ping;
-    this.#patience = Math.max(ping, Liveness.ANSWER_TIME);
-    this.deadline = now + this.#silence;
-  }
-
-  /**
-   * While an answer is awaited, nothing else is one: it may have been under way, or lain in this machine, since before
-   * the connection died. But it may also be what the answer has to wait behind.
-   */
-  heard(isAnswer, now) {
-    if (isAnswer) this.#asked = 0;
-    this.deadline = now + (this.#asked > 0 ? this.#answerTime : this.#silence);
-  }
-
-  /** There is reason to doubt: the page came back to the front, the network changed. */
-  doubted(now) {
-    if (this.#asked === 0) return this.#ask(now, Liveness.ANSWER_TIME);
-    // What is asked because of silence alone is now asked in earnest.
-    this.#answerTime = Liveness.ANSWER_TIME;
-    this.deadline = Math.min(this.deadline, now + this.#answerTime);
-    return "alive";
-  }
-
-  /** Returns `"alive"`, `"ask"` (send what must be answered) or `"dead"`. */
-  deadlinePassed(now) {
-    if (now < this.deadline) return "alive";
-    const isLate = now >= this.deadline + Liveness.ASLEEP;
-    if (this.#asked === 0) return this.#ask(now, isLate ? Liveness.ANSWER_TIME : this.#patience);
-    return this.#asked === 1 && isLate ? this.#ask(now, Liveness.ANSWER_TIME) : "dead";
-  }
-
-  #ask(now, answerTime) {
-    this.#asked += 1;
-    this.#answerTime = answerTime;
-    this.deadline = now + answerTime;
-    return "ask";
-  }
-}
+// ---- token.js
 
 /** When a token that is a JWT ends, in server time; null where it does not say. */
 function expiryOf(token) {
@@ -1216,465 +995,7 @@ function renewalTime(left, now) {
   return now + left - slack * (1 + Math.random());
 }
 
-// ---- The engine
-
-/** A timer that follows a deadline on the steady clock, wherever that moves. Moving it later, as most do, is free. */
-class Alarm {
-  /** The longest that a browser's timer takes. */
-  static LONGEST = 2 ** 31 - 1;
-
-  #ring;
-  #deadline = null;
-  #scheduled = Infinity;
-  #timer = null;
-
-  constructor(ring) { this.#ring = ring; }
-
-  set(deadline) {
-    this.#deadline = deadline;
-    if (deadline === null) this.#cancel();
-    else if (deadline < this.#scheduled) this.#schedule();
-  }
-
-  #schedule() {
-    this.#cancel();
-    this.#scheduled = this.#deadline;
-    this.#timer = setTimeout(() => this.#fired(), clamped(this.#deadline - performance.now(), 0, Alarm.LONGEST));
-  }
-
-  #cancel() {
-    if (this.#scheduled === Infinity) return;
-    clearTimeout(this.#timer);
-    this.#scheduled = Infinity;
-  }
-
-  #fired() {
-    this.#scheduled = Infinity;
-    if (performance.now() < this.#deadline) return this.#schedule();
-    this.#deadline = null;
-    this.#ring();
-  }
-}
-
-/** The present state of one thing, and who wants to hear of it: the worker is asked for it once. */
-class Topic {
-  latest = undefined;
-  #observers = new Set();
-
-  constructor(latest) { this.latest = latest; }
-
-  get isObserved() { return this.#observers.size > 0; }
-
-  /** Whether one of the observers is such that the worker must be asked for its sake. */
-  get isWatched() { return [...this.#observers].some(({ isWatching }) => isWatching); }
-
-  /**
-   * A new observer hears the latest value before anything else, but not within this call: it has not got hold of the
-   * means to end it yet.
-   */
-  add(observer) {
-    this.#observers.add(observer);
-    queueMicrotask(() => {
-      if (!observer.hasHeard && this.latest !== undefined) this.#tell(observer);
-    });
-  }
-
-  remove(observer) { this.#observers.delete(observer); }
-
-  /** Tells the observers, unless nothing changed. */
-  update(value) {
-    if (same(value, this.latest)) return;
-    this.latest = value;
-    for (const observer of this.#observers) {
-      // An observer caused the next change, which all have been told.
-      if (this.latest !== value) return;
-      this.#tell(observer);
-    }
-  }
-
-  /** Tells the observers the same again: what they make of it has changed. */
-  tellAgain() {
-    const { latest } = this;
-    if (latest === undefined) return;
-    for (const observer of this.#observers) if (this.latest === latest) this.#tell(observer);
-  }
-
-  /** An observer's own mistake is told to whoever watches the page's errors, and spoils nothing for the others. */
-  #tell(observer) {
-    if (!this.#observers.has(observer)) return;
-    observer.hasHeard = true;
-    try {
-      observer.hear(this.latest);
-    } catch (error) {
-      reportError(error);
-    }
-  }
-}
-
-/** Whether two plain values hold the same. */
-function same(left, right) {
-  if (Object.is(left, right)) return true;
-  if (left === null || right === null || typeof left !== "object" || typeof right !== "object") return false;
-  if (left instanceof RollcallError && right instanceof RollcallError) {
-    return left.code === right.code && left.message === right.message && left.closeCode === right.closeCode;
-  }
-  const keys = Object.keys(left);
-  return keys.length === Object.keys(right).length && keys.every((key) => same(left[key], right[key]));
-}
-
-/** Several users observed as one: a snapshot of a thousand is one value, not a thousand. */
-class PresenceGroup {
-  #tell;
-  #presences = new Map();
-  #isDue = false;
-
-  constructor(tell) { this.#tell = tell; }
-
-  heard(presence) {
-    this.#presences.set(presence.user, presence);
-    if (this.#isDue) return;
-    this.#isDue = true;
-    queueMicrotask(() => {
-      this.#isDue = false;
-      this.#tell(new Map(this.#presences));
-    });
-  }
-}
-
-/**
- * The app's names for people: asked once for each, remembered, and shown as soon as they are known. Names that are on
- * show are never forgotten, so that no number of them makes the book ask for the same names again and again.
- */
-class NameBook {
-  /** When there are more names, those that nobody shows are forgotten, and asked again as they are needed. */
-  static CAPACITY = 4096;
-  /** How many are asked for at once; the next comes when one is answered, or takes too long. */
-  static CONCURRENCY = 8;
-  /** How long names that come one by one are gathered: each telling costs as much as all that is shown. */
-  static GATHERING_TIME = 100;
-  /** The ceilings of the first pause and of every pause before a name that the app failed to give is asked for again. */
-  static FIRST_PAUSE = SECOND;
-  static LONGEST_PAUSE = 5 * MINUTE;
-
-  #resolve;
-  #patience;
-  #learnt;
-  #shown;
-  /** The most names that are known and awaited before the next clearing. */
-  #capacity = NameBook.CAPACITY;
-  #known = new Map();
-  /** Those for whom the app threw or took too long: the pauses for each, when to ask again (null: once it is shown). */
-  #failed = new Map();
-  #waiting = new Set();
-  /** Those whom the app is asked for, the first first, each with the moment from which the answer takes too long. */
-  #asking = new Map();
-  /** Whose names came, or may be asked for again, since that was told last. */
-  #news = new Set();
-  #toldAt = -Infinity;
-  #newsAlarm = new Alarm(() => this.#tell());
-  #retryAt = Infinity;
-  #retryAlarm = new Alarm(() => this.#retry());
-  #lateAlarm = new Alarm(() => this.#endLate());
-
-  /**
-   * @param patience how long an answer may take before the next name is asked for in its place
-   * @param learnt called with the set of users to show again
-   * @param shown returns the set of users who are on show
-   */
-  constructor(resolve, patience, learnt, shown) {
-    this.#resolve = resolve;
-    this.#patience = patience;
-    this.#learnt = learnt;
-    this.#shown = shown;
-  }
-
-  /** The app's name, if it is known by now; if it is not, `learnt` is called once it is. */
-  name(user) {
-    const isAnswered = this.#known.has(user) || (this.#failed.get(user)?.retryAt ?? null) !== null;
-    if (this.#resolve && !isAnswered && !this.#asking.has(user)) {
-      this.#waiting.add(user);
-      this.#ask();
-    }
-    return this.#known.get(user);
-  }
-
-  /** Nobody is asked for any more. */
-  close() {
-    this.#resolve = null;
-    this.#waiting.clear();
-    this.#asking.clear();
-    for (const alarm of [this.#newsAlarm, this.#retryAlarm, this.#lateAlarm]) alarm.set(null);
-  }
-
-  #ask() {
-    while (this.#waiting.size > 0 && this.#asking.size < NameBook.CONCURRENCY) {
-      for (const user of taken(this.#waiting, 1)) this.#askFor(user);
-    }
-    const [first] = this.#asking.values();
-    this.#lateAlarm.set(first?.until ?? null);
-  }
-
-  /** A name that the app has at hand is shown at once. */
-  #askFor(user) {
-    try {
-      const answer = this.#resolve(user);
-      if (typeof answer?.then !== "function") return this.#answered(user, answer);
-      const question = { until: performance.now() + this.#patience };
-      this.#asking.set(user, question);
-      // A name is good however late it comes; that a late answer is none was noted when it took too long.
-      const failed = (error) => { if (this.#asking.get(user) === question) this.#failedFor(user, error); };
-      answer.then((name) => this.#answered(user, name), failed).then(() => this.#ask());
-    } catch (error) {
-      this.#failedFor(user, error);
-    }
-  }
-
-  /** What takes too long makes room for the next. */
-  #endLate() {
-    for (const [user, { until }] of this.#asking) {
-      if (until > performance.now()) break;
-      this.#failedFor(user, new Error("the names callback did not answer in time"));
-    }
-    this.#ask();
-  }
-
-  #answered(user, name) {
-    this.#asking.delete(user);
-    this.#failed.delete(user);
-    this.#known.set(user, name ?? undefined);
-    this.#forgetUnshown();
-    this.#isNews(user);
-  }
-
-  /** What the app throws is told to whoever watches the page's errors. */
-  #failedFor(user, error) {
-    reportError(error);
-    this.#asking.delete(user);
-    const { backoff } = this.#failed.get(user)
-      ?? { backoff: new Backoff(NameBook.FIRST_PAUSE, NameBook.LONGEST_PAUSE) };
-    const retryAt = performance.now() + backoff.failed();
-    this.#failed.set(user, { backoff, retryAt });
-    this.#forgetUnshown();
-    this.#retryBy(retryAt);
-  }
-
-  /** The room left doubles with what is on show, so that clearing costs little for each name. */
-  #forgetUnshown() {
-    if (this.#count <= this.#capacity) return;
-    const shown = this.#shown();
-    for (const names of [this.#known, this.#failed, this.#waiting]) {
-      for (const user of names.keys()) if (!shown.has(user)) names.delete(user);
-    }
-    this.#capacity = Math.max(NameBook.CAPACITY, 2 * this.#count);
-  }
-
-  get #count() { return this.#known.size + this.#failed.size + this.#waiting.size; }
-
-  #isNews(user) {
-    if (!this.#resolve) return;
-    this.#news.add(user);
-    this.#newsAlarm.set(Math.max(performance.now(), this.#toldAt + NameBook.GATHERING_TIME));
-  }
-
-  #tell() {
-    this.#toldAt = performance.now();
-    const news = this.#news;
-    this.#news = new Set();
-    this.#learnt(news);
-  }
-
-  /** At most once a second, however many are due. */
-  #retryBy(time) {
-    if (!this.#resolve) return;
-    this.#retryAt = Math.min(this.#retryAt, Math.max(time, performance.now() + SECOND));
-    if (this.#retryAt < Infinity) this.#retryAlarm.set(this.#retryAt);
-  }
-
-  /** Those who are due are asked for when they are shown again, which is now for those who are on show. */
-  #retry() {
-    let next = Infinity;
-    for (const [user, failure] of this.#failed) {
-      if (failure.retryAt === null) continue;
-      if (failure.retryAt > performance.now()) {
-        next = Math.min(next, failure.retryAt);
-        continue;
-      }
-      failure.retryAt = null;
-      this.#isNews(user);
-    }
-    this.#retryAt = Infinity;
-    this.#retryBy(next);
-  }
-}
-
-/** What is shown of one conversation that somebody here observes or types in. */
-class Room {
-  topic = new Topic();
-  /** Its members, while somebody observes them, or the worker still tells of them. */
-  gathering = null;
-  #names;
-  #picture;
-  #alarm = new Alarm(() => {
-    this.#picture.deadlinePassed(performance.now());
-    this.#show();
-  });
-
-  constructor(conversation, names) {
-    this.conversation = conversation;
-    this.#names = names;
-    this.#picture = new TypingPicture(conversation);
-  }
-
-  heard(message, expiry) {
-    this.#picture.heard(message, expiry, performance.now());
-    this.#show();
-  }
-
-  refused(error) {
-    this.#picture.refused(error);
-    this.gathering?.refused(error);
-    this.#show();
-  }
-
-  /** Everybody who is on show here. */
-  get users() {
-    return [...this.#picture.typing.typists.map(({ user }) => user), ...this.gathering?.users ?? []];
-  }
-
-  /** @param {Set<string>} users */
-  namesLearnt(users) {
-    this.gathering?.namesLearnt(users);
-    if (this.#picture.typing.typists.some(({ user }) => users.has(user))) this.#show();
-  }
-
-  get isObserved() { return this.topic.isObserved || this.gathering?.topic.isObserved === true; }
-
-  /** Nobody looks any more. */
-  end() {
-    this.#alarm.set(null);
-    this.endGathering();
-  }
-
-  endGathering() {
-    this.gathering?.end();
-    this.gathering = null;
-  }
-
-  #show() {
-    const { typing, deadline } = this.#picture;
-    const typists = typing.typists.map((typist) => {
-      const name = this.#names.name(typist.user);
-      return name === undefined ? typist : { ...typist, name };
-    });
-    this.topic.update({ ...typing, typists });
-    this.#alarm.set(deadline);
-  }
-}
-
-/**
- * Who belongs to a conversation, and who of them is here. The worker tells of everybody's presence for the sake of the
- * conversation, so that nobody need be watched one by one; whoever is watched besides is told of once.
- */
-class Gathering {
-  topic = new Topic();
-  #names;
-  #listen;
-  #picture;
-  /** What ends listening to each member's presence. */
-  #endings = new Map();
-  #isDue = false;
-  #alarm = new Alarm(() => {
-    this.#picture.deadlinePassed(performance.now());
-    this.#showSoon();
-  });
-
-  /** @param listen begins to listen to a user's presence, and returns what ends that */
-  constructor(conversation, names, listen) {
-    this.#picture = new MembersPicture(conversation);
-    this.#names = names;
-    this.#listen = listen;
-  }
-
-  get users() { return this.#endings.keys(); }
-
-  heard(message) {
-    const users = new Set(message.people.map(({ user }) => user));
-    this.#picture.heard(message, performance.now());
-    for (const user of this.#endings.keys()) if (!users.has(user)) this.#forget(user);
-    for (const user of users) if (!this.#endings.has(user)) this.#remember(user);
-    this.#showSoon();
-  }
-
-  refused(refusal) {
-    this.end();
-    this.#picture.refused(refusal);
-    this.#showSoon();
-  }
-
-  /** @param {Set<string>} users */
-  namesLearnt(users) { if ([...users].some((user) => this.#endings.has(user))) this.#showSoon(); }
-
-  /** Nobody looks any more. */
-  end() {
-    this.#picture.deadline = null;
-    this.#alarm.set(null);
-    for (const user of [...this.#endings.keys()]) this.#forget(user);
-  }
-
-  #remember(user) {
-    this.#endings.set(user, this.#listen(user, (presence) => {
-      this.#picture.presenceHeard(presence);
-      this.#showSoon();
-    }));
-  }
-
-  #forget(user) {
-    this.#endings.get(user)();
-    this.#endings.delete(user);
-  }
-
-  /** Once a task: the presence of a thousand is one change, not a thousand. */
-  #showSoon() {
-    this.#alarm.set(this.#picture.deadline);
-    if (this.#isDue) return;
-    this.#isDue = true;
-    queueMicrotask(() => {
-      this.#isDue = false;
-      const members = this.#picture.members((user) => this.#names.name(user));
-      this.#alarm.set(this.#picture.deadline);
-      if (members) this.topic.update(members);
-    });
-  }
-}
-
-/**
- * One typing input and what becomes of its signals. Several may stand in one conversation (two windows of an app): the
- * user types there while any of them does.
- */
-class InputField {
-  #field;
-  #signal;
-  #alarm = new Alarm(() => this.#decide((field, now) => field.deadlinePassed(now)));
-
-  constructor(conversation, settings, expiry, signal) {
-    this.conversation = conversation;
-    this.#signal = signal;
-    this.#field = new TypingField(settings);
-    this.#field.expiryLearnt(expiry);
-  }
-
-  get isTyping() { return this.#field.isTyping; }
-  edited(filled) { this.#decide((field, now) => field.edited(filled, now)); }
-  ended() { this.#decide((field) => field.ended()); }
-  connected() { this.#decide((field, now) => field.connected(now)); }
-  expiryLearnt(expiry) { this.#decide((field) => field.expiryLearnt(expiry)); }
-
-  #decide(event) {
-    const decided = event(this.#field, performance.now());
-    this.#alarm.set(this.#field.deadline);
-    if (decided) this.#signal(decided);
-  }
-}
+// ---- connector.js
 
 /**
  * The life of the connection: a token, a socket, hello, welcome, and after each end whatever `Reconnecting` decides.
@@ -1704,7 +1025,7 @@ class Connector {
   constructor(options, owner) {
     this.#options = options;
     this.#owner = owner;
-    const homes = options.urls.map(address);
+    const homes = options.urls.map(parseAddress);
     if (homes.length === 0 || homes.includes(null)) return;
     this.#reconnecting = new Reconnecting(
       new Itinerary(homes, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
@@ -1749,7 +1070,7 @@ class Connector {
     if (this.#stage === "closed") return Promise.resolve();
     const socket = this.#socket;
     this.#rest(state, { status: state });
-    return closed(socket);
+    return socketClosed(socket);
   }
 
   /** Telling of a change comes last, when its alarm is set: whoever is told may connect or close at once. */
@@ -1978,13 +1299,725 @@ function invalidURL(cause) {
 }
 
 /** Resolves once a socket that is closing has closed, after two seconds at most. */
-function closed(socket) {
+function socketClosed(socket) {
   if (!socket || socket.readyState === 3) return Promise.resolve();
   return new Promise((resolve) => {
     socket.addEventListener("close", () => resolve(), { once: true });
     setTimeout(resolve, 2 * SECOND);
   });
 }
+
+// ---- message-budget.js
+
+/**
+ * How many messages may be sent now. A worker closes a session that sends too much, so the client spends less than it
+ * is allowed: three quarters of the burst and nine tenths of the rate, since a network may bunch what was sent evenly.
+ */
+class MessageBudget {
+  #perSecond = CAUTIOUS.message_rate;
+  #capacity = CAUTIOUS.message_burst;
+  #left = this.#capacity;
+  #counted;
+
+  constructor(now) { this.#counted = now; }
+
+  limitsLearnt({ message_rate, message_burst }, now) {
+    const spent = this.#capacity - this.#available(now);
+    this.#perSecond = Math.max(1, message_rate * 0.9);
+    this.#capacity = Math.max(1, message_burst * 0.75);
+    this.#left = Math.max(0, this.#capacity - spent);
+  }
+
+  /** A thousandth is forgiven: at `nextRoom` there is room, however the fractions were rounded. */
+  allowance(now) { return Math.max(0, Math.floor(this.#available(now) + 0.001)); }
+  spend(messages) { this.#left -= messages; }
+
+  /** When there will be room for another message. */
+  get nextRoom() { return this.#counted + Math.max(0, 1 - this.#left) / this.#perSecond * SECOND; }
+
+  #available(now) {
+    const elapsed = Math.max(0, now - this.#counted);
+    this.#left = Math.min(this.#capacity, this.#left + elapsed / SECOND * this.#perSecond);
+    this.#counted = now;
+    return this.#left;
+  }
+}
+
+// ---- name-book.js
+
+/**
+ * The app's names for people: asked once for each, remembered, and shown as soon as they are known. Names that are on
+ * show are never forgotten, so that no number of them makes the book ask for the same names again and again.
+ */
+class NameBook {
+  /** When there are more names, those that nobody shows are forgotten, and asked again as they are needed. */
+  static CAPACITY = 4096;
+  /** How many are asked for at once; the next comes when one is answered, or takes too long. */
+  static CONCURRENCY = 8;
+  /** How long names that come one by one are gathered: each telling costs as much as all that is shown. */
+  static GATHERING_TIME = 100;
+  /** The ceilings of the first pause and of every pause before a name that the app failed to give is asked for again. */
+  static FIRST_PAUSE = SECOND;
+  static LONGEST_PAUSE = 5 * MINUTE;
+
+  #resolve;
+  #patience;
+  #learnt;
+  #shown;
+  /** The most names that are known and awaited before the next clearing. */
+  #capacity = NameBook.CAPACITY;
+  #known = new Map();
+  /** Those for whom the app threw or took too long: the pauses for each, when to ask again (null: once it is shown). */
+  #failed = new Map();
+  #waiting = new Set();
+  /** Those whom the app is asked for, the first first, each with the moment from which the answer takes too long. */
+  #asking = new Map();
+  /** Whose names came, or may be asked for again, since that was told last. */
+  #news = new Set();
+  #toldAt = -Infinity;
+  #newsAlarm = new Alarm(() => this.#tell());
+  #retryAt = Infinity;
+  #retryAlarm = new Alarm(() => this.#retry());
+  #lateAlarm = new Alarm(() => this.#endLate());
+
+  /**
+   * @param patience how long an answer may take before the next name is asked for in its place
+   * @param learnt called with the set of users to show again
+   * @param shown returns the set of users who are on show
+   */
+  constructor(resolve, patience, learnt, shown) {
+    this.#resolve = resolve;
+    this.#patience = patience;
+    this.#learnt = learnt;
+    this.#shown = shown;
+  }
+
+  /** The app's name, if it is known by now; if it is not, `learnt` is called once it is. */
+  name(user) {
+    const isAnswered = this.#known.has(user) || (this.#failed.get(user)?.retryAt ?? null) !== null;
+    if (this.#resolve && !isAnswered && !this.#asking.has(user)) {
+      this.#waiting.add(user);
+      this.#ask();
+    }
+    return this.#known.get(user);
+  }
+
+  /** Nobody is asked for any more. */
+  close() {
+    this.#resolve = null;
+    this.#waiting.clear();
+    this.#asking.clear();
+    for (const alarm of [this.#newsAlarm, this.#retryAlarm, this.#lateAlarm]) alarm.set(null);
+  }
+
+  #ask() {
+    while (this.#waiting.size > 0 && this.#asking.size < NameBook.CONCURRENCY) {
+      for (const user of takenFrom(this.#waiting, 1)) this.#askFor(user);
+    }
+    const [first] = this.#asking.values();
+    this.#lateAlarm.set(first?.until ?? null);
+  }
+
+  /** A name that the app has at hand is shown at once. */
+  #askFor(user) {
+    try {
+      const answer = this.#resolve(user);
+      if (typeof answer?.then !== "function") return this.#answered(user, answer);
+      const question = { until: performance.now() + this.#patience };
+      this.#asking.set(user, question);
+      // A name is good however late it comes; that a late answer is none was noted when it took too long.
+      const failed = (error) => { if (this.#asking.get(user) === question) this.#failedFor(user, error); };
+      answer.then((name) => this.#answered(user, name), failed).then(() => this.#ask());
+    } catch (error) {
+      this.#failedFor(user, error);
+    }
+  }
+
+  /** What takes too long makes room for the next. */
+  #endLate() {
+    for (const [user, { until }] of this.#asking) {
+      if (until > performance.now()) break;
+      this.#failedFor(user, new Error("the names callback did not answer in time"));
+    }
+    this.#ask();
+  }
+
+  #answered(user, name) {
+    this.#asking.delete(user);
+    this.#failed.delete(user);
+    this.#known.set(user, name ?? undefined);
+    this.#forgetUnshown();
+    this.#isNews(user);
+  }
+
+  /** What the app throws is told to whoever watches the page's errors. */
+  #failedFor(user, error) {
+    reportError(error);
+    this.#asking.delete(user);
+    const { backoff } = this.#failed.get(user)
+      ?? { backoff: new Backoff(NameBook.FIRST_PAUSE, NameBook.LONGEST_PAUSE) };
+    const retryAt = performance.now() + backoff.failed();
+    this.#failed.set(user, { backoff, retryAt });
+    this.#forgetUnshown();
+    this.#retryBy(retryAt);
+  }
+
+  /** The room left doubles with what is on show, so that clearing costs little for each name. */
+  #forgetUnshown() {
+    if (this.#count <= this.#capacity) return;
+    const shown = this.#shown();
+    for (const names of [this.#known, this.#failed, this.#waiting]) {
+      for (const user of names.keys()) if (!shown.has(user)) names.delete(user);
+    }
+    this.#capacity = Math.max(NameBook.CAPACITY, 2 * this.#count);
+  }
+
+  get #count() { return this.#known.size + this.#failed.size + this.#waiting.size; }
+
+  #isNews(user) {
+    if (!this.#resolve) return;
+    this.#news.add(user);
+    this.#newsAlarm.set(Math.max(performance.now(), this.#toldAt + NameBook.GATHERING_TIME));
+  }
+
+  #tell() {
+    this.#toldAt = performance.now();
+    const news = this.#news;
+    this.#news = new Set();
+    this.#learnt(news);
+  }
+
+  /** At most once a second, however many are due. */
+  #retryBy(time) {
+    if (!this.#resolve) return;
+    this.#retryAt = Math.min(this.#retryAt, Math.max(time, performance.now() + SECOND));
+    if (this.#retryAt < Infinity) this.#retryAlarm.set(this.#retryAt);
+  }
+
+  /** Those who are due are asked for when they are shown again, which is now for those who are on show. */
+  #retry() {
+    let next = Infinity;
+    for (const [user, failure] of this.#failed) {
+      if (failure.retryAt === null) continue;
+      if (failure.retryAt > performance.now()) {
+        next = Math.min(next, failure.retryAt);
+        continue;
+      }
+      failure.retryAt = null;
+      this.#isNews(user);
+    }
+    this.#retryAt = Infinity;
+    this.#retryBy(next);
+  }
+}
+
+// ---- pictures.js
+
+/**
+ * Who types in one conversation. The worker's last word is the truth, but an observer distrusts silence: a worker
+ * repeats a set that stays, so a set not repeated in time is gone.
+ */
+class TypingPicture {
+  /** How much later than the worker's expiry a set goes by itself, and the longest that any stays without a word. */
+  static SLACK = 2 * SECOND;
+  static LONGEST = 10 * SECOND;
+
+  deadline = null;
+
+  constructor(conversation) { this.typing = { conversation, typists: [], count: 0 }; }
+
+  /**
+   * Those who go on typing keep their places; whoever is new comes after them, in the worker's order. So a reconnect to
+   * a worker that learnt of them in another order swaps no names.
+   */
+  heard({ typists, count }, expiry, now) {
+    const present = new Map(typists.map((typist) => [typist.user, typist]));
+    const places = new Set([...this.typing.typists.map(({ user }) => user), ...present.keys()]);
+    const inPlace = [...places].flatMap((user) => present.get(user) ?? []);
+    this.#show({ typists: inPlace, count: Math.max(count, inPlace.length) });
+    if (this.typing.count > 0) {
+      this.deadline = now + Math.min(expiry + TypingPicture.SLACK, TypingPicture.LONGEST);
+    }
+  }
+
+  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#show({ typists: [], count: 0 }); }
+
+  /** The worker shows nothing of this conversation (any more). */
+  refused(refusal) { this.#show({ typists: [], count: 0, refusal }); }
+
+  #show(seen) {
+    this.typing = { conversation: this.typing.conversation, ...seen };
+    this.deadline = null;
+  }
+}
+
+/**
+ * Who belongs to one conversation, as far as the worker's words go. The worker tells the list first and then each
+ * person's presence; the first picture waits until it is whole, so that nobody reads `0 of 5 online` for a moment.
+ */
+class MembersPicture {
+  /** How long the first picture waits for the presence of all. */
+  static PATIENCE = SECOND;
+
+  /** When to call `deadlinePassed`; null for never. */
+  deadline = null;
+  #conversation;
+  /** The worker's list. */
+  #list = null;
+  #presences = new Map();
+  #refusal = null;
+  #isShown = false;
+
+  constructor(conversation) { this.#conversation = conversation; }
+
+  heard({ people, count }, now) {
+    const users = new Set(people.map(({ user }) => user));
+    for (const user of this.#presences.keys()) if (!users.has(user)) this.#presences.delete(user);
+    this.#list = { people, count: Math.max(count, people.length) };
+    this.#refusal = null;
+    if (!this.#isShown) this.deadline ??= now + MembersPicture.PATIENCE;
+  }
+
+  presenceHeard(presence) { this.#presences.set(presence.user, presence); }
+
+  /** The worker shows nothing of this conversation (any more). What it shows later is a first picture again. */
+  refused(refusal) {
+    this.#presences.clear();
+    this.#list = this.deadline = null;
+    this.#refusal = refusal;
+    this.#isShown = false;
+  }
+
+  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#showFromNowOn(); }
+
+  /**
+   * What to show; undefined while it is not whole.
+   *
+   * @param name gives the app's name for a user
+   */
+  members(name) {
+    const conversation = this.#conversation;
+    if (this.#refusal) return { conversation, people: [], count: 0, refusal: this.#refusal };
+    if (!this.#list) return undefined;
+    const { people, count } = this.#list;
+    if (people.every(({ user }) => this.#presences.has(user))) this.#showFromNowOn();
+    if (!this.#isShown) return undefined;
+    return { conversation, people: people.map((member) => this.#member(member, name(member.user))), count };
+  }
+
+  #member({ user, name }, known = name) {
+    const presence = this.#presences.get(user);
+    return { user, ...known !== undefined && { name: known }, ...presence && { presence } };
+  }
+
+  #showFromNowOn() {
+    this.#isShown = true;
+    this.deadline = null;
+  }
+}
+
+// ---- topic.js
+
+/** The present state of one thing, and who wants to hear of it: the worker is asked for it once. */
+class Topic {
+  latest = undefined;
+  #observers = new Set();
+
+  constructor(latest) { this.latest = latest; }
+
+  get isObserved() { return this.#observers.size > 0; }
+
+  /** Whether one of the observers is such that the worker must be asked for its sake. */
+  get isWatched() { return [...this.#observers].some(({ isWatching }) => isWatching); }
+
+  /**
+   * A new observer hears the latest value before anything else, but not within this call: it has not got hold of the
+   * means to end it yet.
+   */
+  add(observer) {
+    this.#observers.add(observer);
+    queueMicrotask(() => {
+      if (!observer.hasHeard && this.latest !== undefined) this.#tell(observer);
+    });
+  }
+
+  remove(observer) { this.#observers.delete(observer); }
+
+  /** Tells the observers, unless nothing changed. */
+  update(value) {
+    if (same(value, this.latest)) return;
+    this.latest = value;
+    for (const observer of this.#observers) {
+      // An observer caused the next change, which all have been told.
+      if (this.latest !== value) return;
+      this.#tell(observer);
+    }
+  }
+
+  /** Tells the observers the same again: what they make of it has changed. */
+  tellAgain() {
+    const { latest } = this;
+    if (latest === undefined) return;
+    for (const observer of this.#observers) if (this.latest === latest) this.#tell(observer);
+  }
+
+  /** An observer's own mistake is told to whoever watches the page's errors, and spoils nothing for the others. */
+  #tell(observer) {
+    if (!this.#observers.has(observer)) return;
+    observer.hasHeard = true;
+    try {
+      observer.hear(this.latest);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
+/** Whether two plain values hold the same. */
+function same(left, right) {
+  if (Object.is(left, right)) return true;
+  if (left === null || right === null || typeof left !== "object" || typeof right !== "object") return false;
+  if (left instanceof RollcallError && right instanceof RollcallError) {
+    return left.code === right.code && left.message === right.message && left.closeCode === right.closeCode;
+  }
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => same(left[key], right[key]));
+}
+
+/** Several users observed as one: a snapshot of a thousand is one value, not a thousand. */
+class PresenceGroup {
+  #tell;
+  #presences = new Map();
+  #isDue = false;
+
+  constructor(tell) { this.#tell = tell; }
+
+  heard(presence) {
+    this.#presences.set(presence.user, presence);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      this.#tell(new Map(this.#presences));
+    });
+  }
+}
+
+// ---- room.js
+
+/** What is shown of one conversation that somebody here observes or types in. */
+class Room {
+  topic = new Topic();
+  /** Its members, while somebody observes them, or the worker still tells of them. */
+  gathering = null;
+  #names;
+  #picture;
+  #alarm = new Alarm(() => {
+    this.#picture.deadlinePassed(performance.now());
+    this.#show();
+  });
+
+  constructor(conversation, names) {
+    this.conversation = conversation;
+    this.#names = names;
+    this.#picture = new TypingPicture(conversation);
+  }
+
+  heard(message, expiry) {
+    this.#picture.heard(message, expiry, performance.now());
+    this.#show();
+  }
+
+  refused(error) {
+    this.#picture.refused(error);
+    this.gathering?.refused(error);
+    this.#show();
+  }
+
+  /** Everybody who is on show here. */
+  get users() {
+    return [...this.#picture.typing.typists.map(({ user }) => user), ...this.gathering?.users ?? []];
+  }
+
+  /** @param {Set<string>} users */
+  namesLearnt(users) {
+    this.gathering?.namesLearnt(users);
+    if (this.#picture.typing.typists.some(({ user }) => users.has(user))) this.#show();
+  }
+
+  get isObserved() { return this.topic.isObserved || this.gathering?.topic.isObserved === true; }
+
+  /** Nobody looks any more. */
+  end() {
+    this.#alarm.set(null);
+    this.endGathering();
+  }
+
+  endGathering() {
+    this.gathering?.end();
+    this.gathering = null;
+  }
+
+  #show() {
+    const { typing, deadline } = this.#picture;
+    const typists = typing.typists.map((typist) => {
+      const name = this.#names.name(typist.user);
+      return name === undefined ? typist : { ...typist, name };
+    });
+    this.topic.update({ ...typing, typists });
+    this.#alarm.set(deadline);
+  }
+}
+
+/**
+ * Who belongs to a conversation, and who of them is here. The worker tells of everybody's presence for the sake of the
+ * conversation, so that nobody need be watched one by one; whoever is watched besides is told of once.
+ */
+class Gathering {
+  topic = new Topic();
+  #names;
+  #listen;
+  #picture;
+  /** What ends listening to each member's presence. */
+  #endings = new Map();
+  #isDue = false;
+  #alarm = new Alarm(() => {
+    this.#picture.deadlinePassed(performance.now());
+    this.#showSoon();
+  });
+
+  /** @param listen begins to listen to a user's presence, and returns what ends that */
+  constructor(conversation, names, listen) {
+    this.#picture = new MembersPicture(conversation);
+    this.#names = names;
+    this.#listen = listen;
+  }
+
+  get users() { return this.#endings.keys(); }
+
+  heard(message) {
+    const users = new Set(message.people.map(({ user }) => user));
+    this.#picture.heard(message, performance.now());
+    for (const user of this.#endings.keys()) if (!users.has(user)) this.#forget(user);
+    for (const user of users) if (!this.#endings.has(user)) this.#remember(user);
+    this.#showSoon();
+  }
+
+  refused(refusal) {
+    this.end();
+    this.#picture.refused(refusal);
+    this.#showSoon();
+  }
+
+  /** @param {Set<string>} users */
+  namesLearnt(users) { if ([...users].some((user) => this.#endings.has(user))) this.#showSoon(); }
+
+  /** Nobody looks any more. */
+  end() {
+    this.#picture.deadline = null;
+    this.#alarm.set(null);
+    for (const user of [...this.#endings.keys()]) this.#forget(user);
+  }
+
+  #remember(user) {
+    this.#endings.set(user, this.#listen(user, (presence) => {
+      this.#picture.presenceHeard(presence);
+      this.#showSoon();
+    }));
+  }
+
+  #forget(user) {
+    this.#endings.get(user)();
+    this.#endings.delete(user);
+  }
+
+  /** Once a task: the presence of a thousand is one change, not a thousand. */
+  #showSoon() {
+    this.#alarm.set(this.#picture.deadline);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      const members = this.#picture.members((user) => this.#names.name(user));
+      this.#alarm.set(this.#picture.deadline);
+      if (members) this.topic.update(members);
+    });
+  }
+}
+
+// ---- server-clock.js
+
+/**
+ * The worker's time, carried on by this device's steady clock between two words of it. The worker's clock may be set at
+ * any moment, so the worker is asked for it now and then, and sooner where a presence seems to come from the future.
+ */
+class ServerClock {
+  /** How often to ask. */
+  static INTERVAL = MINUTE;
+  /** How soon to ask again while there is reason to doubt: a worker learns with its next heartbeat that the clock was set. */
+  static RECHECK = 5 * SECOND;
+  /** A difference that no text shows. */
+  static SLACK = SECOND;
+
+  #offset = null;
+  #asked = -Infinity;
+  /** The latest moment that was heard of. */
+  #latest = -Infinity;
+  /** How often to ask soon, since the clock is in doubt. */
+  #doubts = 0;
+
+  /** When to ask for the time. */
+  get deadline() { return this.#asked + (this.#doubts > 0 ? ServerClock.RECHECK : ServerClock.INTERVAL); }
+
+  /** Until the first welcome, this device's own idea of the time. */
+  time(now) { return Math.round(this.#offset === null ? Date.now() : now + this.#offset); }
+
+  askedForTime(now) {
+    this.#asked = now;
+    this.#doubts = Math.max(0, this.#doubts - 1);
+  }
+
+  /**
+   * The worker said the time at some moment since it was asked. Returns whether texts are wrong that were made before.
+   */
+  timeHeard(time, asked, now) {
+    const before = this.#offset;
+    const estimate = before === null ? time : clamped(now + before, time, time + now - asked);
+    this.#asked = Math.max(this.#asked, asked);
+    this.#offset = estimate - now;
+    return before !== null && Math.abs(this.#offset - before) > ServerClock.SLACK;
+  }
+
+  /**
+   * Something happened at a moment of the worker's clock. If that lies ahead, the clock was set forward since it was
+   * asked, or set back after the moment: only the worker knows.
+   */
+  momentHeard(moment, now) {
+    if (!(moment > this.#latest)) return;
+    this.#latest = moment;
+    if (this.#offset !== null && moment > this.time(now) + ServerClock.SLACK) this.#doubts = 2;
+  }
+}
+
+// ---- typing-field.js
+
+/** Settings checked together, since each limits the others. */
+function typingSettings({ debounce = 300, throttle = SECOND, inactivity = 3 * SECOND, expiry = 3 * SECOND } = {}) {
+  const problems = [];
+  if (!(debounce >= 0)) problems.push("debounce is negative");
+  if (!(throttle > 0)) problems.push("throttle is not positive");
+  if (!(inactivity > debounce)) problems.push("inactivity is not longer than debounce");
+  if (!(throttle <= expiry - SECOND)) {
+    problems.push("throttle is longer than expiry less 1 s: a renewal could come too late");
+  }
+  if (problems.length) throw new InvalidTypingSettings(problems);
+  return { debounce, throttle, inactivity };
+}
+
+/**
+ * One input field, and whether its person is typing. Each event returns what the worker should hear now: `"typing"`,
+ * `"stopped"` or null.
+ */
+class TypingField {
+  /** `empty`, `filling` (not for long enough yet), `typing`, or `paused`: text that nobody touches any more. */
+  #phase = "empty";
+  #settings;
+  #throttle;
+  #filled = 0;
+  #signalled = 0;
+  #edited = 0;
+
+  constructor(settings) {
+    this.#settings = settings;
+    this.#throttle = settings.throttle;
+  }
+
+  get isTyping() { return this.#phase === "typing"; }
+
+  /** When to call `deadlinePassed`; null for never. */
+  get deadline() {
+    const { debounce, inactivity } = this.#settings;
+    switch (this.#phase) {
+      case "filling": return this.#filled + debounce;
+      case "typing": return Math.min(this.#signalled + this.#throttle, this.#edited + inactivity);
+      default: return null;
+    }
+  }
+
+  /** @param {boolean} filled whether the field holds anything but white space */
+  edited(filled, now) {
+    if (!filled) return this.ended();
+    this.#edited = now;
+    switch (this.#phase) {
+      case "empty":
+        this.#phase = "filling";
+        this.#filled = now;
+        return this.deadlinePassed(now);
+      case "paused": return this.#signal(now);
+      default: return this.deadlinePassed(now);
+    }
+  }
+
+  /** The text was sent or deleted, the field left the view or the app the foreground. */
+  ended() {
+    const wasTyping = this.isTyping;
+    this.#phase = "empty";
+    return wasTyping ? "stopped" : null;
+  }
+
+  deadlinePassed(now) {
+    if (this.deadline === null || now < this.deadline) return null;
+    if (!this.isTyping || now < this.#edited + this.#settings.inactivity) return this.#signal(now);
+    this.#phase = "paused";
+    return "stopped";
+  }
+
+  /** A new connection: its worker has heard nothing of this field yet. */
+  connected(now) { return this.isTyping ? this.#signal(now) : null; }
+
+  /** The worker ends typing `expiry` after the last signal; one renewal must fit in with a second to spare. */
+  expiryLearnt(expiry) {
+    this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND));
+    return null;
+  }
+
+  #signal(now) {
+    this.#phase = "typing";
+    this.#signalled = now;
+    return "typing";
+  }
+}
+
+/**
+ * One typing input and what becomes of its signals. Several may stand in one conversation (two windows of an app): the
+ * user types there while any of them does.
+ */
+class InputField {
+  #field;
+  #signal;
+  #alarm = new Alarm(() => this.#decide((field, now) => field.deadlinePassed(now)));
+
+  constructor(conversation, settings, expiry, signal) {
+    this.conversation = conversation;
+    this.#signal = signal;
+    this.#field = new TypingField(settings);
+    this.#field.expiryLearnt(expiry);
+  }
+
+  get isTyping() { return this.#field.isTyping; }
+  edited(filled) { this.#decide((field, now) => field.edited(filled, now)); }
+  ended() { this.#decide((field) => field.ended()); }
+  connected() { this.#decide((field, now) => field.connected(now)); }
+  expiryLearnt(expiry) { this.#decide((field) => field.expiryLearnt(expiry)); }
+
+  #decide(event) {
+    const decided = event(this.#field, performance.now());
+    this.#alarm.set(this.#field.deadline);
+    if (decided) this.#signal(decided);
+  }
+}
+
+// ---- engine.js
 
 /** The heart of the client: joins the decisions (what to tell the worker, what to show to whom) to the connection. */
 class Engine {
@@ -2109,7 +2142,7 @@ class Engine {
   }
 
   observeTyping(conversation, hear, finish) {
-    if (this.#isClosed) return ended(finish);
+    if (this.#isClosed) return endedAtOnce(finish);
     const observer = { hear };
     this.#room(conversation).topic.add(observer);
     return this.#begin(finish, () => {
@@ -2119,7 +2152,7 @@ class Engine {
   }
 
   observeMembers(conversation, hear, finish) {
-    if (this.#isClosed) return ended(finish);
+    if (this.#isClosed) return endedAtOnce(finish);
     const observer = { hear };
     const room = this.#room(conversation);
     room.gathering ??= new Gathering(conversation, this.#names, (user, heard) => this.#listen(user, heard));
@@ -2133,7 +2166,7 @@ class Engine {
   }
 
   observePresence(users, hear, finish) {
-    if (this.#isClosed) return ended(finish);
+    if (this.#isClosed) return endedAtOnce(finish);
     const observers = users.map((user) => ({ user, hear, isWatching: true }));
     for (const observer of observers) this.#want(observer);
     return this.#begin(finish, () => {
@@ -2497,11 +2530,11 @@ class Engine {
   }
 
   #refusedForGood({ conversation, fetch, stop, token }, message) {
-    if (conversation !== undefined) this.#showRefusal(conversation, refusal(message));
+    if (conversation !== undefined) this.#showRefusal(conversation, refusalError(message));
     else if (fetch) this.#endFetch(fetch);
     else if (stop) stop.end(false);
     // A worker that takes no token ends the session when the old one expires; then a new one begins.
-    else if (!token) this.#report(refusal(message));
+    else if (!token) this.#report(refusalError(message));
   }
 
   /**
@@ -2509,13 +2542,13 @@ class Engine {
    * of the typing behind it says nothing new.
    */
   #strayErrorReceived(message) {
-    if (!message.retry && message.code !== "not_joined") this.#report(refusal(message));
+    if (!message.retry && message.code !== "not_joined") this.#report(refusalError(message));
   }
 
   #removed(conversation) {
     this.#agenda.conversations.refused(conversation);
     this.#agenda.gatherings.refused(conversation);
-    this.#showRefusal(conversation, refusal(REMOVED));
+    this.#showRefusal(conversation, refusalError(REMOVED));
     this.#tidyRoom(conversation);
   }
 
@@ -2523,12 +2556,12 @@ class Engine {
 }
 
 /** For an observation that ends as it begins. */
-function ended(finish) {
+function endedAtOnce(finish) {
   queueMicrotask(finish);
   return () => {};
 }
 
-// ---- The client
+// ---- updates.js
 
 /**
  * What leaves scope with `using`, where the browser has that.
@@ -2639,6 +2672,8 @@ class Newest {
   }
 }
 
+// ---- typing-input.js
+
 /**
  * One input field of one conversation. While its view is shown, the conversation is joined. Leaving the view, or the
  * scope of a `using`, ends the typing.
@@ -2690,6 +2725,8 @@ export class TypingInput {
 
   [DISPOSE]() { this.disappeared(); }
 }
+
+// ---- client.js
 
 /**
  * A device's line to Rollcall: who is here, who is typing, and what others may know of this device.
@@ -2876,7 +2913,141 @@ export class RollcallClient extends EventTarget {
   }
 }
 
-// ---- Texts
+// ---- display-name.js
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** The most bytes for each character allowed: enough for any script, and for families of emoji. */
+const BYTES_PER_CHARACTER = 32;
+
+/**
+ * A name as it may be shown: one line, without characters that steer text, shortened between characters; null if
+ * nothing is left to see, so that it counts as unknown.
+ */
+function shownName(name, longest) {
+  if (typeof name !== "string") return null;
+  const words = name.replace(/\p{Bidi_Control}|(?!\p{White_Space})\p{Cc}/gu, "").split(/\p{White_Space}+/u);
+  const clean = words.filter((word) => word !== "").join(" ");
+  if (!/[^\p{Default_Ignorable_Code_Point} ]/u.test(clean) || longest < 1) return null;
+  const characters = firstCharacters(clean, longest + 1);
+  const isShort = (text) => utf8.encode(text).length <= longest * BYTES_PER_CHARACTER;
+  if (characters.length <= longest && isShort(clean)) return clean;
+  let kept = "";
+  for (const character of characters.slice(0, longest - 1)) {
+    if (!isShort(kept + character)) break;
+    kept += character;
+  }
+  return kept.trimEnd() === "" ? null : `${kept.trimEnd()}…`;
+}
+
+function firstCharacters(text, count) {
+  const characters = [];
+  for (const { segment } of graphemes.segment(text)) {
+    if (characters.push(segment) === count) break;
+  }
+  return characters;
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFE\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+
+/** Neither a name nor the sentence around it can turn the other's order round. */
+function isolated(name, words) {
+  return words.direction === "rtl" || RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
+}
+
+// ---- words.js
+
+// The words of all languages. Made by `make browser-module` from Sources/RollcallClient/Text/words.json: edit that.
+
+/** @type {import("./rollcall.js").LanguageWords[]} */
+const WORDS = [
+  {"id": "en", "name": "English", "direction": "ltr", "list": {"pair": " and ", "middle": ", ", "last": ", and "}, "typing": {"one": "{name} is typing", "list": {"other": "{list} are typing"}, "someone": "Someone is typing", "people": {"other": "{count} people are typing"}, "several": "Several people are typing", "person": "{name}", "others": {"one": "{count} other", "other": "{count} others"}, "someoneElse": "someone else", "beforeDots": ""}, "lastSeen": {"now": "Active now", "minutes": {"other": "{count}m ago"}, "recently": "Active recently", "today": "Last seen today", "earlier": "Last seen recently", "minutesAgo": {"one": "Last seen {count} minute ago", "other": "Last seen {count} minutes ago"}, "hoursAgo": {"one": "Last seen {count} hour ago", "other": "Last seen {count} hours ago"}, "daysAgo": {"one": "Last seen {count} day ago", "other": "Last seen {count} days ago"}}, "presence": {"online": "Online", "away": "Away", "offline": "Offline", "group": {"other": "{online} of {total} online"}}},
+  {"id": "de", "name": "Deutsch", "direction": "ltr", "list": {"pair": " und ", "middle": ", ", "last": " und "}, "typing": {"one": "{name} schreibt", "list": {"other": "{list} schreiben"}, "someone": "Jemand schreibt", "people": {"other": "{count} Personen schreiben"}, "several": "Mehrere Personen schreiben", "person": "{name}", "others": {"one": "{count} weitere Person", "other": "{count} weitere Personen"}, "someoneElse": "noch jemand", "beforeDots": " "}, "lastSeen": {"now": "Jetzt aktiv", "minutes": {"other": "Vor {count} Min."}, "recently": "Vor Kurzem aktiv", "today": "Zuletzt heute gesehen", "earlier": "Zuletzt kürzlich gesehen", "minutesAgo": {"one": "Zuletzt vor {count} Minute gesehen", "other": "Zuletzt vor {count} Minuten gesehen"}, "hoursAgo": {"one": "Zuletzt vor {count} Stunde gesehen", "other": "Zuletzt vor {count} Stunden gesehen"}, "daysAgo": {"one": "Zuletzt vor {count} Tag gesehen", "other": "Zuletzt vor {count} Tagen gesehen"}}, "presence": {"online": "Online", "away": "Abwesend", "offline": "Offline", "group": {"other": "{online} von {total} online"}}},
+  {"id": "fr", "name": "Français", "direction": "ltr", "list": {"pair": " et ", "middle": ", ", "last": " et "}, "typing": {"one": "{name} est en train d’écrire", "list": {"other": "{list} sont en train d’écrire"}, "someone": "Quelqu’un est en train d’écrire", "people": {"other": "{count} personnes sont en train d’écrire"}, "several": "Plusieurs personnes sont en train d’écrire", "person": "{name}", "others": {"one": "{count} autre personne", "other": "{count} autres personnes"}, "someoneElse": "quelqu’un d’autre", "beforeDots": ""}, "lastSeen": {"now": "En ligne", "minutes": {"other": "Il y a {count} min"}, "recently": "En ligne il y a peu", "today": "Dernière connexion aujourd’hui", "earlier": "Connexion récente", "minutesAgo": {"one": "Dernière connexion il y a {count} minute", "other": "Dernière connexion il y a {count} minutes"}, "hoursAgo": {"one": "Dernière connexion il y a {count} heure", "other": "Dernière connexion il y a {count} heures"}, "daysAgo": {"one": "Dernière connexion il y a {count} jour", "other": "Dernière connexion il y a {count} jours"}}, "presence": {"online": "En ligne", "away": "Absent(e)", "offline": "Hors ligne", "group": {"other": "{online} sur {total} en ligne"}}},
+  {"id": "es", "name": "Español", "direction": "ltr", "list": {"pair": " y ", "middle": ", ", "last": " y ", "before": {"starts": ["i", "í", "hi", "hí"], "except": ["hia", "hiá", "hie", "hié"], "use": " e "}}, "typing": {"one": "{name} está escribiendo", "list": {"other": "{list} están escribiendo"}, "someone": "Alguien está escribiendo", "people": {"other": "{count} personas están escribiendo"}, "several": "Varias personas están escribiendo", "person": "{name}", "others": {"one": "{count} persona más", "other": "{count} personas más"}, "someoneElse": "alguien más", "beforeDots": ""}, "lastSeen": {"now": "En línea", "minutes": {"other": "Hace {count} min"}, "recently": "En línea hace poco", "today": "Última conexión hoy", "earlier": "Conexión reciente", "minutesAgo": {"one": "Última conexión hace {count} minuto", "other": "Última conexión hace {count} minutos"}, "hoursAgo": {"one": "Última conexión hace {count} hora", "other": "Última conexión hace {count} horas"}, "daysAgo": {"one": "Última conexión hace {count} día", "other": "Última conexión hace {count} días"}}, "presence": {"online": "En línea", "away": "Ausente", "offline": "Sin conexión", "group": {"other": "{online} de {total} en línea"}}},
+  {"id": "pt", "name": "Português", "direction": "ltr", "list": {"pair": " e ", "middle": ", ", "last": " e "}, "typing": {"one": "{name} está digitando", "list": {"other": "{list} estão digitando"}, "someone": "Alguém está digitando", "people": {"other": "{count} pessoas estão digitando"}, "several": "Várias pessoas estão digitando", "person": "{name}", "others": {"one": "mais {count} pessoa", "other": "mais {count} pessoas"}, "someoneElse": "mais alguém", "beforeDots": ""}, "lastSeen": {"now": "Online agora", "minutes": {"other": "Há {count} min"}, "recently": "Online há pouco", "today": "Último acesso hoje", "earlier": "Acesso recente", "minutesAgo": {"one": "Último acesso há {count} minuto", "other": "Último acesso há {count} minutos"}, "hoursAgo": {"one": "Último acesso há {count} hora", "other": "Último acesso há {count} horas"}, "daysAgo": {"one": "Último acesso há {count} dia", "other": "Último acesso há {count} dias"}}, "presence": {"online": "Online", "away": "Ausente", "offline": "Offline", "group": {"other": "{online} de {total} online"}}},
+  {"id": "it", "name": "Italiano", "direction": "ltr", "list": {"pair": " e ", "middle": ", ", "last": " e ", "before": {"starts": ["e", "é", "è"], "except": [], "use": " ed "}}, "typing": {"one": "{name} sta scrivendo", "list": {"other": "{list} stanno scrivendo"}, "someone": "Qualcuno sta scrivendo", "people": {"other": "{count} persone stanno scrivendo"}, "several": "Diverse persone stanno scrivendo", "person": "{name}", "others": {"one": "un’altra persona", "other": "altre {count} persone"}, "someoneElse": "qualcun altro", "beforeDots": ""}, "lastSeen": {"now": "Online ora", "minutes": {"other": "{count} min fa"}, "recently": "Online poco fa", "today": "Ultimo accesso oggi", "earlier": "Accesso recente", "minutesAgo": {"one": "Ultimo accesso {count} minuto fa", "other": "Ultimo accesso {count} minuti fa"}, "hoursAgo": {"one": "Ultimo accesso {count} ora fa", "other": "Ultimo accesso {count} ore fa"}, "daysAgo": {"one": "Ultimo accesso {count} giorno fa", "other": "Ultimo accesso {count} giorni fa"}}, "presence": {"online": "Online", "away": "Assente", "offline": "Offline", "group": {"other": "{online} su {total} online"}}},
+  {"id": "nl", "name": "Nederlands", "direction": "ltr", "list": {"pair": " en ", "middle": ", ", "last": " en "}, "typing": {"one": "{name} is aan het typen", "list": {"other": "{list} zijn aan het typen"}, "someone": "Iemand is aan het typen", "people": {"other": "{count} mensen zijn aan het typen"}, "several": "Meerdere mensen zijn aan het typen", "person": "{name}", "others": {"one": "{count} ander", "other": "{count} anderen"}, "someoneElse": "nog iemand", "beforeDots": ""}, "lastSeen": {"now": "Nu actief", "minutes": {"other": "{count} min. geleden"}, "recently": "Onlangs actief", "today": "Vandaag voor het laatst gezien", "earlier": "Onlangs voor het laatst gezien", "minutesAgo": {"one": "{count} minuut geleden voor het laatst gezien", "other": "{count} minuten geleden voor het laatst gezien"}, "hoursAgo": {"other": "{count} uur geleden voor het laatst gezien"}, "daysAgo": {"one": "{count} dag geleden voor het laatst gezien", "other": "{count} dagen geleden voor het laatst gezien"}}, "presence": {"online": "Online", "away": "Afwezig", "offline": "Offline", "group": {"other": "{online} van de {total} online"}}},
+  {"id": "pl", "name": "Polski", "direction": "ltr", "list": {"pair": " i ", "middle": ", ", "last": " i "}, "typing": {"one": "{name} pisze", "list": {"other": "{list} piszą"}, "someone": "Ktoś pisze", "people": {"few": "{count} osoby piszą", "other": "{count} osób pisze"}, "several": "Kilka osób pisze", "person": "{name}", "others": {"one": "jeszcze {count} osoba", "few": "jeszcze {count} osoby", "other": "jeszcze {count} osób"}, "someoneElse": "ktoś jeszcze", "beforeDots": ""}, "lastSeen": {"now": "Teraz online", "minutes": {"other": "{count} min temu"}, "recently": "Niedawno online", "today": "Ostatnia aktywność: dzisiaj", "earlier": "Ostatnia aktywność: niedawno", "minutesAgo": {"one": "Ostatnia aktywność: {count} minutę temu", "few": "Ostatnia aktywność: {count} minuty temu", "other": "Ostatnia aktywność: {count} minut temu"}, "hoursAgo": {"one": "Ostatnia aktywność: {count} godzinę temu", "few": "Ostatnia aktywność: {count} godziny temu", "other": "Ostatnia aktywność: {count} godzin temu"}, "daysAgo": {"one": "Ostatnia aktywność: {count} dzień temu", "other": "Ostatnia aktywność: {count} dni temu"}}, "presence": {"online": "Online", "away": "Z dala od urządzenia", "offline": "Offline", "group": {"other": "{online} z {total} online"}}},
+  {"id": "ru", "name": "Русский", "direction": "ltr", "list": {"pair": " и ", "middle": ", ", "last": " и "}, "typing": {"one": "{name} печатает", "list": {"other": "{list} печатают"}, "someone": "Кто-то печатает", "people": {"one": "{count} человек печатает", "few": "{count} человека печатают", "other": "{count} человек печатают"}, "several": "Несколько человек печатают", "person": "{name}", "others": {"one": "ещё {count} человек", "few": "ещё {count} человека", "other": "ещё {count} человек"}, "someoneElse": "кто-то ещё", "beforeDots": ""}, "lastSeen": {"now": "Сейчас в сети", "minutes": {"other": "{count} мин. назад"}, "recently": "Недавно в сети", "today": "Последний раз в сети сегодня", "earlier": "Последний раз в сети недавно", "minutesAgo": {"one": "Последний раз в сети {count} минуту назад", "few": "Последний раз в сети {count} минуты назад", "other": "Последний раз в сети {count} минут назад"}, "hoursAgo": {"one": "Последний раз в сети {count} час назад", "few": "Последний раз в сети {count} часа назад", "other": "Последний раз в сети {count} часов назад"}, "daysAgo": {"one": "Последний раз в сети {count} день назад", "few": "Последний раз в сети {count} дня назад", "other": "Последний раз в сети {count} дней назад"}}, "presence": {"online": "В сети", "away": "Нет на месте", "offline": "Не в сети", "group": {"other": "{online} из {total} в сети"}}},
+  {"id": "ar", "name": "العربية", "direction": "rtl", "list": {"pair": " و", "middle": " و", "last": " و"}, "typing": {"one": "{name} بصدد الكتابة", "list": {"other": "{list} بصدد الكتابة"}, "someone": "شخص ما بصدد الكتابة", "people": {"two": "شخصان بصدد الكتابة", "few": "{count} أشخاص بصدد الكتابة", "many": "{count} شخصًا بصدد الكتابة", "other": "{count} شخص بصدد الكتابة"}, "several": "عدة أشخاص بصدد الكتابة", "person": "{name}", "others": {"one": "شخص آخر", "two": "شخصان آخران", "few": "{count} أشخاص آخرين", "many": "{count} شخصًا آخر", "other": "{count} شخص آخر"}, "someoneElse": "شخص آخر", "beforeDots": ""}, "lastSeen": {"now": "على الإنترنت الآن", "minutes": {"one": "قبل دقيقة", "two": "قبل دقيقتين", "few": "قبل {count} دقائق", "other": "قبل {count} دقيقة"}, "recently": "آخر نشاط قبل قليل", "today": "آخر ظهور اليوم", "earlier": "آخر ظهور مؤخرًا", "minutesAgo": {"one": "آخر ظهور قبل دقيقة", "two": "آخر ظهور قبل دقيقتين", "few": "آخر ظهور قبل {count} دقائق", "other": "آخر ظهور قبل {count} دقيقة"}, "hoursAgo": {"one": "آخر ظهور قبل ساعة", "two": "آخر ظهور قبل ساعتين", "few": "آخر ظهور قبل {count} ساعات", "other": "آخر ظهور قبل {count} ساعة"}, "daysAgo": {"one": "آخر ظهور قبل يوم", "two": "آخر ظهور قبل يومين", "few": "آخر ظهور قبل {count} أيام", "many": "آخر ظهور قبل {count} يومًا", "other": "آخر ظهور قبل {count} يوم"}}, "presence": {"online": "على الإنترنت", "away": "بلا نشاط", "offline": "بلا اتصال", "group": {"other": "{online} من {total} على الإنترنت"}}},
+  {"id": "he", "name": "עברית", "direction": "rtl", "list": {"pair": " ו-", "middle": ", ", "last": " ו-", "before": {"starts": ["א", "ב", "ג", "ד", "ה", "ו", "ז", "ח", "ט", "י", "כ", "ל", "מ", "נ", "ס", "ע", "פ", "צ", "ק", "ר", "ש", "ת"], "except": [], "use": " ו"}}, "typing": {"one": "{name} מקליד/ה", "list": {"other": "{list} מקלידים"}, "someone": "מישהו מקליד", "people": {"other": "{count} אנשים מקלידים"}, "several": "כמה אנשים מקלידים", "person": "{name}", "others": {"one": "עוד אדם אחד", "other": "עוד {count} אנשים"}, "someoneElse": "עוד מישהו", "beforeDots": ""}, "lastSeen": {"now": "כאן עכשיו", "minutes": {"one": "לפני דקה", "two": "לפני שתי דקות", "other": "לפני {count} דקות"}, "recently": "פעילות לפני זמן קצר", "today": "חיבור אחרון: היום", "earlier": "חיבור אחרון: לא מזמן", "minutesAgo": {"one": "חיבור אחרון: לפני דקה", "two": "חיבור אחרון: לפני שתי דקות", "other": "חיבור אחרון: לפני {count} דקות"}, "hoursAgo": {"one": "חיבור אחרון: לפני שעה", "two": "חיבור אחרון: לפני שעתיים", "other": "חיבור אחרון: לפני {count} שעות"}, "daysAgo": {"one": "חיבור אחרון: לפני יום", "two": "חיבור אחרון: לפני יומיים", "other": "חיבור אחרון: לפני {count} ימים"}}, "presence": {"online": "מחובר/ת", "away": "לא ליד המכשיר", "offline": "לא מחובר/ת", "group": {"one": "{online} מתוך {total} מחובר/ת", "other": "{online} מתוך {total} מחוברים"}}},
+  {"id": "hi", "name": "हिन्दी", "direction": "ltr", "list": {"pair": " और ", "middle": ", ", "last": " और "}, "typing": {"one": "{name} टाइप कर रहे हैं", "list": {"other": "{list} टाइप कर रहे हैं"}, "someone": "कोई टाइप कर रहा है", "people": {"other": "{count} लोग टाइप कर रहे हैं"}, "several": "कई लोग टाइप कर रहे हैं", "person": "{name}", "others": {"one": "{count} अन्य व्यक्ति", "other": "{count} अन्य लोग"}, "someoneElse": "एक अन्य व्यक्ति", "beforeDots": ""}, "lastSeen": {"now": "अभी ऑनलाइन", "minutes": {"other": "{count} मिनट पहले"}, "recently": "कुछ देर पहले ऑनलाइन", "today": "आख़िरी बार आज ऑनलाइन", "earlier": "हाल ही में ऑनलाइन", "minutesAgo": {"other": "आख़िरी बार {count} मिनट पहले ऑनलाइन"}, "hoursAgo": {"other": "आख़िरी बार {count} घंटे पहले ऑनलाइन"}, "daysAgo": {"other": "आख़िरी बार {count} दिन पहले ऑनलाइन"}}, "presence": {"online": "ऑनलाइन", "away": "फ़िलहाल दूर", "offline": "ऑफ़लाइन", "group": {"other": "{total} में से {online} ऑनलाइन"}}},
+  {"id": "ja", "name": "日本語", "direction": "ltr", "list": {"pair": "と", "middle": "、", "last": "、"}, "typing": {"one": "{name}が入力中", "list": {"other": "{list}が入力中"}, "someone": "誰かが入力中", "people": {"other": "{count}人が入力中"}, "several": "複数の人が入力中", "person": "{name}さん", "others": {"other": "ほか{count}人"}, "someoneElse": "ほか1人", "beforeDots": ""}, "lastSeen": {"now": "オンライン中", "minutes": {"other": "{count}分前"}, "recently": "少し前までオンライン", "today": "最終アクセス：今日", "earlier": "最近アクセスあり", "minutesAgo": {"other": "最終アクセス：{count}分前"}, "hoursAgo": {"other": "最終アクセス：{count}時間前"}, "daysAgo": {"other": "最終アクセス：{count}日前"}}, "presence": {"online": "オンライン", "away": "離席中", "offline": "オフライン", "group": {"other": "{total}人中{online}人がオンライン"}}},
+  {"id": "ko", "name": "한국어", "direction": "ltr", "list": {"pair": "과 ", "middle": ", ", "last": " 및 "}, "typing": {"one": "{name}이 입력 중", "list": {"other": "{list}이 입력 중"}, "someone": "누군가 입력 중", "people": {"other": "{count}명이 입력 중"}, "several": "여러 명이 입력 중", "person": "{name}님", "others": {"other": "다른 {count}명"}, "someoneElse": "다른 1명", "beforeDots": ""}, "lastSeen": {"now": "현재 활동 중", "minutes": {"other": "{count}분 전"}, "recently": "조금 전 활동", "today": "마지막 접속: 오늘", "earlier": "최근 접속", "minutesAgo": {"other": "마지막 접속: {count}분 전"}, "hoursAgo": {"other": "마지막 접속: {count}시간 전"}, "daysAgo": {"other": "마지막 접속: {count}일 전"}}, "presence": {"online": "온라인", "away": "자리 비움", "offline": "오프라인", "group": {"other": "{total}명 중 {online}명 온라인"}}},
+  {"id": "zh-Hans", "name": "简体中文", "direction": "ltr", "list": {"pair": "和", "middle": "、", "last": "和"}, "typing": {"one": "{name}正在输入", "list": {"other": "{list}正在输入"}, "someone": "有人正在输入", "people": {"other": "{count}人正在输入"}, "several": "多人正在输入", "person": "{name}", "others": {"other": "另外{count}人"}, "someoneElse": "另外1人", "beforeDots": ""}, "lastSeen": {"now": "当前在线", "minutes": {"other": "{count}分钟前"}, "recently": "不久前在线", "today": "上次在线：今天", "earlier": "最近上线过", "minutesAgo": {"other": "上次在线：{count}分钟前"}, "hoursAgo": {"other": "上次在线：{count}小时前"}, "daysAgo": {"other": "上次在线：{count}天前"}}, "presence": {"online": "在线", "away": "离开", "offline": "离线", "group": {"other": "{total}人中有{online}人在线"}}},
+  {"id": "zh-Hant", "name": "繁體中文", "direction": "ltr", "list": {"pair": "和", "middle": "、", "last": "和"}, "typing": {"one": "{name}正在輸入", "list": {"other": "{list}正在輸入"}, "someone": "有人正在輸入", "people": {"other": "{count}人正在輸入"}, "several": "多人正在輸入", "person": "{name}", "others": {"other": "另外{count}人"}, "someoneElse": "另外1人", "beforeDots": ""}, "lastSeen": {"now": "目前在線上", "minutes": {"other": "{count}分鐘前"}, "recently": "不久前在線上", "today": "上次上線：今天", "earlier": "最近上線過", "minutesAgo": {"other": "上次上線：{count}分鐘前"}, "hoursAgo": {"other": "上次上線：{count}小時前"}, "daysAgo": {"other": "上次上線：{count}天前"}}, "presence": {"online": "線上", "away": "離開", "offline": "離線", "group": {"other": "{total}人中有{online}人在線上"}}},
+  {"id": "tr", "name": "Türkçe", "direction": "ltr", "list": {"pair": " ve ", "middle": ", ", "last": " ve "}, "typing": {"one": "{name} yazıyor", "list": {"other": "{list} yazıyor"}, "someone": "Birisi yazıyor", "people": {"other": "{count} kişi yazıyor"}, "several": "Birkaç kişi yazıyor", "person": "{name}", "others": {"other": "{count} kişi daha"}, "someoneElse": "bir kişi daha", "beforeDots": ""}, "lastSeen": {"now": "Şu anda çevrimiçi", "minutes": {"other": "{count} dk. önce"}, "recently": "Kısa süre önce çevrimiçiydi", "today": "Son görülme: bugün", "earlier": "Son görülme: yakın zamanda", "minutesAgo": {"other": "Son görülme: {count} dakika önce"}, "hoursAgo": {"other": "Son görülme: {count} saat önce"}, "daysAgo": {"other": "Son görülme: {count} gün önce"}}, "presence": {"online": "Çevrimiçi", "away": "Uzakta", "offline": "Çevrimdışı", "group": {"other": "{online}/{total} kişi çevrimiçi"}}},
+  {"id": "uk", "name": "Українська", "direction": "ltr", "list": {"pair": " і ", "middle": ", ", "last": " і ", "before": {"starts": ["і", "ї", "й", "i"], "except": [], "use": " та "}}, "typing": {"one": "{name} друкує", "list": {"other": "{list} друкують"}, "someone": "Хтось друкує", "people": {"one": "{count} людина друкує", "few": "{count} людини друкують", "other": "{count} людей друкують"}, "several": "Кілька людей друкують", "person": "{name}", "others": {"one": "ще {count} людина", "few": "ще {count} людини", "other": "ще {count} людей"}, "someoneElse": "ще хтось", "beforeDots": ""}, "lastSeen": {"now": "Зараз у мережі", "minutes": {"other": "{count} хв тому"}, "recently": "Нещодавно в мережі", "today": "Востаннє в мережі сьогодні", "earlier": "Востаннє в мережі нещодавно", "minutesAgo": {"one": "Востаннє в мережі {count} хвилину тому", "few": "Востаннє в мережі {count} хвилини тому", "other": "Востаннє в мережі {count} хвилин тому"}, "hoursAgo": {"one": "Востаннє в мережі {count} годину тому", "few": "Востаннє в мережі {count} години тому", "other": "Востаннє в мережі {count} годин тому"}, "daysAgo": {"one": "Востаннє в мережі {count} день тому", "few": "Востаннє в мережі {count} дні тому", "other": "Востаннє в мережі {count} днів тому"}}, "presence": {"online": "У мережі", "away": "Немає на місці", "offline": "Не в мережі", "group": {"other": "{online} з {total} у мережі"}}},
+];
+
+// ---- languages.js
+
+const languagesByTag = new Map(WORDS.map((words) => [words.id, words]));
+
+const pluralRules = new Map();
+
+/**
+ * The words of the language that fits best.
+ *
+ * @param {string | readonly string[]} language
+ */
+function wordsOf(language = "en") {
+  for (const tag of [language].flat()) {
+    const words = languagesByTag.get(tag) ?? languagesByTag.get(bestTag(tag));
+    if (words) return words;
+  }
+  return languagesByTag.get("en");
+}
+
+/** `zh-TW` is written as `zh-Hant` is, `de-AT` as `de`. */
+function bestTag(tag) {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return [`${language}-${script}`, language].find((each) => languagesByTag.has(each));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The form for a number, by CLDR's plural categories; one that a language leaves out reads as `other`. */
+function formOf({ id }, forms, count) {
+  const rules = pluralRules.get(id) ?? new Intl.PluralRules(id);
+  pluralRules.set(id, rules);
+  return forms[rules.select(count)] ?? forms.other;
+}
+
+function fill(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (_, name) => values[name]); }
+
+/**
+ * Adds a language, or replaces one, from now on. Its words are of the same form as those below.
+ *
+ * @param {import("./rollcall.js").LanguageWords} words
+ * @throws {RangeError} with everything that is missing
+ */
+export function addLanguage(words) {
+  const missing = [...missingFrom(words, languagesByTag.get("en"), "")];
+  if (missing.length) throw new RangeError(`the words of ${words?.id ?? "a language"} lack ${missing.join(", ")}`);
+  new Intl.Locale(words.id);
+  languagesByTag.set(words.id, words);
+}
+
+/** Of what depends on a number, only `other` must be there. */
+function* missingFrom(words, model, path) {
+  for (const [key, example] of Object.entries(model)) {
+    const word = words?.[key];
+    if (key === "one" && "other" in model) continue;
+    if (typeof example === "object") yield* missingFrom(word, example, `${path}${key}.`);
+    else if (typeof word !== "string") yield `${path}${key}`;
+  }
+}
+
+/** The languages there are, in the order in which they are offered: `{ id, name, direction }`. */
+export function languages() {
+  return [...languagesByTag.values()].map(({ id, name, direction }) => ({ id, name, direction }));
+}
+
+// ---- typing-text.js
 
 const DOTS = { ellipsis: "…", three: "...", none: "" };
 
@@ -2936,12 +3107,12 @@ function typingSentence(typing, words, options, isolate) {
   const names = namesOf(typing.typists, words, options);
   const shown = names.slice(0, count > maximumNames ? Math.min(2, maximumNames) : maximumNames);
   if (shown.length === 0) {
-    return count === 1 ? words.typing.someone : filled(formOf(words, words.typing.people, count), { count });
+    return count === 1 ? words.typing.someone : fill(formOf(words, words.typing.people, count), { count });
   }
-  const items = shown.map((name) => ({ name, text: filled(words.typing.person, { name: isolate(name) }) }));
-  if (count === 1) return filled(words.typing.one, { name: items[0].text });
+  const items = shown.map((name) => ({ name, text: fill(words.typing.person, { name: isolate(name) }) }));
+  if (count === 1) return fill(words.typing.one, { name: items[0].text });
   if (count > shown.length) items.push(theOthers(count, count - shown.length, names, words, maximumNames));
-  return filled(formOf(words, words.typing.list, count), { list: listed(items, words) });
+  return fill(formOf(words, words.typing.list, count), { list: listed(items, words) });
 }
 
 /** The last of a list. One without a name among known ones can be told as such; more are told as a number. */
@@ -2949,7 +3120,7 @@ function theOthers(count, others, names, words, maximumNames) {
   const isUnnamed = count - names.length === 1 && count <= maximumNames;
   const text = isUnnamed
     ? words.typing.someoneElse
-    : filled(formOf(words, words.typing.others, others), { count: others });
+    : fill(formOf(words, words.typing.others, others), { count: others });
   return { name: text, text };
 }
 
@@ -2961,46 +3132,6 @@ function namesOf(typists, words, { name = (user) => undefined, order = "beginnin
   const collator = new Intl.Collator(words.id, { numeric: true });
   // Two names that the language does not tell apart still have one order, so that they never swap places.
   return names.sort((left, right) => collator.compare(left, right) || (left < right ? -1 : 1));
-}
-
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
-/** The most bytes for each character allowed: enough for any script, and for families of emoji. */
-const BYTES_PER_CHARACTER = 32;
-
-/**
- * A name as it may be shown: one line, without characters that steer text, shortened between characters; null if
- * nothing is left to see, so that it counts as unknown.
- */
-function shownName(name, longest) {
-  if (typeof name !== "string") return null;
-  const words = name.replace(/\p{Bidi_Control}|(?!\p{White_Space})\p{Cc}/gu, "").split(/\p{White_Space}+/u);
-  const clean = words.filter((word) => word !== "").join(" ");
-  if (!/[^\p{Default_Ignorable_Code_Point} ]/u.test(clean) || longest < 1) return null;
-  const characters = firstCharacters(clean, longest + 1);
-  const isShort = (text) => utf8.encode(text).length <= longest * BYTES_PER_CHARACTER;
-  if (characters.length <= longest && isShort(clean)) return clean;
-  let kept = "";
-  for (const character of characters.slice(0, longest - 1)) {
-    if (!isShort(kept + character)) break;
-    kept += character;
-  }
-  return kept.trimEnd() === "" ? null : `${kept.trimEnd()}…`;
-}
-
-function firstCharacters(text, count) {
-  const characters = [];
-  for (const { segment } of graphemes.segment(text)) {
-    if (characters.push(segment) === count) break;
-  }
-  return characters;
-}
-
-const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFE\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
-
-/** Neither a name nor the sentence around it can turn the other's order round. */
-function isolated(name, words) {
-  return words.direction === "rtl" || RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /**
@@ -3023,6 +3154,24 @@ function isBefore(name, before) {
 }
 
 /**
+ * Three dots that swell in turn beside the text, 0.4 s each: whose turn it is, and the three opacities. A value of the
+ * time, so that whatever draws it keeps no state.
+ *
+ * @param {number} elapsed milliseconds since the dots appeared
+ * @param {{ reducesMotion?: boolean }} options whether the person asked for less motion: the dots are then still
+ */
+export function typingDots(elapsed, { reducesMotion = false } = {}) {
+  if (reducesMotion) return { phase: null, opacities: [1, 1, 1] };
+  const turns = Math.max(0, elapsed / 400);
+  const phase = Math.floor(turns % 3);
+  const part = turns % 1;
+  const swell = 0.3 + 0.7 * 4 * part * (1 - part);
+  return { phase, opacities: [0, 1, 2].map((dot) => dot === phase ? swell : 0.3) };
+}
+
+// ---- presence-text.js
+
+/**
  * When someone was last here; empty for a user who is unknown or was never seen. `discreet`, the default, is private by
  * being vague: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact`: `Last seen 3 minutes ago`.
  *
@@ -3038,7 +3187,7 @@ export function lastSeenText(presence, now, { language, style = "discreet" } = {
   const age = now - presence.lastSeen;
   const counted = (forms, unit) => {
     const count = Math.floor(age / unit);
-    return filled(formOf({ id }, forms, count), { count });
+    return fill(formOf({ id }, forms, count), { count });
   };
   if (age < MINUTE) return words.now;
   if (style === "exact") {
@@ -3107,111 +3256,5 @@ export function presenceDot(presence) {
 export function groupCount(presences, total, { language } = {}) {
   const words = wordsOf(language);
   const online = [...presences].filter((presence) => presence?.status === "online").length;
-  return { online, total, text: filled(formOf(words, words.presence.group, online), { online, total }) };
+  return { online, total, text: fill(formOf(words, words.presence.group, online), { online, total }) };
 }
-
-/**
- * Three dots that swell in turn beside the text, 0.4 s each: whose turn it is, and the three opacities. A value of the
- * time, so that whatever draws it keeps no state.
- *
- * @param {number} elapsed milliseconds since the dots appeared
- * @param {{ reducesMotion?: boolean }} options whether the person asked for less motion: the dots are then still
- */
-export function typingDots(elapsed, { reducesMotion = false } = {}) {
-  if (reducesMotion) return { phase: null, opacities: [1, 1, 1] };
-  const turns = Math.max(0, elapsed / 400);
-  const phase = Math.floor(turns % 3);
-  const part = turns % 1;
-  const swell = 0.3 + 0.7 * 4 * part * (1 - part);
-  return { phase, opacities: [0, 1, 2].map((dot) => dot === phase ? swell : 0.3) };
-}
-
-// ---- Languages
-
-/**
- * The words of the language that fits best.
- *
- * @param {string | readonly string[]} language
- */
-function wordsOf(language = "en") {
-  for (const tag of [language].flat()) {
-    const words = languagesByTag.get(tag) ?? languagesByTag.get(bestTag(tag));
-    if (words) return words;
-  }
-  return languagesByTag.get("en");
-}
-
-/** `zh-TW` is written as `zh-Hant` is, `de-AT` as `de`. */
-function bestTag(tag) {
-  try {
-    const { language, script } = new Intl.Locale(tag).maximize();
-    return [`${language}-${script}`, language].find((each) => languagesByTag.has(each));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The form for a number, by CLDR's plural categories; one that a language leaves out reads as `other`. */
-function formOf({ id }, forms, count) {
-  const rules = pluralRules.get(id) ?? new Intl.PluralRules(id);
-  pluralRules.set(id, rules);
-  return forms[rules.select(count)] ?? forms.other;
-}
-
-function filled(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (_, name) => values[name]); }
-
-/**
- * Adds a language, or replaces one, from now on. Its words are of the same form as those below.
- *
- * @param {import("./rollcall.js").LanguageWords} words
- * @throws {RangeError} with everything that is missing
- */
-export function addLanguage(words) {
-  const missing = [...missingFrom(words, languagesByTag.get("en"), "")];
-  if (missing.length) throw new RangeError(`the words of ${words?.id ?? "a language"} lack ${missing.join(", ")}`);
-  new Intl.Locale(words.id);
-  languagesByTag.set(words.id, words);
-}
-
-/** Of what depends on a number, only `other` must be there. */
-function* missingFrom(words, model, path) {
-  for (const [key, example] of Object.entries(model)) {
-    const word = words?.[key];
-    if (key === "one" && "other" in model) continue;
-    if (typeof example === "object") yield* missingFrom(word, example, `${path}${key}.`);
-    else if (typeof word !== "string") yield `${path}${key}`;
-  }
-}
-
-/** The languages there are, in the order in which they are offered: `{ id, name, direction }`. */
-export function languages() {
-  return [...languagesByTag.values()].map(({ id, name, direction }) => ({ id, name, direction }));
-}
-
-// The words of all languages, written here by scripts/inline-words out of words.json, their one home.
-// words: begin
-/** @type {import("./rollcall.js").LanguageWords[]} */
-const WORDS = [
-  {"id": "en", "name": "English", "direction": "ltr", "list": {"pair": " and ", "middle": ", ", "last": ", and "}, "typing": {"one": "{name} is typing", "list": {"other": "{list} are typing"}, "someone": "Someone is typing", "people": {"other": "{count} people are typing"}, "several": "Several people are typing", "person": "{name}", "others": {"one": "{count} other", "other": "{count} others"}, "someoneElse": "someone else", "beforeDots": ""}, "lastSeen": {"now": "Active now", "minutes": {"other": "{count}m ago"}, "recently": "Active recently", "today": "Last seen today", "earlier": "Last seen recently", "minutesAgo": {"one": "Last seen {count} minute ago", "other": "Last seen {count} minutes ago"}, "hoursAgo": {"one": "Last seen {count} hour ago", "other": "Last seen {count} hours ago"}, "daysAgo": {"one": "Last seen {count} day ago", "other": "Last seen {count} days ago"}}, "presence": {"online": "Online", "away": "Away", "offline": "Offline", "group": {"other": "{online} of {total} online"}}},
-  {"id": "de", "name": "Deutsch", "direction": "ltr", "list": {"pair": " und ", "middle": ", ", "last": " und "}, "typing": {"one": "{name} schreibt", "list": {"other": "{list} schreiben"}, "someone": "Jemand schreibt", "people": {"other": "{count} Personen schreiben"}, "several": "Mehrere Personen schreiben", "person": "{name}", "others": {"one": "{count} weitere Person", "other": "{count} weitere Personen"}, "someoneElse": "noch jemand", "beforeDots": " "}, "lastSeen": {"now": "Jetzt aktiv", "minutes": {"other": "Vor {count} Min."}, "recently": "Vor Kurzem aktiv", "today": "Zuletzt heute gesehen", "earlier": "Zuletzt kürzlich gesehen", "minutesAgo": {"one": "Zuletzt vor {count} Minute gesehen", "other": "Zuletzt vor {count} Minuten gesehen"}, "hoursAgo": {"one": "Zuletzt vor {count} Stunde gesehen", "other": "Zuletzt vor {count} Stunden gesehen"}, "daysAgo": {"one": "Zuletzt vor {count} Tag gesehen", "other": "Zuletzt vor {count} Tagen gesehen"}}, "presence": {"online": "Online", "away": "Abwesend", "offline": "Offline", "group": {"other": "{online} von {total} online"}}},
-  {"id": "fr", "name": "Français", "direction": "ltr", "list": {"pair": " et ", "middle": ", ", "last": " et "}, "typing": {"one": "{name} est en train d’écrire", "list": {"other": "{list} sont en train d’écrire"}, "someone": "Quelqu’un est en train d’écrire", "people": {"other": "{count} personnes sont en train d’écrire"}, "several": "Plusieurs personnes sont en train d’écrire", "person": "{name}", "others": {"one": "{count} autre personne", "other": "{count} autres personnes"}, "someoneElse": "quelqu’un d’autre", "beforeDots": ""}, "lastSeen": {"now": "En ligne", "minutes": {"other": "Il y a {count} min"}, "recently": "En ligne il y a peu", "today": "Dernière connexion aujourd’hui", "earlier": "Connexion récente", "minutesAgo": {"one": "Dernière connexion il y a {count} minute", "other": "Dernière connexion il y a {count} minutes"}, "hoursAgo": {"one": "Dernière connexion il y a {count} heure", "other": "Dernière connexion il y a {count} heures"}, "daysAgo": {"one": "Dernière connexion il y a {count} jour", "other": "Dernière connexion il y a {count} jours"}}, "presence": {"online": "En ligne", "away": "Absent(e)", "offline": "Hors ligne", "group": {"other": "{online} sur {total} en ligne"}}},
-  {"id": "es", "name": "Español", "direction": "ltr", "list": {"pair": " y ", "middle": ", ", "last": " y ", "before": {"starts": ["i", "í", "hi", "hí"], "except": ["hia", "hiá", "hie", "hié"], "use": " e "}}, "typing": {"one": "{name} está escribiendo", "list": {"other": "{list} están escribiendo"}, "someone": "Alguien está escribiendo", "people": {"other": "{count} personas están escribiendo"}, "several": "Varias personas están escribiendo", "person": "{name}", "others": {"one": "{count} persona más", "other": "{count} personas más"}, "someoneElse": "alguien más", "beforeDots": ""}, "lastSeen": {"now": "En línea", "minutes": {"other": "Hace {count} min"}, "recently": "En línea hace poco", "today": "Última conexión hoy", "earlier": "Conexión reciente", "minutesAgo": {"one": "Última conexión hace {count} minuto", "other": "Última conexión hace {count} minutos"}, "hoursAgo": {"one": "Última conexión hace {count} hora", "other": "Última conexión hace {count} horas"}, "daysAgo": {"one": "Última conexión hace {count} día", "other": "Última conexión hace {count} días"}}, "presence": {"online": "En línea", "away": "Ausente", "offline": "Sin conexión", "group": {"other": "{online} de {total} en línea"}}},
-  {"id": "pt", "name": "Português", "direction": "ltr", "list": {"pair": " e ", "middle": ", ", "last": " e "}, "typing": {"one": "{name} está digitando", "list": {"other": "{list} estão digitando"}, "someone": "Alguém está digitando", "people": {"other": "{count} pessoas estão digitando"}, "several": "Várias pessoas estão digitando", "person": "{name}", "others": {"one": "mais {count} pessoa", "other": "mais {count} pessoas"}, "someoneElse": "mais alguém", "beforeDots": ""}, "lastSeen": {"now": "Online agora", "minutes": {"other": "Há {count} min"}, "recently": "Online há pouco", "today": "Último acesso hoje", "earlier": "Acesso recente", "minutesAgo": {"one": "Último acesso há {count} minuto", "other": "Último acesso há {count} minutos"}, "hoursAgo": {"one": "Último acesso há {count} hora", "other": "Último acesso há {count} horas"}, "daysAgo": {"one": "Último acesso há {count} dia", "other": "Último acesso há {count} dias"}}, "presence": {"online": "Online", "away": "Ausente", "offline": "Offline", "group": {"other": "{online} de {total} online"}}},
-  {"id": "it", "name": "Italiano", "direction": "ltr", "list": {"pair": " e ", "middle": ", ", "last": " e ", "before": {"starts": ["e", "é", "è"], "except": [], "use": " ed "}}, "typing": {"one": "{name} sta scrivendo", "list": {"other": "{list} stanno scrivendo"}, "someone": "Qualcuno sta scrivendo", "people": {"other": "{count} persone stanno scrivendo"}, "several": "Diverse persone stanno scrivendo", "person": "{name}", "others": {"one": "un’altra persona", "other": "altre {count} persone"}, "someoneElse": "qualcun altro", "beforeDots": ""}, "lastSeen": {"now": "Online ora", "minutes": {"other": "{count} min fa"}, "recently": "Online poco fa", "today": "Ultimo accesso oggi", "earlier": "Accesso recente", "minutesAgo": {"one": "Ultimo accesso {count} minuto fa", "other": "Ultimo accesso {count} minuti fa"}, "hoursAgo": {"one": "Ultimo accesso {count} ora fa", "other": "Ultimo accesso {count} ore fa"}, "daysAgo": {"one": "Ultimo accesso {count} giorno fa", "other": "Ultimo accesso {count} giorni fa"}}, "presence": {"online": "Online", "away": "Assente", "offline": "Offline", "group": {"other": "{online} su {total} online"}}},
-  {"id": "nl", "name": "Nederlands", "direction": "ltr", "list": {"pair": " en ", "middle": ", ", "last": " en "}, "typing": {"one": "{name} is aan het typen", "list": {"other": "{list} zijn aan het typen"}, "someone": "Iemand is aan het typen", "people": {"other": "{count} mensen zijn aan het typen"}, "several": "Meerdere mensen zijn aan het typen", "person": "{name}", "others": {"one": "{count} ander", "other": "{count} anderen"}, "someoneElse": "nog iemand", "beforeDots": ""}, "lastSeen": {"now": "Nu actief", "minutes": {"other": "{count} min. geleden"}, "recently": "Onlangs actief", "today": "Vandaag voor het laatst gezien", "earlier": "Onlangs voor het laatst gezien", "minutesAgo": {"one": "{count} minuut geleden voor het laatst gezien", "other": "{count} minuten geleden voor het laatst gezien"}, "hoursAgo": {"other": "{count} uur geleden voor het laatst gezien"}, "daysAgo": {"one": "{count} dag geleden voor het laatst gezien", "other": "{count} dagen geleden voor het laatst gezien"}}, "presence": {"online": "Online", "away": "Afwezig", "offline": "Offline", "group": {"other": "{online} van de {total} online"}}},
-  {"id": "pl", "name": "Polski", "direction": "ltr", "list": {"pair": " i ", "middle": ", ", "last": " i "}, "typing": {"one": "{name} pisze", "list": {"other": "{list} piszą"}, "someone": "Ktoś pisze", "people": {"few": "{count} osoby piszą", "other": "{count} osób pisze"}, "several": "Kilka osób pisze", "person": "{name}", "others": {"one": "jeszcze {count} osoba", "few": "jeszcze {count} osoby", "other": "jeszcze {count} osób"}, "someoneElse": "ktoś jeszcze", "beforeDots": ""}, "lastSeen": {"now": "Teraz online", "minutes": {"other": "{count} min temu"}, "recently": "Niedawno online", "today": "Ostatnia aktywność: dzisiaj", "earlier": "Ostatnia aktywność: niedawno", "minutesAgo": {"one": "Ostatnia aktywność: {count} minutę temu", "few": "Ostatnia aktywność: {count} minuty temu", "other": "Ostatnia aktywność: {count} minut temu"}, "hoursAgo": {"one": "Ostatnia aktywność: {count} godzinę temu", "few": "Ostatnia aktywność: {count} godziny temu", "other": "Ostatnia aktywność: {count} godzin temu"}, "daysAgo": {"one": "Ostatnia aktywność: {count} dzień temu", "other": "Ostatnia aktywność: {count} dni temu"}}, "presence": {"online": "Online", "away": "Z dala od urządzenia", "offline": "Offline", "group": {"other": "{online} z {total} online"}}},
-  {"id": "ru", "name": "Русский", "direction": "ltr", "list": {"pair": " и ", "middle": ", ", "last": " и "}, "typing": {"one": "{name} печатает", "list": {"other": "{list} печатают"}, "someone": "Кто-то печатает", "people": {"one": "{count} человек печатает", "few": "{count} человека печатают", "other": "{count} человек печатают"}, "several": "Несколько человек печатают", "person": "{name}", "others": {"one": "ещё {count} человек", "few": "ещё {count} человека", "other": "ещё {count} человек"}, "someoneElse": "кто-то ещё", "beforeDots": ""}, "lastSeen": {"now": "Сейчас в сети", "minutes": {"other": "{count} мин. назад"}, "recently": "Недавно в сети", "today": "Последний раз в сети сегодня", "earlier": "Последний раз в сети недавно", "minutesAgo": {"one": "Последний раз в сети {count} минуту назад", "few": "Последний раз в сети {count} минуты назад", "other": "Последний раз в сети {count} минут назад"}, "hoursAgo": {"one": "Последний раз в сети {count} час назад", "few": "Последний раз в сети {count} часа назад", "other": "Последний раз в сети {count} часов назад"}, "daysAgo": {"one": "Последний раз в сети {count} день назад", "few": "Последний раз в сети {count} дня назад", "other": "Последний раз в сети {count} дней назад"}}, "presence": {"online": "В сети", "away": "Нет на месте", "offline": "Не в сети", "group": {"other": "{online} из {total} в сети"}}},
-  {"id": "ar", "name": "العربية", "direction": "rtl", "list": {"pair": " و", "middle": " و", "last": " و"}, "typing": {"one": "{name} بصدد الكتابة", "list": {"other": "{list} بصدد الكتابة"}, "someone": "شخص ما بصدد الكتابة", "people": {"two": "شخصان بصدد الكتابة", "few": "{count} أشخاص بصدد الكتابة", "many": "{count} شخصًا بصدد الكتابة", "other": "{count} شخص بصدد الكتابة"}, "several": "عدة أشخاص بصدد الكتابة", "person": "{name}", "others": {"one": "شخص آخر", "two": "شخصان آخران", "few": "{count} أشخاص آخرين", "many": "{count} شخصًا آخر", "other": "{count} شخص آخر"}, "someoneElse": "شخص آخر", "beforeDots": ""}, "lastSeen": {"now": "على الإنترنت الآن", "minutes": {"one": "قبل دقيقة", "two": "قبل دقيقتين", "few": "قبل {count} دقائق", "other": "قبل {count} دقيقة"}, "recently": "آخر نشاط قبل قليل", "today": "آخر ظهور اليوم", "earlier": "آخر ظهور مؤخرًا", "minutesAgo": {"one": "آخر ظهور قبل دقيقة", "two": "آخر ظهور قبل دقيقتين", "few": "آخر ظهور قبل {count} دقائق", "other": "آخر ظهور قبل {count} دقيقة"}, "hoursAgo": {"one": "آخر ظهور قبل ساعة", "two": "آخر ظهور قبل ساعتين", "few": "آخر ظهور قبل {count} ساعات", "other": "آخر ظهور قبل {count} ساعة"}, "daysAgo": {"one": "آخر ظهور قبل يوم", "two": "آخر ظهور قبل يومين", "few": "آخر ظهور قبل {count} أيام", "many": "آخر ظهور قبل {count} يومًا", "other": "آخر ظهور قبل {count} يوم"}}, "presence": {"online": "على الإنترنت", "away": "بلا نشاط", "offline": "بلا اتصال", "group": {"other": "{online} من {total} على الإنترنت"}}},
-  {"id": "he", "name": "עברית", "direction": "rtl", "list": {"pair": " ו-", "middle": ", ", "last": " ו-", "before": {"starts": ["א", "ב", "ג", "ד", "ה", "ו", "ז", "ח", "ט", "י", "כ", "ל", "מ", "נ", "ס", "ע", "פ", "צ", "ק", "ר", "ש", "ת"], "except": [], "use": " ו"}}, "typing": {"one": "{name} מקליד/ה", "list": {"other": "{list} מקלידים"}, "someone": "מישהו מקליד", "people": {"other": "{count} אנשים מקלידים"}, "several": "כמה אנשים מקלידים", "person": "{name}", "others": {"one": "עוד אדם אחד", "other": "עוד {count} אנשים"}, "someoneElse": "עוד מישהו", "beforeDots": ""}, "lastSeen": {"now": "כאן עכשיו", "minutes": {"one": "לפני דקה", "two": "לפני שתי דקות", "other": "לפני {count} דקות"}, "recently": "פעילות לפני זמן קצר", "today": "חיבור אחרון: היום", "earlier": "חיבור אחרון: לא מזמן", "minutesAgo": {"one": "חיבור אחרון: לפני דקה", "two": "חיבור אחרון: לפני שתי דקות", "other": "חיבור אחרון: לפני {count} דקות"}, "hoursAgo": {"one": "חיבור אחרון: לפני שעה", "two": "חיבור אחרון: לפני שעתיים", "other": "חיבור אחרון: לפני {count} שעות"}, "daysAgo": {"one": "חיבור אחרון: לפני יום", "two": "חיבור אחרון: לפני יומיים", "other": "חיבור אחרון: לפני {count} ימים"}}, "presence": {"online": "מחובר/ת", "away": "לא ליד המכשיר", "offline": "לא מחובר/ת", "group": {"one": "{online} מתוך {total} מחובר/ת", "other": "{online} מתוך {total} מחוברים"}}},
-  {"id": "hi", "name": "हिन्दी", "direction": "ltr", "list": {"pair": " और ", "middle": ", ", "last": " और "}, "typing": {"one": "{name} टाइप कर रहे हैं", "list": {"other": "{list} टाइप कर रहे हैं"}, "someone": "कोई टाइप कर रहा है", "people": {"other": "{count} लोग टाइप कर रहे हैं"}, "several": "कई लोग टाइप कर रहे हैं", "person": "{name}", "others": {"one": "{count} अन्य व्यक्ति", "other": "{count} अन्य लोग"}, "someoneElse": "एक अन्य व्यक्ति", "beforeDots": ""}, "lastSeen": {"now": "अभी ऑनलाइन", "minutes": {"other": "{count} मिनट पहले"}, "recently": "कुछ देर पहले ऑनलाइन", "today": "आख़िरी बार आज ऑनलाइन", "earlier": "हाल ही में ऑनलाइन", "minutesAgo": {"other": "आख़िरी बार {count} मिनट पहले ऑनलाइन"}, "hoursAgo": {"other": "आख़िरी बार {count} घंटे पहले ऑनलाइन"}, "daysAgo": {"other": "आख़िरी बार {count} दिन पहले ऑनलाइन"}}, "presence": {"online": "ऑनलाइन", "away": "फ़िलहाल दूर", "offline": "ऑफ़लाइन", "group": {"other": "{total} में से {online} ऑनलाइन"}}},
-  {"id": "ja", "name": "日本語", "direction": "ltr", "list": {"pair": "と", "middle": "、", "last": "、"}, "typing": {"one": "{name}が入力中", "list": {"other": "{list}が入力中"}, "someone": "誰かが入力中", "people": {"other": "{count}人が入力中"}, "several": "複数の人が入力中", "person": "{name}さん", "others": {"other": "ほか{count}人"}, "someoneElse": "ほか1人", "beforeDots": ""}, "lastSeen": {"now": "オンライン中", "minutes": {"other": "{count}分前"}, "recently": "少し前までオンライン", "today": "最終アクセス：今日", "earlier": "最近アクセスあり", "minutesAgo": {"other": "最終アクセス：{count}分前"}, "hoursAgo": {"other": "最終アクセス：{count}時間前"}, "daysAgo": {"other": "最終アクセス：{count}日前"}}, "presence": {"online": "オンライン", "away": "離席中", "offline": "オフライン", "group": {"other": "{total}人中{online}人がオンライン"}}},
-  {"id": "ko", "name": "한국어", "direction": "ltr", "list": {"pair": "과 ", "middle": ", ", "last": " 및 "}, "typing": {"one": "{name}이 입력 중", "list": {"other": "{list}이 입력 중"}, "someone": "누군가 입력 중", "people": {"other": "{count}명이 입력 중"}, "several": "여러 명이 입력 중", "person": "{name}님", "others": {"other": "다른 {count}명"}, "someoneElse": "다른 1명", "beforeDots": ""}, "lastSeen": {"now": "현재 활동 중", "minutes": {"other": "{count}분 전"}, "recently": "조금 전 활동", "today": "마지막 접속: 오늘", "earlier": "최근 접속", "minutesAgo": {"other": "마지막 접속: {count}분 전"}, "hoursAgo": {"other": "마지막 접속: {count}시간 전"}, "daysAgo": {"other": "마지막 접속: {count}일 전"}}, "presence": {"online": "온라인", "away": "자리 비움", "offline": "오프라인", "group": {"other": "{total}명 중 {online}명 온라인"}}},
-  {"id": "zh-Hans", "name": "简体中文", "direction": "ltr", "list": {"pair": "和", "middle": "、", "last": "和"}, "typing": {"one": "{name}正在输入", "list": {"other": "{list}正在输入"}, "someone": "有人正在输入", "people": {"other": "{count}人正在输入"}, "several": "多人正在输入", "person": "{name}", "others": {"other": "另外{count}人"}, "someoneElse": "另外1人", "beforeDots": ""}, "lastSeen": {"now": "当前在线", "minutes": {"other": "{count}分钟前"}, "recently": "不久前在线", "today": "上次在线：今天", "earlier": "最近上线过", "minutesAgo": {"other": "上次在线：{count}分钟前"}, "hoursAgo": {"other": "上次在线：{count}小时前"}, "daysAgo": {"other": "上次在线：{count}天前"}}, "presence": {"online": "在线", "away": "离开", "offline": "离线", "group": {"other": "{total}人中有{online}人在线"}}},
-  {"id": "zh-Hant", "name": "繁體中文", "direction": "ltr", "list": {"pair": "和", "middle": "、", "last": "和"}, "typing": {"one": "{name}正在輸入", "list": {"other": "{list}正在輸入"}, "someone": "有人正在輸入", "people": {"other": "{count}人正在輸入"}, "several": "多人正在輸入", "person": "{name}", "others": {"other": "另外{count}人"}, "someoneElse": "另外1人", "beforeDots": ""}, "lastSeen": {"now": "目前在線上", "minutes": {"other": "{count}分鐘前"}, "recently": "不久前在線上", "today": "上次上線：今天", "earlier": "最近上線過", "minutesAgo": {"other": "上次上線：{count}分鐘前"}, "hoursAgo": {"other": "上次上線：{count}小時前"}, "daysAgo": {"other": "上次上線：{count}天前"}}, "presence": {"online": "線上", "away": "離開", "offline": "離線", "group": {"other": "{total}人中有{online}人在線上"}}},
-  {"id": "tr", "name": "Türkçe", "direction": "ltr", "list": {"pair": " ve ", "middle": ", ", "last": " ve "}, "typing": {"one": "{name} yazıyor", "list": {"other": "{list} yazıyor"}, "someone": "Birisi yazıyor", "people": {"other": "{count} kişi yazıyor"}, "several": "Birkaç kişi yazıyor", "person": "{name}", "others": {"other": "{count} kişi daha"}, "someoneElse": "bir kişi daha", "beforeDots": ""}, "lastSeen": {"now": "Şu anda çevrimiçi", "minutes": {"other": "{count} dk. önce"}, "recently": "Kısa süre önce çevrimiçiydi", "today": "Son görülme: bugün", "earlier": "Son görülme: yakın zamanda", "minutesAgo": {"other": "Son görülme: {count} dakika önce"}, "hoursAgo": {"other": "Son görülme: {count} saat önce"}, "daysAgo": {"other": "Son görülme: {count} gün önce"}}, "presence": {"online": "Çevrimiçi", "away": "Uzakta", "offline": "Çevrimdışı", "group": {"other": "{online}/{total} kişi çevrimiçi"}}},
-  {"id": "uk", "name": "Українська", "direction": "ltr", "list": {"pair": " і ", "middle": ", ", "last": " і ", "before": {"starts": ["і", "ї", "й", "i"], "except": [], "use": " та "}}, "typing": {"one": "{name} друкує", "list": {"other": "{list} друкують"}, "someone": "Хтось друкує", "people": {"one": "{count} людина друкує", "few": "{count} людини друкують", "other": "{count} людей друкують"}, "several": "Кілька людей друкують", "person": "{name}", "others": {"one": "ще {count} людина", "few": "ще {count} людини", "other": "ще {count} людей"}, "someoneElse": "ще хтось", "beforeDots": ""}, "lastSeen": {"now": "Зараз у мережі", "minutes": {"other": "{count} хв тому"}, "recently": "Нещодавно в мережі", "today": "Востаннє в мережі сьогодні", "earlier": "Востаннє в мережі нещодавно", "minutesAgo": {"one": "Востаннє в мережі {count} хвилину тому", "few": "Востаннє в мережі {count} хвилини тому", "other": "Востаннє в мережі {count} хвилин тому"}, "hoursAgo": {"one": "Востаннє в мережі {count} годину тому", "few": "Востаннє в мережі {count} години тому", "other": "Востаннє в мережі {count} годин тому"}, "daysAgo": {"one": "Востаннє в мережі {count} день тому", "few": "Востаннє в мережі {count} дні тому", "other": "Востаннє в мережі {count} днів тому"}}, "presence": {"online": "У мережі", "away": "Немає на місці", "offline": "Не в мережі", "group": {"other": "{online} з {total} у мережі"}}},
-];
-// words: end
-
-const languagesByTag = new Map(WORDS.map((words) => [words.id, words]));
-const pluralRules = new Map();

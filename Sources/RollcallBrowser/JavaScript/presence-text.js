@@ -1,0 +1,90 @@
+import { fill, formOf, wordsOf } from "./languages.js";
+import { DAY, HOUR, MINUTE } from "./units.js";
+
+/**
+ * When someone was last here; empty for a user who is unknown or was never seen. `discreet`, the default, is private by
+ * being vague: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact`: `Last seen 3 minutes ago`.
+ *
+ * @param {import("../Module/rollcall.js").Presence | undefined} presence
+ * @param {number} now the client's `now`
+ * @param {import("../Module/rollcall.js").LastSeenOptions} options
+ */
+export function lastSeenText(presence, now, { language, style = "discreet" } = {}) {
+  const { lastSeen: words, id } = wordsOf(language);
+  if (!presence) return "";
+  if (presence.status !== "offline") return words.now;
+  if (presence.lastSeen === null) return "";
+  const age = now - presence.lastSeen;
+  const counted = (forms, unit) => {
+    const count = Math.floor(age / unit);
+    return fill(formOf({ id }, forms, count), { count });
+  };
+  if (age < MINUTE) return words.now;
+  if (style === "exact") {
+    if (age < HOUR) return counted(words.minutesAgo, MINUTE);
+    return age < DAY ? counted(words.hoursAgo, HOUR) : counted(words.daysAgo, DAY);
+  }
+  if (age < 5 * MINUTE) return counted(words.minutes, MINUTE);
+  if (age < HOUR) return words.recently;
+  return age < DAY ? words.today : words.earlier;
+}
+
+/** When `lastSeenText` changes by itself, in each style: `[a whole number of this, until this]`. */
+const LAST_SEEN_STEPS = {
+  discreet: [[MINUTE, 5 * MINUTE], [HOUR, HOUR], [DAY, DAY]],
+  exact: [[MINUTE, HOUR], [HOUR, DAY], [DAY, Infinity]],
+};
+
+/**
+ * How many milliseconds `lastSeenText` stays right if nothing but time changes it: when to ask for it again. Infinity:
+ * for ever.
+ *
+ * @param {import("../Module/rollcall.js").Presence | undefined} presence
+ * @param {number} now the client's `now`
+ * @param {import("../Module/rollcall.js").LastSeenOptions} options
+ */
+export function lastSeenValidity(presence, now, { style = "discreet" } = {}) {
+  if (presence?.status !== "offline" || presence.lastSeen === null) return Infinity;
+  const age = now - presence.lastSeen;
+  if (age < MINUTE) return MINUTE - age;
+  const step = LAST_SEEN_STEPS[style].find(([, until]) => age < until);
+  return step ? step[0] - age % step[0] : Infinity;
+}
+
+/**
+ * What the dot's colour says, for those who do not see it: `Online`, `Away`, `Offline`; empty for an unknown user.
+ *
+ * @param {import("../Module/rollcall.js").Presence | undefined} presence
+ * @param {{ language?: string | readonly string[] }} options
+ */
+export function presenceText(presence, { language } = {}) {
+  return presence ? wordsOf(language).presence[presence.status] : "";
+}
+
+/**
+ * The colour role of the dot beside a face; which green it is, the app's design decides.
+ *
+ * @param {import("../Module/rollcall.js").Presence | undefined} presence
+ * @returns {"green" | "amber" | "grey" | "none"}
+ */
+export function presenceDot(presence) {
+  switch (presence?.status) {
+    case "online": return "green";
+    case "away": return "amber";
+    case "offline": return "grey";
+    default: return "none";
+  }
+}
+
+/**
+ * How many of a group are here: `3 of 5 online`. Who is away is here too, but not online.
+ *
+ * @param {Iterable<import("../Module/rollcall.js").Presence | undefined>} presences those known, whatever the others are
+ * @param {number} total the size of the group, those of unknown presence among it
+ * @param {{ language?: string | readonly string[] }} options
+ */
+export function groupCount(presences, total, { language } = {}) {
+  const words = wordsOf(language);
+  const online = [...presences].filter((presence) => presence?.status === "online").length;
+  return { online, total, text: fill(formOf(words, words.presence.group, online), { online, total }) };
+}
