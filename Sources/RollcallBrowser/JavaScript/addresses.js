@@ -1,6 +1,8 @@
+// Where to connect: the app's URLs, and the address that a worker named when it sent this device elsewhere.
+
 import { SECOND } from "./units.js";
 
-/** The parts of a worker's URL, `ws:` or `wss:`, or a path on the page's own host; null if it is none. */
+/** Returns the URL of a worker (`ws:`, `wss:` or a path on the page's own host), or null if it is not valid. */
 export function parseAddress(text) {
   try {
     const page = globalThis.location?.href;
@@ -16,69 +18,72 @@ export function parseAddress(text) {
 /** The host of an address, without the brackets of IPv6. */
 function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
 
-/** Where to connect: to the app's addresses, round after round, but first to where a worker sends this device. */
-export class Itinerary {
-  /** How long an attempt may take while another address is left to try. */
-  static PATIENCE = 2 * SECOND;
+/** The address of the next attempt: each of the app's addresses in turn, but first the one that a worker named. */
+export class AddressList {
+  /** How long an attempt may take while there is another address to try. */
+  static SHORT_TIMEOUT = 2 * SECOND;
 
-  #homes;
-  #turn = 0;
+  /** The app's addresses, and which of them is next. */
+  #addresses;
+  #index = 0;
+  /** How many of them were not tried in this round. */
   #untried;
-  /** Whether a whole round has failed since the last welcome: then it may be the network that is slow. */
-  #isPatient = false;
-  /** Where a worker sent this device: tried once, before the homes. */
-  #invitation = null;
-  /** Whether a worker may send this device to a host, with its token. */
+  /** Whether no address answered in a whole round since the last welcome. Then the network itself may be slow. */
+  #allFailed = false;
+  /** The address that a worker named. It is tried once, before the app's addresses. */
+  #redirect = null;
+  /** Whether a worker may send this device, with its token, to a host. */
   #allows;
 
   /**
    * Shuffles the addresses, so that the clients of several workers spread over them.
    *
-   * @param others hosts to which a worker may send this device, beside those of `homes`; "*." stands for all of a domain.
+   * @param hosts hosts to which a worker may send this device, in addition to those of `addresses`; "*." before a domain
+   *   stands for all hosts in it
    */
-  constructor(homes, others = []) {
-    const hosts = [...homes.map(hostOf), ...others.map((host) => host.toLowerCase())];
-    this.#allows = (host) => hosts.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
-    this.#homes = shuffled(homes);
-    this.#untried = homes.length;
+  constructor(addresses, hosts = []) {
+    const allowed = [...addresses.map(hostOf), ...hosts.map((host) => host.toLowerCase())];
+    this.#allows = (host) => allowed.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
+    this.#addresses = shuffled(addresses);
+    this.#untried = addresses.length;
   }
 
-  get address() { return this.#invitation ?? this.#homes[this.#turn]; }
+  get next() { return this.#redirect ?? this.#addresses[this.#index]; }
 
-  timeLimit(longest) {
-    const hasOthers = this.#invitation !== null || this.#untried > 1;
-    return hasOthers && !this.#isPatient ? Math.min(longest, Itinerary.PATIENCE) : longest;
+  timeout(longest) {
+    const hasOthers = this.#redirect !== null || this.#untried > 1;
+    return hasOthers && !this.#allFailed ? Math.min(longest, AddressList.SHORT_TIMEOUT) : longest;
   }
 
   welcomed() {
-    this.#untried = this.#homes.length;
-    this.#isPatient = false;
+    this.#untried = this.#addresses.length;
+    this.#allFailed = false;
   }
 
-  /** No worker answered. Returns whether the next address is worth trying at once: this round has not tried it yet. */
-  notReached() {
-    if (this.#invitation !== null) {
-      this.#invitation = null;
+  /** No worker answered. Returns whether to try the next address at once, because this round has not tried it yet. */
+  connectFailed() {
+    if (this.#redirect !== null) {
+      this.#redirect = null;
       return true;
     }
-    this.#moveOn();
+    this.#advance();
     this.#untried -= 1;
     if (this.#untried > 0) return true;
-    this.#untried = this.#homes.length;
-    this.#isPatient = true;
+    this.#untried = this.#addresses.length;
+    this.#allFailed = true;
     return false;
   }
 
-  /** The connection ended: its worker may be gone, and another is as good, or is the one that was named. */
+  /** The connection ended. Its worker may be gone, so the next address follows, or the one that the worker named. */
   connectionEnded(to) {
-    const next = typeof to === "string" ? parseAddress(to) : null;
-    // Never from an encrypted connection to one that is not: the token goes along.
-    const isSafe = next?.protocol === "wss:" || this.address.protocol === "ws:";
-    this.#invitation = next && isSafe && this.#allows(hostOf(next)) ? next : null;
-    this.#moveOn();
+    const named = typeof to === "string" ? parseAddress(to) : null;
+    // The token must not go from an encrypted connection to an unencrypted one.
+    const isSafe = named?.protocol === "wss:" || this.next.protocol === "ws:";
+    this.#redirect = named && isSafe && this.#allows(hostOf(named)) ? named : null;
+    this.#advance();
   }
 
-  #moveOn() { this.#turn = (this.#turn + 1) % this.#homes.length; }
+  #advance() { this.#index = (this.#index + 1) % this.#addresses.length; }
 }
 
 function shuffled(values) {

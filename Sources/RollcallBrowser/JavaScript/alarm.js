@@ -1,8 +1,10 @@
-import { clamped } from "./units.js";
+// A timer for a deadline that moves.
 
-/** A timer that follows a deadline on the steady clock, wherever that moves. Moving it later, as most do, is free. */
+import { clamp } from "./units.js";
+
+/** Calls a function when a deadline on the steady clock passes. To move the deadline later costs nothing. */
 export class Alarm {
-  /** The longest that a browser's timer takes. */
+  /** The longest delay of a browser's timer. */
   static LONGEST = 2 ** 31 - 1;
 
   #ring;
@@ -12,6 +14,7 @@ export class Alarm {
 
   constructor(ring) { this.#ring = ring; }
 
+  /** Sets the deadline; null for none. */
   set(deadline) {
     this.#deadline = deadline;
     if (deadline === null) this.#cancel();
@@ -21,7 +24,7 @@ export class Alarm {
   #schedule() {
     this.#cancel();
     this.#scheduled = this.#deadline;
-    this.#timer = setTimeout(() => this.#fired(), clamped(this.#deadline - performance.now(), 0, Alarm.LONGEST));
+    this.#timer = setTimeout(() => this.#fired(), clamp(this.#deadline - performance.now(), 0, Alarm.LONGEST));
   }
 
   #cancel() {

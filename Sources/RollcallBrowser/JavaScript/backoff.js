@@ -1,8 +1,10 @@
+// Pauses between attempts.
+
 import { SECOND } from "./units.js";
 
-/** Pauses between attempts: exponential with full jitter, so that a fallen worker's clients come back spread out. */
+/** Exponential backoff with full jitter, so that the clients of a worker that stopped do not all return together. */
 export class Backoff {
-  /** How long a connection must have stood for its end to count as a first failure again. */
+  /** How long a connection must have lasted for its end to count as a first failure. */
   static STEADY = 5 * SECOND;
 
   #first;
@@ -14,50 +16,50 @@ export class Backoff {
     this.#longest = longest;
   }
 
-  connectionHeld(duration) { if (duration >= Backoff.STEADY) this.#failures = 0; }
+  connectionLasted(duration) { if (duration >= Backoff.STEADY) this.#failures = 0; }
 
-  /** The pause after one more failure: anything from nothing to a ceiling that doubles with each. */
+  /** Returns the pause after one more failure: a random time below a limit that doubles with each failure. */
   failed() {
-    const ceiling = Math.min(this.#longest, this.#first * 2 ** this.#failures);
+    const limit = Math.min(this.#longest, this.#first * 2 ** this.#failures);
     this.#failures += 1;
-    return Math.random() * ceiling;
+    return Math.random() * limit;
   }
 }
 
 /**
- * When to send again what a worker refused for now (`"retry":true`): with exponential pauses and full jitter. One
- * schedule for all kinds of messages: the reasons (Redis is away, the session asked for too much) concern the session
- * as a whole, and what waits goes out in few messages.
+ * When to send again what a worker refused for now (`"retry":true`). One schedule serves all types of messages: the
+ * reasons (Redis is unavailable, the session asked for too much) concern the whole session, and everything that waits
+ * is sent in a few messages.
  */
-export class Retries {
+export class RetrySchedule {
   static FIRST = 250;
   static LONGEST = 15 * SECOND;
 
-  #backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
-  /** The kinds of messages that were refused since the last success. */
+  #backoff = new Backoff(RetrySchedule.FIRST, RetrySchedule.LONGEST);
+  /** The types of messages that were refused since the last success. */
   #refused = new Set();
-  /** The last message that was sent before the attempt that is under way. */
+  /** The number of the last message before the current attempt. */
   #before = 0;
-  /** When to send again what was refused; null when nothing waits. */
+  /** When to send again what was refused; null if nothing waits. */
   deadline = null;
 
-  /** Refusals that come before the next attempt count as one. */
-  refused(kind, now) {
-    this.#refused.add(kind);
+  /** Refusals that arrive before the next attempt count as one. */
+  refused(type, now) {
+    this.#refused.add(type);
     this.deadline ??= now + this.#backoff.failed();
   }
 
   /**
-   * The worker took a message. That says nothing of what waits, nor of what is under way again, unless the message was
-   * sent with that and is of a kind that was refused: a worker takes at once what costs it nothing.
+   * The worker accepted a message. The backoff ends only if the message belongs to the current attempt and is of a type
+   * that was refused. Other messages prove nothing: a worker accepts at once whatever costs it nothing.
    */
-  succeeded(kind, message) {
-    if (this.deadline !== null || message <= this.#before || !this.#refused.has(kind)) return;
-    this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
+  succeeded(type, message) {
+    if (this.deadline !== null || message <= this.#before || !this.#refused.has(type)) return;
+    this.#backoff = new Backoff(RetrySchedule.FIRST, RetrySchedule.LONGEST);
     this.#refused.clear();
   }
 
-  /** The attempt begins, after this message. */
+  /** An attempt begins, after this message. */
   begin(message) {
     this.deadline = null;
     this.#before = message;

@@ -1,15 +1,17 @@
+// The client, as an app holds it.
+
 import { Engine } from "./engine.js";
-import { named } from "./messages.js";
-import { typingSettings } from "./typing-field.js";
+import { validName } from "./messages.js";
+import { checkedTypingSettings } from "./typing-field.js";
 import { TypingInput } from "./typing-input.js";
 import { MINUTE, SECOND } from "./units.js";
 import { DISPOSE, ending, Updates } from "./updates.js";
 
 /**
- * A device's line to Rollcall: who is here, who is typing, and what others may know of this device.
+ * A device's connection to Rollcall: who is online, who is typing, and what other users may know of this device.
  *
- * It reconnects for ever, and after each reconnect its `Updates` show the truth of then; only a mistake ends that, and
- * the connection's state says which. Every call returns at once.
+ * The client reconnects forever, and after each reconnect its `Updates` emit the current state. Only an error that a
+ * retry cannot help ends that, and the connection's state contains this error. Calls return at once.
  *
  * Events: `problem`, whose `detail` is a RollcallError that did not end the connection, for a log; and `wire`, whose
  * `detail` is `{ sent }` or `{ received }`, the text of a message, for debugging.
@@ -27,41 +29,42 @@ export class RollcallClient extends EventTarget {
   }) {
     super();
     const options = {
-      urls: [url].flat(), device: device === undefined ? undefined : named(device), token, names, idleAfter,
-      workerHosts, firstPause, longestPause, connectTimeout, WebSocket, typing: typingSettings(typing),
+      urls: [url].flat(), device: device === undefined ? undefined : validName(device), token, names, idleAfter,
+      workerHosts, firstPause, longestPause, connectTimeout, WebSocket, typing: checkedTypingSettings(typing),
     };
     this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
   }
 
-  /** Begins to connect, or to try again after `failed`. The device's presence begins with it. */
-  connect() { this.#engine.connector.connect(); }
+  /** Starts to connect, or tries again after `failed`. The device's presence begins with the connection. */
+  connect() { this.#engine.connection.connect(); }
 
   /**
-   * Ends the connection but not the client: `connect` begins again. Without a goodbye it goes as a lost network does,
-   * and the worker keeps the device for its grace.
+   * Ends the connection but not the client: `connect` starts it again. Without a goodbye, this looks like a lost network
+   * to the worker, which keeps the device online for a grace period.
    *
    * @param {{ goodbye?: boolean }} options
    */
   disconnect({ goodbye = true } = {}) { return this.#engine.disconnect({ goodbye }); }
 
   /**
-   * Says goodbye and ends: presence and typing of this device at once, everything that is observed, and the client for
-   * good. Resolves once the goodbye has gone out, after two seconds at most.
+   * Says goodbye and ends the client for good: this device's presence and typing end at once, and so does everything
+   * that is observed. Resolves once the goodbye is sent, after two seconds at most.
    */
   close() { return this.#engine.close(); }
 
   [DISPOSE]() { this.close(); }
 
-  /** How the client stands with its worker. */
+  /** The state of the connection. */
   get connection() {
-    const { connection } = this.#engine;
-    return new Updates((hear, finish) => this.#engine.observeConnection(hear, finish), () => connection.latest);
+    const { observations } = this.#engine;
+    return new Updates(
+      (receive, finish) => observations.observeConnection(receive, finish), () => observations.connectionState.latest);
   }
 
-  /** The worker's time now, in milliseconds since 1970, for "last seen"; until the first welcome, this device's. */
+  /** The worker's time now, in milliseconds since 1970, for "last seen". Until the first welcome, this device's time. */
   get now() { return this.#engine.now; }
 
-  /** What this device says of itself: `active`, `idle` or `background`. */
+  /** What this device reports of itself: `active`, `idle` or `background`. */
   get deviceState() { return this.#engine.deviceState; }
 
   /**
@@ -71,94 +74,100 @@ export class RollcallClient extends EventTarget {
    * @param {{ signal?: AbortSignal }} options
    */
   typing(conversation, { signal } = {}) {
-    named(conversation);
+    validName(conversation);
+    const { observations } = this.#engine;
     return new Updates(
-      (hear, finish) => this.#engine.observeTyping(conversation, hear, finish),
-      () => this.#engine.latestTyping(conversation), signal);
+      (receive, finish) => observations.observeTyping(conversation, receive, finish),
+      () => observations.latestTyping(conversation), signal);
   }
 
   /**
-   * Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined. The first
-   * value comes when everybody's presence is known, or after a second.
+   * The members of a conversation and their presence. While it is observed, the conversation is joined. The first value
+   * comes when the presence of all members is known, or after a second.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
    */
   members(conversation, { signal } = {}) {
-    named(conversation);
+    validName(conversation);
+    const { observations } = this.#engine;
     return new Updates(
-      (hear, finish) => this.#engine.observeMembers(conversation, hear, finish),
-      () => this.#engine.latestMembers(conversation), signal);
+      (receive, finish) => observations.observeMembers(conversation, receive, finish),
+      () => observations.latestMembers(conversation), signal);
   }
 
   /**
-   * The presence of a user; or of several, as a map in which those still unknown are absent. While there is no
-   * connection, what was last known stands. Told again, unchanged, when the worker's clock was set, since texts like
-   * "last seen" are others then.
+   * The presence of a user, or of several users as a map without those who are unknown yet. Without a connection, the
+   * last known presence stays. It is emitted again, unchanged, when the worker's clock was set, because texts like "last
+   * seen" have changed then.
    *
    * @param {string | Iterable<string>} users
    * @param {{ signal?: AbortSignal }} options
    */
   presence(users, { signal } = {}) {
-    const engine = this.#engine;
+    const { observations } = this.#engine;
     if (typeof users === "string") {
-      const user = [named(users)];
+      const user = [validName(users)];
       return new Updates(
-        (hear, finish) => engine.observePresence(user, hear, finish), () => engine.latestPresence(users), signal);
+        (receive, finish) => observations.observePresence(user, receive, finish),
+        () => observations.latestPresence(users), signal);
     }
-    const several = [...new Set(users)].map(named);
+    const several = [...new Set(users)].map(validName);
     return new Updates(
-      (hear, finish) => engine.observePresenceOfMany(several, hear, finish),
-      () => engine.latestPresences(several), signal);
+      (receive, finish) => observations.observePresenceOfMany(several, receive, finish),
+      () => observations.latestPresences(several), signal);
   }
 
   /**
-   * The presence of a user, once: undefined if no answer came within the time, which is weather. Of several, a map in
-   * which those of whom no answer came are absent.
+   * The presence of a user, once, or undefined if no answer arrived in time. For several users, a map without those for
+   * whom no answer arrived.
    *
    * @param {string | Iterable<string>} users
    * @param {{ within?: number, signal?: AbortSignal }} options how many milliseconds to wait at most
    */
   async currentPresence(users, { within = 5 * SECOND, signal } = {}) {
     const several = typeof users === "string" ? [users] : [...new Set(users)];
-    const found = await this.#engine.fetch(several.map(named), within, signal);
+    const found = await this.#engine.fetches.fetch(several.map(validName), within, signal);
     return typeof users === "string" ? found.get(users) : found;
   }
 
   /**
-   * One's own typing in a conversation, to be fed by one input field.
+   * The user's own typing in a conversation, for one input field.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
    */
-  typingInput(conversation, { signal } = {}) { return new TypingInput(named(conversation), this.#engine, signal); }
+  typingInput(conversation, { signal } = {}) {
+    return new TypingInput(validName(conversation), this.#engine.typing, signal);
+  }
 
   /**
-   * The app's phase: `active`; `inactive`, a glance elsewhere, which changes nothing; `background`, which ends one's
-   * typing at once. A return to the front checks that the connection still lives.
+   * Sets the app's phase: `active`; `inactive`, a short look elsewhere, which changes nothing; or `background`, which
+   * ends the user's typing at once. A return to the foreground checks the connection.
    *
    * @param {"active" | "inactive" | "background"} phase
    */
   setPhase(phase) { this.#engine.phaseChanged(phase); }
 
   /**
-   * The device's state outright, for an app that knows better than phases and input tell.
+   * Sets the device's state directly, for an app that knows more than phases and input show.
    *
    * @param {"active" | "idle" | "background"} state
    */
   setState(state) { this.#engine.stateSet(state); }
 
-  /** The person touched this device. An app that calls this is idle `idleAfter` the last such call. */
+  /** Call this when the user touches the device. An app that calls this is idle `idleAfter` the last such call. */
   inputHappened() { this.#engine.inputHappened(); }
 
-  /** The network came back or changed. The browser's own word on that is heard already. */
-  networkChanged() { this.#engine.connector.networkChanged(); }
+  /** Call this when the network came back or changed. The client listens to the browser's own events already. */
+  networkChanged() { this.#engine.connection.networkChanged(); }
 
   /**
-   * Takes phases and input from the page: hidden is background, a touch of pointer or key is input. A page that is left
-   * ends its typing; it says no goodbye, since a reload is back within the grace and was never seen as gone.
+   * Takes phases and input from the page: a hidden page is in the background, and a pointer or key event is input. When
+   * the user leaves the page, the typing ends, but there is no goodbye: after a reload the device is back within the
+   * grace period, and nobody sees it offline.
    *
-   * @returns what ends that
+   * @returns a function that ends it
    */
   followPage() {
     const { document } = globalThis;
@@ -172,9 +181,9 @@ export class RollcallClient extends EventTarget {
     on(document, ["visibilitychange"], () => isLeft || follow());
     on(globalThis, ["pagehide"], ({ persisted }) => {
       isLeft = true;
-      this.#engine.endFields();
-      // A page that is kept for the way back may hold no connection.
-      isSuspended = persisted && this.#engine.connector.isActive;
+      this.#engine.typing.endAll();
+      // A page that the browser keeps for its back button must not keep a connection.
+      isSuspended = persisted && this.#engine.connection.isActive;
       if (isSuspended) this.disconnect({ goodbye: false });
     });
     on(globalThis, ["pageshow"], ({ persisted }) => {

@@ -1,13 +1,15 @@
-import { utf8 } from "./units.js";
+// Names of people, made safe to show in one line of text.
+
+import { utf8Length } from "./units.js";
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The most bytes for each character allowed: enough for any script, and for families of emoji. */
+/** The most bytes for each allowed character: enough for any script, and for families of emoji. */
 const BYTES_PER_CHARACTER = 32;
 
 /**
- * A name as it may be shown: one line, without characters that steer text, shortened between characters; null if
- * nothing is left to see, so that it counts as unknown.
+ * Returns a name in one line, without characters that control the text around it, and shortened to `longest` characters.
+ * Null if nothing visible is left: the name then counts as unknown.
  */
 export function shownName(name, longest) {
   if (typeof name !== "string") return null;
@@ -15,7 +17,7 @@ export function shownName(name, longest) {
   const clean = words.filter((word) => word !== "").join(" ");
   if (!/[^\p{Default_Ignorable_Code_Point} ]/u.test(clean) || longest < 1) return null;
   const characters = firstCharacters(clean, longest + 1);
-  const isShort = (text) => utf8.encode(text).length <= longest * BYTES_PER_CHARACTER;
+  const isShort = (text) => utf8Length(text) <= longest * BYTES_PER_CHARACTER;
   if (characters.length <= longest && isShort(clean)) return clean;
   let kept = "";
   for (const character of characters.slice(0, longest - 1)) {
@@ -33,9 +35,10 @@ function firstCharacters(text, count) {
   return characters;
 }
 
+/** Letters of scripts that are written from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFE\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
-/** Neither a name nor the sentence around it can turn the other's order round. */
+/** Isolates a name, if necessary, so that it and the sentence around it cannot change each other's direction. */
 export function isolated(name, words) {
   return words.direction === "rtl" || RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }

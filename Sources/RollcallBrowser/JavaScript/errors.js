@@ -1,7 +1,9 @@
-/** What the client is already trying again. Every other code is a mistake that somebody must put right. */
-const WEATHER = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
+// The errors that an app sees, and how close codes and `error` messages of a worker become errors.
 
-/** A mistake or, as the reason of a `waiting` connection, the weather of the moment. Match on `code`: it is stable. */
+/** The codes of failures that the client retries. With every other code, somebody has to correct something first. */
+const TRANSIENT = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
+
+/** A failure that ended something, or the reason why a connection is `waiting`. Match on `code`, which is stable. */
 export class RollcallError extends Error {
   /**
    * @param {import("../Module/rollcall.js").RollcallErrorCode} code
@@ -15,11 +17,11 @@ export class RollcallError extends Error {
     this.closeCode = closeCode;
   }
 
-  /** Whether trying the same again may help. Where it may, the client is doing so. */
-  get retry() { return WEATHER.has(this.code); }
+  /** Whether a retry may help. If so, the client retries by itself. */
+  get retry() { return TRANSIENT.has(this.code); }
 }
 
-/** What is wrong with typing settings, all of it. */
+/** Lists everything that is wrong with typing settings. */
 export class InvalidTypingSettings extends RangeError {
   /** @param {string[]} problems */
   constructor(problems) {
@@ -29,8 +31,8 @@ export class InvalidTypingSettings extends RangeError {
   }
 }
 
-/** The mistakes behind close codes; any other from 4100 to 4199 is `refused`. */
-const MISTAKES = new Map([
+/** The errors for close codes. Any other code from 4100 to 4199 is `refused`. */
+const CLOSE_CODE_ERRORS = new Map([
   [4100, ["bad_token", "the worker does not take the token"]],
   [4101, ["token_expired", "the token has expired"]],
   [4102, ["protocol_error", "the worker could not read a message"]],
@@ -39,21 +41,26 @@ const MISTAKES = new Map([
   [4105, ["too_many_sessions", "the user has too many sessions"]],
   [4106, ["sent_away", "an operator ended the session"]],
 ]);
-
 export const TOKEN_EXPIRED = 4101;
 
-export const CLOSE_CODES = new Map([["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106]]);
+/** The close codes that mean the same as the reason of a `goodbye`. */
+export const GOODBYE_CLOSE_CODES = new Map([
+  ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106],
+]);
 
-export function closedWith(closeCode) {
+/** The error for a connection that the worker closed for good. */
+export function closeCodeError(closeCode) {
   /** @type {any[]} */
-  const [code, message] = MISTAKES.get(closeCode) ?? ["refused", `the worker ended the session with code ${closeCode}`];
+  const [code, message] = CLOSE_CODE_ERRORS.get(closeCode)
+    ?? ["refused", `the worker ended the session with code ${closeCode}`];
   return new RollcallError(code, message, { closeCode });
 }
 
+/** A worker's `removed` message, in the form of an `error` message. */
 export const REMOVED = { code: "not_a_member", message: "the user is no longer a member", retry: false };
 
-/** The mistake that a worker's `error` message tells of. */
-export function refusalError({ code, message, retry }) {
+/** The error that a worker's `error` message reports. */
+export function workerError({ code, message, retry }) {
   if (code === "not_a_member" || code === "limit") return new RollcallError(code, message);
   return new RollcallError(retry ? "asked" : "bad_request", message);
 }

@@ -1,11 +1,12 @@
+// The available languages: the choice of one, its plural forms, and its patterns.
+
 import { WORDS } from "./words.js";
 
 const languagesByTag = new Map(WORDS.map((words) => [words.id, words]));
-
 const pluralRules = new Map();
 
 /**
- * The words of the language that fits best.
+ * Returns the words of the first of these languages that is available; English if none is.
  *
  * @param {string | readonly string[]} language
  */
@@ -17,7 +18,7 @@ export function wordsOf(language = "en") {
   return languagesByTag.get("en");
 }
 
-/** `zh-TW` is written as `zh-Hant` is, `de-AT` as `de`. */
+/** Returns the available tag for the same language and script: `zh-Hant` for `zh-TW`, `de` for `de-AT`. */
 function bestTag(tag) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize();
@@ -27,20 +28,21 @@ function bestTag(tag) {
   }
 }
 
-/** The form for a number, by CLDR's plural categories; one that a language leaves out reads as `other`. */
+/** Returns the form for a number, by the plural categories of CLDR; `other` if the words do not have that form. */
 export function formOf({ id }, forms, count) {
   const rules = pluralRules.get(id) ?? new Intl.PluralRules(id);
   pluralRules.set(id, rules);
   return forms[rules.select(count)] ?? forms.other;
 }
 
+/** Fills in the `{name}` parts of a pattern. */
 export function fill(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (_, name) => values[name]); }
 
 /**
- * Adds a language, or replaces one, from now on. Its words are of the same form as those below.
+ * Adds a language, or replaces one.
  *
  * @param {import("../Module/rollcall.js").LanguageWords} words
- * @throws {RangeError} with everything that is missing
+ * @throws {RangeError} which lists everything that is missing
  */
 export function addLanguage(words) {
   const missing = [...missingFrom(words, languagesByTag.get("en"), "")];
@@ -49,7 +51,7 @@ export function addLanguage(words) {
   languagesByTag.set(words.id, words);
 }
 
-/** Of what depends on a number, only `other` must be there. */
+/** Yields the paths of missing words. Of plural forms, only `other` is required. */
 function* missingFrom(words, model, path) {
   for (const [key, example] of Object.entries(model)) {
     const word = words?.[key];
@@ -59,7 +61,7 @@ function* missingFrom(words, model, path) {
   }
 }
 
-/** The languages there are, in the order in which they are offered: `{ id, name, direction }`. */
+/** Returns the available languages, in the order in which an app offers them: `{ id, name, direction }`. */
 export function languages() {
   return [...languagesByTag.values()].map(({ id, name, direction }) => ({ id, name, direction }));
 }

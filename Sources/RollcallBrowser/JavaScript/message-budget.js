@@ -1,36 +1,39 @@
-import { CAUTIOUS } from "./messages.js";
+// How many messages the client may send now.
+
+import { DEFAULT_LIMITS } from "./messages.js";
 import { SECOND } from "./units.js";
 
 /**
- * How many messages may be sent now. A worker closes a session that sends too much, so the client spends less than it
- * is allowed: three quarters of the burst and nine tenths of the rate, since a network may bunch what was sent evenly.
+ * A token bucket. A worker slows down or closes a session that sends too much, so the client uses less than the worker
+ * allows: three quarters of the burst and nine tenths of the rate. A network may bunch messages that were sent evenly.
  */
 export class MessageBudget {
-  #perSecond = CAUTIOUS.message_rate;
-  #capacity = CAUTIOUS.message_burst;
+  #perSecond = DEFAULT_LIMITS.message_rate;
+  #capacity = DEFAULT_LIMITS.message_burst;
   #left = this.#capacity;
-  #counted;
+  #countedAt;
 
-  constructor(now) { this.#counted = now; }
+  constructor(now) { this.#countedAt = now; }
 
-  limitsLearnt({ message_rate, message_burst }, now) {
+  limitsReceived({ message_rate, message_burst }, now) {
     const spent = this.#capacity - this.#available(now);
     this.#perSecond = Math.max(1, message_rate * 0.9);
     this.#capacity = Math.max(1, message_burst * 0.75);
     this.#left = Math.max(0, this.#capacity - spent);
   }
 
-  /** A thousandth is forgiven: at `nextRoom` there is room, however the fractions were rounded. */
+  /** How many messages may be sent. A thousandth is added so that rounding never leaves no room at `nextRoom`. */
   allowance(now) { return Math.max(0, Math.floor(this.#available(now) + 0.001)); }
+
   spend(messages) { this.#left -= messages; }
 
-  /** When there will be room for another message. */
-  get nextRoom() { return this.#counted + Math.max(0, 1 - this.#left) / this.#perSecond * SECOND; }
+  /** When there is room for another message. */
+  get nextRoom() { return this.#countedAt + Math.max(0, 1 - this.#left) / this.#perSecond * SECOND; }
 
   #available(now) {
-    const elapsed = Math.max(0, now - this.#counted);
+    const elapsed = Math.max(0, now - this.#countedAt);
     this.#left = Math.min(this.#capacity, this.#left + elapsed / SECOND * this.#perSecond);
-    this.#counted = now;
+    this.#countedAt = now;
     return this.#left;
   }
 }

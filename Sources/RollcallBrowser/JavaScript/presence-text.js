@@ -1,9 +1,12 @@
+// What an app writes beside a user: last seen, online, and how many of a group are online.
+
 import { fill, formOf, wordsOf } from "./languages.js";
 import { DAY, HOUR, MINUTE } from "./units.js";
 
 /**
- * When someone was last here; empty for a user who is unknown or was never seen. `discreet`, the default, is private by
- * being vague: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact`: `Last seen 3 minutes ago`.
+ * Returns when a user was last online; empty for a user who is unknown or was never online. `discreet`, the default,
+ * protects privacy with vague texts: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact` gives
+ * `Last seen 3 minutes ago`.
  *
  * @param {import("../Module/rollcall.js").Presence | undefined} presence
  * @param {number} now the client's `now`
@@ -29,15 +32,14 @@ export function lastSeenText(presence, now, { language, style = "discreet" } = {
   return age < DAY ? words.today : words.earlier;
 }
 
-/** When `lastSeenText` changes by itself, in each style: `[a whole number of this, until this]`. */
+/** When `lastSeenText` changes with time: at each multiple of the first number, up to the second. */
 const LAST_SEEN_STEPS = {
   discreet: [[MINUTE, 5 * MINUTE], [HOUR, HOUR], [DAY, DAY]],
   exact: [[MINUTE, HOUR], [HOUR, DAY], [DAY, Infinity]],
 };
 
 /**
- * How many milliseconds `lastSeenText` stays right if nothing but time changes it: when to ask for it again. Infinity:
- * for ever.
+ * Returns for how many milliseconds `lastSeenText` stays the same if only time changes it. Infinity: forever.
  *
  * @param {import("../Module/rollcall.js").Presence | undefined} presence
  * @param {number} now the client's `now`
@@ -52,7 +54,8 @@ export function lastSeenValidity(presence, now, { style = "discreet" } = {}) {
 }
 
 /**
- * What the dot's colour says, for those who do not see it: `Online`, `Away`, `Offline`; empty for an unknown user.
+ * Returns what the dot's colour means, for people who cannot see it: `Online`, `Away`, `Offline`; empty for an unknown
+ * user.
  *
  * @param {import("../Module/rollcall.js").Presence | undefined} presence
  * @param {{ language?: string | readonly string[] }} options
@@ -62,7 +65,7 @@ export function presenceText(presence, { language } = {}) {
 }
 
 /**
- * The colour role of the dot beside a face; which green it is, the app's design decides.
+ * Returns the role of the colour of the dot beside a user's picture. The app's design decides which green it is.
  *
  * @param {import("../Module/rollcall.js").Presence | undefined} presence
  * @returns {"green" | "amber" | "grey" | "none"}
@@ -77,10 +80,10 @@ export function presenceDot(presence) {
 }
 
 /**
- * How many of a group are here: `3 of 5 online`. Who is away is here too, but not online.
+ * Returns how many members of a group are online: `3 of 5 online`. A user who is away is not online.
  *
- * @param {Iterable<import("../Module/rollcall.js").Presence | undefined>} presences those known, whatever the others are
- * @param {number} total the size of the group, those of unknown presence among it
+ * @param {Iterable<import("../Module/rollcall.js").Presence | undefined>} presences the known ones
+ * @param {number} total the size of the group, including members of unknown presence
  * @param {{ language?: string | readonly string[] }} options
  */
 export function groupCount(presences, total, { language } = {}) {

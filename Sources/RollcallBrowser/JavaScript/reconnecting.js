@@ -1,79 +1,82 @@
-import { CLOSE_CODES, closedWith, RollcallError, TOKEN_EXPIRED } from "./errors.js";
-import { clamped, MINUTE } from "./units.js";
+// What follows the end of a connection, or of an attempt to connect: a retry, where and when, or giving up.
+
+import { closeCodeError, GOODBYE_CLOSE_CODES, RollcallError, TOKEN_EXPIRED } from "./errors.js";
+import { clamp, MINUTE } from "./units.js";
 
 /**
- * What follows each end of a connection, or of an attempt at one: `{ after, freshToken, error }` to try again, or just
- * `{ error }` to give up. Close codes from 4100 to 4199 mean that somebody has to put something right first.
+ * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, or only `{ error }` to give
+ * up. Close codes from 4100 to 4199 mean that somebody has to correct something first.
  */
-export class Reconnecting {
-  /** The longest that a worker may make a client wait: beyond it, it is more likely wrong than busy. */
+export class ReconnectPolicy {
+  /** The longest time that a worker may make a client wait. A worker that names a longer one is probably wrong. */
   static LONGEST_WAIT = 5 * MINUTE;
-  /** A token that is refused as expired so soon after the app gave it was no fresh one. */
-  static FRESHNESS = MINUTE;
+  /** A token that is refused as expired within this time after the app gave it was not a fresh one. */
+  static FRESH = MINUTE;
 
-  #itinerary;
+  #addresses;
   #backoff;
-  /** What the worker said before it closed. */
+  /** What the worker sent before it closed the connection. */
   #goodbye = null;
-  /** Whether the token was fetched anew after 4101 and no welcome has come since. */
+  /** Whether close code 4101 made the client ask for a fresh token, and no welcome has arrived since. */
   #isRefreshed = false;
 
-  constructor(itinerary, backoff) {
-    this.#itinerary = itinerary;
+  constructor(addresses, backoff) {
+    this.#addresses = addresses;
     this.#backoff = backoff;
   }
 
-  get address() { return this.#itinerary.address; }
-  timeLimit(longest) { return this.#itinerary.timeLimit(longest); }
+  get address() { return this.#addresses.next; }
+  timeout(longest) { return this.#addresses.timeout(longest); }
 
   welcomed() {
     this.#isRefreshed = false;
-    this.#itinerary.welcomed();
+    this.#addresses.welcomed();
   }
 
-  /** A connection begins. A goodbye belongs to the connection on which it came. */
+  /** A connection begins. A goodbye belongs to the connection on which it arrived. */
   opening() { this.#goodbye = null; }
 
   goodbyeReceived(goodbye) { this.#goodbye = goodbye; }
 
-  /** The token callback threw, or did not answer: its own mistakes end the trying, anything else is weather. */
+  /** The token callback threw or did not answer. The client retries unless the error says that a retry cannot help. */
   tokenFailed(cause) {
     if (cause instanceof RollcallError && !cause.retry) return { error: cause };
     const error = new RollcallError("token_unavailable", "the app gave no token", { cause });
     return { after: this.#backoff.failed(), freshToken: true, error };
   }
 
-  notReached() {
+  /** No worker answered at the address. */
+  connectFailed() {
     const error = new RollcallError("unreachable", "no worker answered");
-    return { after: this.#itinerary.notReached() ? 0 : this.#backoff.failed(), freshToken: false, error };
+    return { after: this.#addresses.connectFailed() ? 0 : this.#backoff.failed(), freshToken: false, error };
   }
 
   /**
-   * @param {number | null} code the close code; null where the connection was lost
-   * @param {number} held how long the connection had stood since its welcome
+   * @param {number | null} code the close code; null if the connection was lost
+   * @param {number} duration how long the connection had lasted since its welcome
    * @param {number} tokenAge how long ago the app gave the token
    */
-  connectionEnded(code, held, tokenAge) {
+  connectionEnded(code, duration, tokenAge) {
     const goodbye = this.#goodbye;
     this.#goodbye = null;
     if (code === TOKEN_EXPIRED) return this.#tokenExpired(tokenAge);
-    if (code >= 4100 && code <= 4199) return { error: closedWith(code) };
-    if (goodbye && !goodbye.reconnect) return { error: closedWith(CLOSE_CODES.get(goodbye.reason) ?? code) };
-    this.#itinerary.connectionEnded(goodbye?.to);
-    this.#backoff.connectionHeld(held);
+    if (code >= 4100 && code <= 4199) return { error: closeCodeError(code) };
+    if (goodbye && !goodbye.reconnect) return { error: closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code) };
+    this.#addresses.connectionEnded(goodbye?.to);
+    this.#backoff.connectionLasted(duration);
     const pause = this.#backoff.failed();
-    const asked = Number.isFinite(goodbye?.after) ? clamped(goodbye.after, 0, Reconnecting.LONGEST_WAIT) : null;
+    const requested = Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, ReconnectPolicy.LONGEST_WAIT) : null;
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
       : new RollcallError("asked", "the worker closed the connection", { closeCode: code });
-    return { after: asked ?? pause, freshToken: false, error };
+    return { after: requested ?? pause, freshToken: false, error };
   }
 
   #tokenExpired(age) {
-    const error = closedWith(TOKEN_EXPIRED);
-    if (this.#isRefreshed && age <= Reconnecting.FRESHNESS) return { error };
+    const error = closeCodeError(TOKEN_EXPIRED);
+    if (this.#isRefreshed && age <= ReconnectPolicy.FRESH) return { error };
     this.#isRefreshed = true;
-    this.#itinerary.connectionEnded();
+    this.#addresses.connectionEnded();
     return { after: 0, freshToken: true, error };
   }
 }

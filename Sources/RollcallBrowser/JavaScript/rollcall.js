@@ -1,4 +1,4 @@
-// Rollcall for browsers: who is here, and who is typing, over one WebSocket. One file, nothing to build.
+// Rollcall for browsers: who is online and who is typing, over one WebSocket. One file without dependencies.
 //
 //     import { RollcallClient, typingText } from "./rollcall.js";
 //
@@ -8,15 +8,17 @@
 //     field.addEventListener("input", () => input.edited(field.value));
 //     for await (const typing of rollcall.typing("c42")) line.textContent = typingText(typing);
 //
-// The parts, in this order: errors; decisions, which are values that are told the time and do nothing; the engine,
-// which joins them to a socket; the client, which apps hold; texts, and the words for them. What is a state (who types,
-// who is here, the connection) comes as `Updates`; what happens once (a problem) comes as an event. Nothing is thrown
-// for weather: a client reconnects for ever, and then shows the truth of then.
+// States (who types, who is online, the connection) are `Updates`. Things that happen once (a problem) are events. A lost
+// connection throws nothing: the client reconnects forever, and emits the current state then.
+//
+// The client has four layers. Decisions are objects without timers or I/O: their methods are events, take the time and
+// return what to do. The engine and its parts do it. The client and its `Updates` are what an app holds. The texts turn
+// values into words, in any of the languages.
 
-export { RollcallClient } from "./client.js";
-export { Updates } from "./updates.js";
-export { TypingInput } from "./typing-input.js";
 export { RollcallError, InvalidTypingSettings } from "./errors.js";
-export { typingText, typingLabel, TypingAnnouncer, typingDots } from "./typing-text.js";
+export { RollcallClient } from "./client.js";
+export { TypingInput } from "./typing-input.js";
+export { Updates } from "./updates.js";
+export { typingText, typingLabel, typingDots, TypingAnnouncer } from "./typing-text.js";
 export { lastSeenText, lastSeenValidity, presenceText, presenceDot, groupCount } from "./presence-text.js";
 export { addLanguage, languages } from "./languages.js";

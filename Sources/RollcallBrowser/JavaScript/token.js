@@ -1,7 +1,9 @@
+// How long a token is valid, and when to replace it.
+
 import { MINUTE, SECOND } from "./units.js";
 
-/** When a token that is a JWT ends, in server time; null where it does not say. */
-export function expiryOf(token) {
+/** Returns when a JWT expires, in server time, or null if the token does not say. */
+export function tokenExpiry(token) {
   try {
     const payload = token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
     const { exp } = JSON.parse(atob(payload));
@@ -12,25 +14,25 @@ export function expiryOf(token) {
 }
 
 /**
- * The moment at which it is made. The steady clock may stand still while the machine sleeps, and the device's clock may
- * be set back: the one that has gone further tells how long ago it was.
+ * Measures the time since it was made. The steady clock may stop while the machine sleeps, and the device's clock may be
+ * set back, so the one that has advanced more counts.
  */
-export class Moment {
+export class Stopwatch {
   #steady = performance.now();
   #device = Date.now();
 
-  get age() { return Math.max(performance.now() - this.#steady, Date.now() - this.#device); }
+  get elapsed() { return Math.max(performance.now() - this.#steady, Date.now() - this.#device); }
 }
 
-/** How long before its end a token is replaced, at least; less for a token that does not live as long. */
-const RENEWAL_SLACK = MINUTE;
+/** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
+const RENEWAL_MARGIN = MINUTE;
 
 /**
- * When to ask for the next token: before the end by the slack and up to as much again, so that clients that connected
- * together do not ask together. If that fails, by the same rule for what is left then. Null: it is too late.
+ * Returns when to ask for the next token: one to two margins before the expiry, at random, so that clients that
+ * connected together do not ask together. After a failure, the same rule applies to the time left. Null: it is too late.
  */
 export function renewalTime(left, now) {
   if (left <= SECOND) return null;
-  const slack = Math.min(RENEWAL_SLACK, left / 4);
-  return now + left - slack * (1 + Math.random());
+  const margin = Math.min(RENEWAL_MARGIN, left / 4);
+  return now + left - margin * (1 + Math.random());
 }

@@ -1,9 +1,13 @@
+// When a person counts as typing in one input field, and when the worker must be told.
+
 import { Alarm } from "./alarm.js";
 import { InvalidTypingSettings } from "./errors.js";
 import { SECOND } from "./units.js";
 
-/** Settings checked together, since each limits the others. */
-export function typingSettings({ debounce = 300, throttle = SECOND, inactivity = 3 * SECOND, expiry = 3 * SECOND } = {}) {
+/** Returns the app's settings with defaults. They are checked together because each limits the others. */
+export function checkedTypingSettings({
+  debounce = 300, throttle = SECOND, inactivity = 3 * SECOND, expiry = 3 * SECOND,
+} = {}) {
   const problems = [];
   if (!(debounce >= 0)) problems.push("debounce is negative");
   if (!(throttle > 0)) problems.push("throttle is not positive");
@@ -16,17 +20,17 @@ export function typingSettings({ debounce = 300, throttle = SECOND, inactivity =
 }
 
 /**
- * One input field, and whether its person is typing. Each event returns what the worker should hear now: `"typing"`,
- * `"stopped"` or null.
+ * The state of one input field, without timers or I/O. Each event returns the signal that the worker needs now:
+ * `"typing"`, `"stopped"` or null.
  */
 class TypingField {
-  /** `empty`, `filling` (not for long enough yet), `typing`, or `paused`: text that nobody touches any more. */
+  /** `empty`; `debouncing`, with text for less than the debounce; `typing`; or `paused`, with text but no edits. */
   #phase = "empty";
   #settings;
   #throttle;
-  #filled = 0;
-  #signalled = 0;
-  #edited = 0;
+  #filledAt = 0;
+  #signalledAt = 0;
+  #editedAt = 0;
 
   constructor(settings) {
     this.#settings = settings;
@@ -39,27 +43,27 @@ class TypingField {
   get deadline() {
     const { debounce, inactivity } = this.#settings;
     switch (this.#phase) {
-      case "filling": return this.#filled + debounce;
-      case "typing": return Math.min(this.#signalled + this.#throttle, this.#edited + inactivity);
+      case "debouncing": return this.#filledAt + debounce;
+      case "typing": return Math.min(this.#signalledAt + this.#throttle, this.#editedAt + inactivity);
       default: return null;
     }
   }
 
-  /** @param {boolean} filled whether the field holds anything but white space */
-  edited(filled, now) {
-    if (!filled) return this.ended();
-    this.#edited = now;
+  /** @param {boolean} hasText whether the field contains anything but white space */
+  edited(hasText, now) {
+    if (!hasText) return this.ended();
+    this.#editedAt = now;
     switch (this.#phase) {
       case "empty":
-        this.#phase = "filling";
-        this.#filled = now;
+        this.#phase = "debouncing";
+        this.#filledAt = now;
         return this.deadlinePassed(now);
       case "paused": return this.#signal(now);
       default: return this.deadlinePassed(now);
     }
   }
 
-  /** The text was sent or deleted, the field left the view or the app the foreground. */
+  /** The text was sent or deleted, the field was hidden, or the app went to the background. */
   ended() {
     const wasTyping = this.isTyping;
     this.#phase = "empty";
@@ -68,52 +72,53 @@ class TypingField {
 
   deadlinePassed(now) {
     if (this.deadline === null || now < this.deadline) return null;
-    if (!this.isTyping || now < this.#edited + this.#settings.inactivity) return this.#signal(now);
+    if (!this.isTyping || now < this.#editedAt + this.#settings.inactivity) return this.#signal(now);
     this.#phase = "paused";
     return "stopped";
   }
 
-  /** A new connection: its worker has heard nothing of this field yet. */
+  /** A new connection has opened. Its worker does not know yet that the user types here. */
   connected(now) { return this.isTyping ? this.#signal(now) : null; }
 
-  /** The worker ends typing `expiry` after the last signal; one renewal must fit in with a second to spare. */
-  expiryLearnt(expiry) {
+  /** The worker ends typing `expiry` after the last signal, so a renewal must arrive a second before that. */
+  expiryLearned(expiry) {
     this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND));
     return null;
   }
 
   #signal(now) {
     this.#phase = "typing";
-    this.#signalled = now;
+    this.#signalledAt = now;
     return "typing";
   }
 }
 
 /**
- * One typing input and what becomes of its signals. Several may stand in one conversation (two windows of an app): the
- * user types there while any of them does.
+ * A `TypingField` with its timer. A conversation may have several (two windows of an app): the user types there while
+ * any of them is being typed in.
  */
 export class InputField {
   #field;
   #signal;
-  #alarm = new Alarm(() => this.#decide((field, now) => field.deadlinePassed(now)));
+  #alarm = new Alarm(() => this.#handle((field, now) => field.deadlinePassed(now)));
 
+  /** @param signal called with `"typing"` or `"stopped"` */
   constructor(conversation, settings, expiry, signal) {
     this.conversation = conversation;
     this.#signal = signal;
     this.#field = new TypingField(settings);
-    this.#field.expiryLearnt(expiry);
+    this.#field.expiryLearned(expiry);
   }
 
   get isTyping() { return this.#field.isTyping; }
-  edited(filled) { this.#decide((field, now) => field.edited(filled, now)); }
-  ended() { this.#decide((field) => field.ended()); }
-  connected() { this.#decide((field, now) => field.connected(now)); }
-  expiryLearnt(expiry) { this.#decide((field) => field.expiryLearnt(expiry)); }
+  edited(hasText) { this.#handle((field, now) => field.edited(hasText, now)); }
+  ended() { this.#handle((field) => field.ended()); }
+  connected() { this.#handle((field, now) => field.connected(now)); }
+  expiryLearned(expiry) { this.#handle((field) => field.expiryLearned(expiry)); }
 
-  #decide(event) {
-    const decided = event(this.#field, performance.now());
+  #handle(event) {
+    const signal = event(this.#field, performance.now());
     this.#alarm.set(this.#field.deadline);
-    if (decided) this.#signal(decided);
+    if (signal) this.#signal(signal);
   }
 }

@@ -1,8 +1,12 @@
+// Times in milliseconds, text in bytes. All durations in these modules are numbers of milliseconds.
+
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-export function clamped(value, least, most) { return Math.min(Math.max(value, least), most); }
+export function clamp(value, least, most) { return Math.min(Math.max(value, least), most); }
 
-export const utf8 = new TextEncoder();
+const encoder = new TextEncoder();
+
+export function utf8Length(text) { return encoder.encode(text).length; }

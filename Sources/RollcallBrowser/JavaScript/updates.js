@@ -1,18 +1,20 @@
+// How an app observes a value, and how it ends that.
+
 /**
- * What leaves scope with `using`, where the browser has that.
+ * The method with which `using` ends something, if the browser supports that.
  *
  * @type {typeof Symbol.dispose}
  */
 export const DISPOSE = Symbol.dispose ?? /** @type {any} */ (Symbol("dispose"));
 
 /**
- * A function that ends something, once; also by leaving scope.
+ * Returns a function that calls `end`, and that `using` calls too.
  *
  * @returns {import("../Module/rollcall.js").Ending}
  */
 export function ending(end) { return /** @type {any} */ (Object.assign(() => end(), { [DISPOSE]: () => end() })); }
 
-/** Calls `end` when the signal is aborted; returns what forgets it. */
+/** Calls `end` when the signal is aborted. Returns a function that stops the listening. */
 export function onAbort(signal, end) {
   if (signal?.aborted) queueMicrotask(end);
   signal?.addEventListener("abort", end);
@@ -20,8 +22,9 @@ export function onAbort(signal, end) {
 }
 
 /**
- * The latest value of something, and every change that its reader is quick enough to see. Observe it with a callback or
- * with `for await`, as often as needed, at once too. It ends with the client, and with its `signal`.
+ * The latest value of something, and its changes. Observe it with a callback or with `for await`, as often as needed and
+ * at the same time. A slow reader skips values but always gets the latest. The observation ends with the client, and
+ * when its `signal` is aborted.
  *
  * @template Value
  */
@@ -37,26 +40,26 @@ export class Updates {
     this.#signal = signal;
   }
 
-  /** The value as it is known now, without observing; undefined where nobody observes it, or nothing has come yet. */
+  /** The value as known now, without observing it. Undefined if nobody observes it or no value has arrived yet. */
   get latest() { return this.#latest(); }
 
   /**
-   * Calls `listener` with the latest value soon, and with every change.
+   * Calls `listener` soon with the latest value, if there is one, and then with every change.
    *
    * @param {(value: Value) => void} listener
    * @param {{ signal?: AbortSignal }} options
-   * @returns what ends it
+   * @returns a function that ends it
    */
   subscribe(listener, { signal } = {}) { return this.#begin(listener, () => {}, signal); }
 
   /** @returns {AsyncIterableIterator<Value>} */
   [Symbol.asyncIterator]() {
-    return new Newest((hear, finish) => this.#begin(hear, finish));
+    return new LatestIterator((receive, finish) => this.#begin(receive, finish));
   }
 
-  #begin(hear, finish, signal) {
+  #begin(receive, finish, signal) {
     const forget = [this.#signal, signal].map((each) => onAbort(each, () => end()));
-    const end = this.#observe(hear, () => {
+    const end = this.#observe(receive, () => {
       for (const each of forget) each();
       finish();
     });
@@ -64,16 +67,16 @@ export class Updates {
   }
 }
 
-/** An iterator with room for one value: a slow reader skips values rather than pile them up. */
-class Newest {
-  /** At most one of the two is set: a value that nobody has taken, or whoever waits for one. */
+/** An iterator that keeps one value: a slow reader skips values, so they do not pile up. */
+class LatestIterator {
+  /** At most one of the two is set: a value that nobody has taken, or a call of `next` that waits for one. */
   #value = null;
   #waiting = null;
   #isOver = false;
   #end;
 
   constructor(observe) {
-    this.#end = observe((value) => this.#heard(value), () => this.#finished());
+    this.#end = observe((value) => this.#received(value), () => this.#finished());
   }
 
   [Symbol.asyncIterator]() { return this; }
@@ -93,7 +96,7 @@ class Newest {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  #heard(value) {
+  #received(value) {
     const result = { done: false, value };
     if (this.#waiting) this.#waiting.resolve(result);
     else this.#value = result;

@@ -1,6 +1,6 @@
 // Made by `make browser-module` from the modules in Sources/RollcallBrowser/JavaScript: edit those.
 
-// Rollcall for browsers: who is here, and who is typing, over one WebSocket. One file, nothing to build.
+// Rollcall for browsers: who is online and who is typing, over one WebSocket. One file without dependencies.
 //
 //     import { RollcallClient, typingText } from "./rollcall.js";
 //
@@ -10,94 +10,21 @@
 //     field.addEventListener("input", () => input.edited(field.value));
 //     for await (const typing of rollcall.typing("c42")) line.textContent = typingText(typing);
 //
-// The parts, in this order: errors; decisions, which are values that are told the time and do nothing; the engine,
-// which joins them to a socket; the client, which apps hold; texts, and the words for them. What is a state (who types,
-// who is here, the connection) comes as `Updates`; what happens once (a problem) comes as an event. Nothing is thrown
-// for weather: a client reconnects for ever, and then shows the truth of then.
-
-// ---- units.js
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-function clamped(value, least, most) { return Math.min(Math.max(value, least), most); }
-
-const utf8 = new TextEncoder();
-
-// ---- backoff.js
-
-/** Pauses between attempts: exponential with full jitter, so that a fallen worker's clients come back spread out. */
-class Backoff {
-  /** How long a connection must have stood for its end to count as a first failure again. */
-  static STEADY = 5 * SECOND;
-
-  #first;
-  #longest;
-  #failures = 0;
-
-  constructor(first, longest) {
-    this.#first = first;
-    this.#longest = longest;
-  }
-
-  connectionHeld(duration) { if (duration >= Backoff.STEADY) this.#failures = 0; }
-
-  /** The pause after one more failure: anything from nothing to a ceiling that doubles with each. */
-  failed() {
-    const ceiling = Math.min(this.#longest, this.#first * 2 ** this.#failures);
-    this.#failures += 1;
-    return Math.random() * ceiling;
-  }
-}
-
-/**
- * When to send again what a worker refused for now (`"retry":true`): with exponential pauses and full jitter. One
- * schedule for all kinds of messages: the reasons (Redis is away, the session asked for too much) concern the session
- * as a whole, and what waits goes out in few messages.
- */
-class Retries {
-  static FIRST = 250;
-  static LONGEST = 15 * SECOND;
-
-  #backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
-  /** The kinds of messages that were refused since the last success. */
-  #refused = new Set();
-  /** The last message that was sent before the attempt that is under way. */
-  #before = 0;
-  /** When to send again what was refused; null when nothing waits. */
-  deadline = null;
-
-  /** Refusals that come before the next attempt count as one. */
-  refused(kind, now) {
-    this.#refused.add(kind);
-    this.deadline ??= now + this.#backoff.failed();
-  }
-
-  /**
-   * The worker took a message. That says nothing of what waits, nor of what is under way again, unless the message was
-   * sent with that and is of a kind that was refused: a worker takes at once what costs it nothing.
-   */
-  succeeded(kind, message) {
-    if (this.deadline !== null || message <= this.#before || !this.#refused.has(kind)) return;
-    this.#backoff = new Backoff(Retries.FIRST, Retries.LONGEST);
-    this.#refused.clear();
-  }
-
-  /** The attempt begins, after this message. */
-  begin(message) {
-    this.deadline = null;
-    this.#before = message;
-  }
-}
+// States (who types, who is online, the connection) are `Updates`. Things that happen once (a problem) are events. A lost
+// connection throws nothing: the client reconnects forever, and emits the current state then.
+//
+// The client has four layers. Decisions are objects without timers or I/O: their methods are events, take the time and
+// return what to do. The engine and its parts do it. The client and its `Updates` are what an app holds. The texts turn
+// values into words, in any of the languages.
 
 // ---- errors.js
 
-/** What the client is already trying again. Every other code is a mistake that somebody must put right. */
-const WEATHER = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
+// The errors that an app sees, and how close codes and `error` messages of a worker become errors.
 
-/** A mistake or, as the reason of a `waiting` connection, the weather of the moment. Match on `code`: it is stable. */
+/** The codes of failures that the client retries. With every other code, somebody has to correct something first. */
+const TRANSIENT = new Set(["token_unavailable", "unreachable", "connection_lost", "asked"]);
+
+/** A failure that ended something, or the reason why a connection is `waiting`. Match on `code`, which is stable. */
 export class RollcallError extends Error {
   /**
    * @param {import("./rollcall.js").RollcallErrorCode} code
@@ -111,11 +38,11 @@ export class RollcallError extends Error {
     this.closeCode = closeCode;
   }
 
-  /** Whether trying the same again may help. Where it may, the client is doing so. */
-  get retry() { return WEATHER.has(this.code); }
+  /** Whether a retry may help. If so, the client retries by itself. */
+  get retry() { return TRANSIENT.has(this.code); }
 }
 
-/** What is wrong with typing settings, all of it. */
+/** Lists everything that is wrong with typing settings. */
 export class InvalidTypingSettings extends RangeError {
   /** @param {string[]} problems */
   constructor(problems) {
@@ -125,8 +52,8 @@ export class InvalidTypingSettings extends RangeError {
   }
 }
 
-/** The mistakes behind close codes; any other from 4100 to 4199 is `refused`. */
-const MISTAKES = new Map([
+/** The errors for close codes. Any other code from 4100 to 4199 is `refused`. */
+const CLOSE_CODE_ERRORS = new Map([
   [4100, ["bad_token", "the worker does not take the token"]],
   [4101, ["token_expired", "the token has expired"]],
   [4102, ["protocol_error", "the worker could not read a message"]],
@@ -135,519 +62,52 @@ const MISTAKES = new Map([
   [4105, ["too_many_sessions", "the user has too many sessions"]],
   [4106, ["sent_away", "an operator ended the session"]],
 ]);
-
 const TOKEN_EXPIRED = 4101;
 
-const CLOSE_CODES = new Map([["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106]]);
+/** The close codes that mean the same as the reason of a `goodbye`. */
+const GOODBYE_CLOSE_CODES = new Map([
+  ["replaced", 4104], ["expired", TOKEN_EXPIRED], ["limit", 4105], ["sent_away", 4106],
+]);
 
-function closedWith(closeCode) {
+/** The error for a connection that the worker closed for good. */
+function closeCodeError(closeCode) {
   /** @type {any[]} */
-  const [code, message] = MISTAKES.get(closeCode) ?? ["refused", `the worker ended the session with code ${closeCode}`];
+  const [code, message] = CLOSE_CODE_ERRORS.get(closeCode)
+    ?? ["refused", `the worker ended the session with code ${closeCode}`];
   return new RollcallError(code, message, { closeCode });
 }
 
+/** A worker's `removed` message, in the form of an `error` message. */
 const REMOVED = { code: "not_a_member", message: "the user is no longer a member", retry: false };
 
-/** The mistake that a worker's `error` message tells of. */
-function refusalError({ code, message, retry }) {
+/** The error that a worker's `error` message reports. */
+function workerError({ code, message, retry }) {
   if (code === "not_a_member" || code === "limit") return new RollcallError(code, message);
   return new RollcallError(retry ? "asked" : "bad_request", message);
 }
 
-// ---- messages.js
+// ---- units.js
 
-const NAME = /^[^\p{White_Space}\p{Cc}\p{Cs}{}]+$/u;
+// Times in milliseconds, text in bytes. All durations in these modules are numbers of milliseconds.
 
-/** A user's, a device's or a conversation's name, checked here, since a worker refuses a whole message for one. */
-function named(text) {
-  if (typeof text === "string" && NAME.test(text) && utf8.encode(text).length <= 128) return text;
-  throw new RollcallError("invalid_name", `no name, of 1 to 128 bytes without white space or braces: ${text}`);
-}
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** What a session surely may do, at a worker that has not yet said what it allows. */
-const CAUTIOUS = {
-  watched_users: 1000, joined_conversations: 200, message_bytes: 8192, message_rate: 10, message_burst: 20,
-};
+function clamp(value, least, most) { return Math.min(Math.max(value, least), most); }
 
-/** How to read each message that a client knows. A reader throws where a field is not what it must be. */
-const READERS = {
-  welcome: (message) => ({
-    user: string(message.user),
-    device: string(message.device),
-    session: string(message.session),
-    worker: string(message.worker),
-    time: number(message.time),
-    ping: clamped(number(message.ping), 100, HOUR),
-    expiry: clamped(number(message.typing?.expiry ?? 3 * SECOND), 0, HOUR),
-    limits: Object.fromEntries(
-      Object.entries(CAUTIOUS).map(([limit, cautious]) => [limit, message.limits?.[limit] ?? cautious])),
-  }),
-  presence: ({ id, users }) => ({ id, users: users.map(readPresence) }),
-  typing: ({ conversation, users, count }) => ({
-    conversation, count: number(count), typists: users.map(({ user, name }) => readTypist(string(user), name)),
-  }),
-  members: ({ conversation, users, count }) => ({
-    conversation, count: number(count), people: users.map(({ user, name }) => readTypist(string(user), name)),
-  }),
-  removed: ({ conversation }) => ({ conversation }),
-  goodbye: ({ reason, reconnect, after, to }) => ({ reason, reconnect: reconnect !== false, after, to }),
-  pong: ({ time }) => ({ time: number(time) }),
-  ack: ({ id }) => ({ id }),
-  error: ({ id, code, message, retry }) => ({ id, code, message, retry: retry === true }),
-};
+const encoder = new TextEncoder();
 
-function readPresence({ user, status, last_seen, updated_at, version }) {
-  return {
-    user: string(user),
-    // A status of a later version counts as offline.
-    status: status === "online" || status === "away" ? status : "offline",
-    lastSeen: last_seen ?? null, updatedAt: updated_at ?? null, version: version ?? 0,
-  };
-}
-
-function readTypist(user, name) {
-  return typeof name === "string" ? { user, name } : { user };
-}
-
-/** The message in a frame; null where it is a newer worker's word or garbage, and neither is ours to stumble over. */
-function messageFrom(text) {
-  try {
-    const message = JSON.parse(text);
-    return Object.hasOwn(READERS, message.type) ? { type: message.type, ...READERS[message.type](message) } : null;
-  } catch {
-    return null;
-  }
-}
-
-function string(value) {
-  if (typeof value === "string") return value;
-  throw new TypeError("not a string");
-}
-
-function number(value) {
-  if (Number.isFinite(value)) return value;
-  throw new TypeError("not a number");
-}
-
-// ---- wanted.js
-
-/**
- * The difference between what should hold at the worker and what it was told on this connection. A connection is
- * brought up to date by sending the difference, and so is a new one, which was told nothing.
- *
- * Messages are numbered in the order in which they were sent. Answers may come in any order, so a refusal counts only
- * for names of which no later message speaks.
- */
-class Wanted {
-  #wanted = new Set();
-  /**
-   * What the worker was asked for, each with the messages that have asked since it was last given up: the number of the
-   * first, and how many were not refused. The worker serves it unless it refuses them all.
-   */
-  #told = new Map();
-  #missing = new Set();
-  #surplus = new Set();
-  /** Refused for now: not asked for before `retry`, however often it is given up and wanted again meanwhile. */
-  #delayed = new Set();
-  /**
-   * The worker refused for now to give these up, and was not asked to since. It may serve them although it refuses what
-   * asks for them anew.
-   */
-  #lingering = new Set();
-
-  get toldCount() { return this.#told.size; }
-  get hasMissing() { return this.#missing.size > 0; }
-  get hasSurplus() { return this.#surplus.size > 0; }
-  wants(name) { return this.#wanted.has(name); }
-  wasTold(name) { return this.#told.has(name); }
-  isMissing(name) { return this.#missing.has(name); }
-  /** Whether one of those that are ready is missing or surplus. */
-  isDue(isReady) { return [...this.#missing, ...this.#surplus].some(isReady); }
-
-  want(name) {
-    this.#wanted.add(name);
-    this.#surplus.delete(name);
-    if (!this.#told.has(name) && !this.#delayed.has(name)) this.#missing.add(name);
-  }
-
-  unwant(name) {
-    this.#wanted.delete(name);
-    this.#missing.delete(name);
-    const isLingering = this.#lingering.has(name) && !this.#delayed.has(name);
-    if (this.#told.has(name) || isLingering) this.#surplus.add(name);
-  }
-
-  /** The worker does not serve it: not asked for again before the next connection or `want`. */
-  refused(name) {
-    for (const names of [this.#told, this.#surplus, this.#delayed, this.#lingering]) names.delete(name);
-  }
-
-  /** Whether a refusal of this message is about the name as the worker knows it now. */
-  isRefused(name, message) { return this.#told.get(name)?.first <= message; }
-
-  /** The worker refused for now to serve what this message asked for. */
-  refusedForNow(names, message) {
-    for (const name of names) {
-      if (!this.isRefused(name, message) || --this.#told.get(name).count > 0) continue;
-      this.#told.delete(name);
-      this.#surplus.delete(name);
-      this.#delayed.add(name);
-    }
-  }
-
-  /** The worker refused for now to give these up. */
-  keptForNow(names) { for (const name of names) this.#lingering.add(name); }
-
-  /** What was refused for now is due again. */
-  retry() {
-    for (const name of this.#delayed) if (this.#wanted.has(name)) this.#missing.add(name);
-    for (const name of this.#lingering) if (!this.#wanted.has(name)) this.#surplus.add(name);
-    this.#delayed.clear();
-  }
-
-  /** The connection is gone, and with it all that its worker knew. */
-  connectionLost() {
-    for (const names of [this.#told, this.#surplus, this.#delayed, this.#lingering]) names.clear();
-    this.#missing = new Set(this.#wanted);
-  }
-
-  /** It was asked for, perhaps beside something else. */
-  told(name, message) {
-    this.#missing.delete(name);
-    this.#delayed.delete(name);
-    const asked = this.#told.get(name) ?? { first: message, count: 0 };
-    asked.count++;
-    this.#told.set(name, asked);
-  }
-
-  /** Up to `limit` names that are to be asked for. */
-  nextMissing(limit, isReady) { return firstOf(this.#missing, limit, isReady); }
-
-  /** Up to `limit` names to give up. */
-  takeSurplus(limit, isReady) {
-    const names = takenFrom(this.#surplus, limit, isReady);
-    for (const name of names) {
-      this.#told.delete(name);
-      this.#lingering.delete(name);
-    }
-    return names;
-  }
-}
-
-function firstOf(names, limit, isReady = (name) => true) {
-  const some = [];
-  for (const name of names) {
-    if (some.length >= limit) break;
-    if (isReady(name)) some.push(name);
-  }
-  return some;
-}
-
-function takenFrom(names, limit, isReady) {
-  const some = firstOf(names, limit, isReady);
-  for (const name of some) names.delete(name);
-  return some;
-}
-
-// ---- agenda.js
-
-/** Which kind of message was about this. */
-function kindOf({ fetch, users, conversation, unwatched, left, stop, state }) {
-  if (fetch) return "get";
-  if (users) return "watch";
-  if (conversation !== undefined) return "join";
-  if (unwatched) return "unwatch";
-  if (left !== undefined) return "leave";
-  if (stop) return "typing";
-  return state ? "state" : "token";
-}
-
-/**
- * What the worker has still to be told, and in which order: one's own typing first, since people wait for it, then what
- * frees room, then what asks for more. What is superseded before it was sent is never sent. What the worker refuses for
- * now is sent again later, for as long as it is wanted.
- */
-class Agenda {
-  users = new Wanted();
-  conversations = new Wanted();
-  /** Of these conversations, those whose members are wanted too. */
-  gatherings = new Wanted();
-  #limits = CAUTIOUS;
-  #state = null;
-  #token = null;
-  /** One's own typing: `{ conversation, typing, stop }`, `stop` being whoever awaits that it is published. */
-  #signals = [];
-  /** Presence to be asked for once: `{ fetch, users }`. */
-  #gets = [];
-  /** Refused for now. */
-  #delayedState = null;
-  #delayedToken = null;
-  #delayedGets = [];
-  #retries = new Retries();
-  /** What the messages with an id were about that are not answered yet. */
-  #unanswered = new Map();
-  /** How many users each `get` names that is not answered, whether anybody still waits for it or not. */
-  #getting = new Map();
-  #lastID = 0;
-  /** Which message said last what the device is, and which brought a fresh token. */
-  #lastState = 0;
-  #lastToken = 0;
-
-  /** When to call `retryDue`; null when nothing waits to be sent again. */
-  get retryTime() { return this.#retries.deadline; }
-
-  /** Whether something is left that may be sent. */
-  get hasMore() {
-    return this.#state !== null || this.#token !== null
-      || this.#signals.some(({ conversation }) => this.#isJoined(conversation))
-      || this.users.hasSurplus || this.conversations.hasSurplus || this.gatherings.isDue(this.#isJoined)
-      || this.#gets.length > 0 && this.#getRoom > 0
-      || this.users.hasMissing && this.#userRoom > 0
-      || this.conversations.hasMissing && this.#conversationRoom > 0;
-  }
-
-  /** Whether more users or conversations are wanted than the worker serves one session. */
-  get isBeyondLimits() {
-    return this.users.hasMissing && this.#userRoom <= 0 || this.conversations.hasMissing && this.#conversationRoom <= 0;
-  }
-
-  limitsLearnt(limits) { this.#limits = limits; }
-
-  stateChanged(state) {
-    this.#state = state;
-    this.#delayedState = null;
-  }
-
-  tokenRenewed(token) {
-    this.#token = token;
-    this.#delayedToken = null;
-  }
-
-  fetchWanted(fetch, users) { this.#gets.push({ fetch, users }); }
-
-  /** A later signal replaces an earlier one of its conversation that was not sent yet, unless that is awaited. */
-  signalled(typing, conversation, stop) {
-    this.#signals = this.#signals.filter((signal) => signal.conversation !== conversation || signal.stop);
-    this.#signals.push({ conversation, typing, stop });
-  }
-
-  fetchEnded(fetch) {
-    this.#gets = this.#gets.filter((get) => get.fetch !== fetch);
-    this.#delayedGets = this.#delayedGets.filter((get) => get.fetch !== fetch);
-    for (const [id, subject] of this.#unanswered) if (subject.fetch === fetch) this.#unanswered.delete(id);
-  }
-
-  /** The worker has answered a `get` with presence, and takes more. */
-  getAnswered(id) {
-    if (this.#getting.delete(id)) this.#retries.succeeded("get", id);
-  }
-
-  /** Which fetch a message still awaiting its answer belongs to. */
-  fetchOf(id) { return this.#unanswered.get(id)?.fetch; }
-
-  /** What the acknowledged message was about; each is answered once. */
-  acknowledged(id) {
-    const subject = this.#unanswered.get(id);
-    if (subject) this.#retries.succeeded(kindOf(subject), id);
-    // A fetch is answered by presence, which may come after its acknowledgement.
-    return this.fetchOf(id) ? undefined : this.#answered(id);
-  }
-
-  /**
-   * The worker refused a message. Returns what the message was about, and what becomes of it: it is `retried`, or the
-   * refusal is `final`, or `stale`, since nobody is concerned any more.
-   *
-   * `limit` is told and yet sent again: there is room once something else was given up, and a session that met the limit
-   * before the worker had named it asks for less from then on.
-   */
-  refused({ id, code, retry }, now) {
-    this.#getting.delete(id);
-    const subject = this.#answered(id);
-    if (!subject) return { fate: "stale" };
-    const needsRoom = subject.users || subject.conversation !== undefined;
-    // A stop is not sent again: whoever awaits it is told at once, and the typing ends by itself.
-    if (subject.stop || !retry && !(code === "limit" && needsRoom)) {
-      return { subject, fate: this.#refusedForGood(subject, id) };
-    }
-    this.#delay(subject, id);
-    this.#retries.refused(kindOf(subject), now);
-    return { subject, fate: retry || subject.fetch ? "retried" : "final" };
-  }
-
-  /** What was refused for now may be sent again. */
-  retryDue() {
-    this.#retries.begin(this.#lastID);
-    for (const wanted of [this.users, this.conversations, this.gatherings]) wanted.retry();
-    this.#state ??= this.#delayedState;
-    this.#token ??= this.#delayedToken;
-    this.#gets.push(...this.#delayedGets);
-    this.#forgetDelayed();
-  }
-
-  #answered(id) {
-    const subject = this.#unanswered.get(id);
-    this.#unanswered.delete(id);
-    return subject;
-  }
-
-  #delay({ users, fetch, conversation, unwatched, left, notGathered, state, token }, id) {
-    if (fetch) this.#delayedGets.push({ fetch, users });
-    else if (users) this.users.refusedForNow(users, id);
-    else if (unwatched) this.users.keptForNow(unwatched);
-    else if (left !== undefined) this.conversations.keptForNow([left]);
-    else if (notGathered) {
-      this.conversations.refusedForNow([conversation], id);
-      this.gatherings.keptForNow([conversation]);
-    }
-    else if (conversation !== undefined) {
-      this.conversations.refusedForNow([conversation], id);
-      this.gatherings.refusedForNow([conversation], id);
-    } else if (state && id === this.#lastState) this.#delayedState = state;
-    else if (token && id === this.#lastToken) this.#delayedToken = token;
-  }
-
-  /** What is refused and has not been asked for anew meanwhile. */
-  #refusedForGood(subject, id) {
-    const { users, fetch, conversation } = subject;
-    if (users && !fetch) for (const user of users) if (this.users.isRefused(user, id)) this.users.refused(user);
-    if (conversation === undefined) return "final";
-    if (!this.conversations.isRefused(conversation, id)) return "stale";
-    this.conversations.refused(conversation);
-    this.gatherings.refused(conversation);
-    return "final";
-  }
-
-  #forgetDelayed() {
-    this.#delayedState = this.#delayedToken = null;
-    this.#delayedGets = [];
-  }
-
-  /** Nothing said on the old connection counts; typing is dropped, never queued. */
-  connectionLost() {
-    this.users.connectionLost();
-    this.conversations.connectionLost();
-    this.gatherings.connectionLost();
-    this.#signals = [];
-    this.#gets = [];
-    this.#state = this.#token = null;
-    this.#forgetDelayed();
-    this.#retries = new Retries();
-    this.#unanswered.clear();
-    this.#getting.clear();
-  }
-
-  /** The next messages, `count` at most, which count as sent from now on. */
-  take(count) {
-    const messages = [];
-    const room = () => count - messages.length;
-    this.#takeSignals(messages, room);
-    if (this.#token !== null && room() > 0) {
-      messages.push({ type: "token", token: this.#token, id: this.#lastToken = this.#ask({ token: this.#token }) });
-      this.#token = null;
-    }
-    if (this.#state !== null && room() > 0) {
-      messages.push({ type: "state", state: this.#state, id: this.#lastState = this.#ask({ state: this.#state }) });
-      this.#state = null;
-    }
-    for (const conversation of this.conversations.takeSurplus(room())) {
-      this.gatherings.refused(conversation);
-      messages.push({ type: "leave", conversation, id: this.#ask({ left: conversation }) });
-    }
-    if (room() > 0 && this.users.hasSurplus) {
-      const users = this.users.takeSurplus(this.#usersPerMessage);
-      messages.push({ type: "unwatch", users, id: this.#ask({ unwatched: users }) });
-    }
-    this.#takeJoins(messages, room);
-    this.#takeSignals(messages, room);
-    if (this.#conversationRoom <= 0) this.#dropSignalsBeyondLimits();
-    this.#takeWatches(messages, room);
-    this.#takeGets(messages, room);
-    return messages;
-  }
-
-  /** New conversations first, then those where only the wish for their members has changed. */
-  #takeJoins(messages, room) {
-    const join = (conversation, presence, subject = {}) => {
-      const id = this.#ask({ conversation, ...subject });
-      messages.push({ type: "join", conversation, ...presence, id });
-      return id;
-    };
-    for (const conversation of this.conversations.nextMissing(Math.min(room(), this.#conversationRoom))) {
-      const isGathering = this.gatherings.wants(conversation);
-      const id = join(conversation, isGathering && { presence: true });
-      this.conversations.told(conversation, id);
-      if (isGathering) this.gatherings.told(conversation, id);
-    }
-    for (const each of this.gatherings.nextMissing(room(), this.#isJoined)) {
-      const id = join(each, { presence: true });
-      this.conversations.told(each, id);
-      this.gatherings.told(each, id);
-    }
-    for (const each of this.gatherings.takeSurplus(room(), this.#isJoined)) {
-      this.conversations.told(each, join(each, { presence: false }, { notGathered: true }));
-    }
-  }
-
-  #isJoined = (conversation) => this.conversations.wasTold(conversation);
-
-  /** Those of conversations that were joined; those of others wait for the join, or are nobody's any more. */
-  #takeSignals(messages, room) {
-    this.#signals = this.#signals.filter((signal) => {
-      const { conversation, typing, stop } = signal;
-      if (!this.conversations.wasTold(conversation)) return this.conversations.isMissing(conversation);
-      if (room() <= 0) return true;
-      messages.push({ type: "typing", conversation, typing, ...stop && { id: this.#ask({ stop }) } });
-      return false;
-    });
-  }
-
-  /** Nobody can be told of typing in a conversation for which the worker has no room. */
-  #dropSignalsBeyondLimits() { this.#signals = this.#signals.filter(({ conversation }) => this.#isJoined(conversation)); }
-
-  #takeWatches(messages, room) {
-    while (room() > 0 && this.users.hasMissing && this.#userRoom > 0) {
-      const users = this.users.nextMissing(Math.min(this.#usersPerMessage, this.#userRoom));
-      const id = this.#ask({ users });
-      for (const user of users) this.users.told(user, id);
-      messages.push({ type: "watch", users, id });
-    }
-  }
-
-  #takeGets(messages, room) {
-    while (room() > 0 && this.#gets.length > 0 && this.#getRoom > 0) {
-      const [get] = this.#gets;
-      const users = get.users.slice(0, Math.min(this.#usersPerMessage, this.#getRoom));
-      get.users = get.users.slice(users.length);
-      if (get.users.length === 0) this.#gets.shift();
-      const id = this.#ask({ fetch: get.fetch, users });
-      this.#getting.set(id, users.length);
-      messages.push({ type: "get", users, id });
-    }
-  }
-
-  #ask(subject) {
-    this.#lastID += 1;
-    this.#unanswered.set(this.#lastID, subject);
-    return this.#lastID;
-  }
-
-  get #userRoom() { return this.#limits.watched_users - this.users.toldCount; }
-  get #conversationRoom() { return this.#limits.joined_conversations - this.conversations.toldCount; }
-  get #getRoom() {
-    let room = this.#limits.watched_users;
-    for (const users of this.#getting.values()) room -= users;
-    return room;
-  }
-
-  /** How many names surely fit into one message: each takes 128 bytes at most, all of them escaped at worst. */
-  get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 260)); }
-}
+function utf8Length(text) { return encoder.encode(text).length; }
 
 // ---- alarm.js
 
-/** A timer that follows a deadline on the steady clock, wherever that moves. Moving it later, as most do, is free. */
+// A timer for a deadline that moves.
+
+/** Calls a function when a deadline on the steady clock passes. To move the deadline later costs nothing. */
 class Alarm {
-  /** The longest that a browser's timer takes. */
+  /** The longest delay of a browser's timer. */
   static LONGEST = 2 ** 31 - 1;
 
   #ring;
@@ -657,6 +117,7 @@ class Alarm {
 
   constructor(ring) { this.#ring = ring; }
 
+  /** Sets the deadline; null for none. */
   set(deadline) {
     this.#deadline = deadline;
     if (deadline === null) this.#cancel();
@@ -666,7 +127,7 @@ class Alarm {
   #schedule() {
     this.#cancel();
     this.#scheduled = this.#deadline;
-    this.#timer = setTimeout(() => this.#fired(), clamped(this.#deadline - performance.now(), 0, Alarm.LONGEST));
+    this.#timer = setTimeout(() => this.#fired(), clamp(this.#deadline - performance.now(), 0, Alarm.LONGEST));
   }
 
   #cancel() {
@@ -683,54 +144,11 @@ class Alarm {
   }
 }
 
-// ---- attention.js
-
-/** What this device says of itself, from the app's phase and the person's input. */
-class Attention {
-  #idleAfter;
-  #inBackground = false;
-  /** Set outright by the app, until its phase changes or input happens. */
-  #isIdle = false;
-  /** The last input; null until the app reports any, since an app that reports none says nothing by silence. */
-  #lastInput = null;
-
-  constructor(idleAfter) { this.#idleAfter = idleAfter; }
-
-  get state() {
-    if (this.#inBackground) return "background";
-    return this.#isIdle ? "idle" : "active";
-  }
-
-  get deadline() {
-    if (this.state !== "active" || this.#idleAfter === null || this.#lastInput === null) return null;
-    return this.#lastInput + this.#idleAfter;
-  }
-
-  phaseChanged(phase, now) {
-    if (phase === "active") this.stateSet("active", now);
-    if (phase === "background") this.#inBackground = true;
-  }
-
-  stateSet(state, now) {
-    this.#inBackground = state === "background";
-    this.#isIdle = state === "idle";
-    if (this.#lastInput !== null) this.#lastInput = now;
-  }
-
-  inputHappened(now) {
-    this.#lastInput = now;
-    this.#isIdle = false;
-  }
-
-  /** An edit is input too, for an app that reports input; for another it must not start the count. */
-  edited(now) { if (this.#lastInput !== null) this.inputHappened(now); }
-
-  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#isIdle = true; }
-}
-
 // ---- addresses.js
 
-/** The parts of a worker's URL, `ws:` or `wss:`, or a path on the page's own host; null if it is none. */
+// Where to connect: the app's URLs, and the address that a worker named when it sent this device elsewhere.
+
+/** Returns the URL of a worker (`ws:`, `wss:` or a path on the page's own host), or null if it is not valid. */
 function parseAddress(text) {
   try {
     const page = globalThis.location?.href;
@@ -746,69 +164,72 @@ function parseAddress(text) {
 /** The host of an address, without the brackets of IPv6. */
 function hostOf({ hostname }) { return hostname.replace(/^\[(.*)\]$/, "$1"); }
 
-/** Where to connect: to the app's addresses, round after round, but first to where a worker sends this device. */
-class Itinerary {
-  /** How long an attempt may take while another address is left to try. */
-  static PATIENCE = 2 * SECOND;
+/** The address of the next attempt: each of the app's addresses in turn, but first the one that a worker named. */
+class AddressList {
+  /** How long an attempt may take while there is another address to try. */
+  static SHORT_TIMEOUT = 2 * SECOND;
 
-  #homes;
-  #turn = 0;
+  /** The app's addresses, and which of them is next. */
+  #addresses;
+  #index = 0;
+  /** How many of them were not tried in this round. */
   #untried;
-  /** Whether a whole round has failed since the last welcome: then it may be the network that is slow. */
-  #isPatient = false;
-  /** Where a worker sent this device: tried once, before the homes. */
-  #invitation = null;
-  /** Whether a worker may send this device to a host, with its token. */
+  /** Whether no address answered in a whole round since the last welcome. Then the network itself may be slow. */
+  #allFailed = false;
+  /** The address that a worker named. It is tried once, before the app's addresses. */
+  #redirect = null;
+  /** Whether a worker may send this device, with its token, to a host. */
   #allows;
 
   /**
    * Shuffles the addresses, so that the clients of several workers spread over them.
    *
-   * @param others hosts to which a worker may send this device, beside those of `homes`; "*." stands for all of a domain.
+   * @param hosts hosts to which a worker may send this device, in addition to those of `addresses`; "*." before a domain
+   *   stands for all hosts in it
    */
-  constructor(homes, others = []) {
-    const hosts = [...homes.map(hostOf), ...others.map((host) => host.toLowerCase())];
-    this.#allows = (host) => hosts.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
-    this.#homes = shuffled(homes);
-    this.#untried = homes.length;
+  constructor(addresses, hosts = []) {
+    const allowed = [...addresses.map(hostOf), ...hosts.map((host) => host.toLowerCase())];
+    this.#allows = (host) => allowed.some((each) => each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each);
+    this.#addresses = shuffled(addresses);
+    this.#untried = addresses.length;
   }
 
-  get address() { return this.#invitation ?? this.#homes[this.#turn]; }
+  get next() { return this.#redirect ?? this.#addresses[this.#index]; }
 
-  timeLimit(longest) {
-    const hasOthers = this.#invitation !== null || this.#untried > 1;
-    return hasOthers && !this.#isPatient ? Math.min(longest, Itinerary.PATIENCE) : longest;
+  timeout(longest) {
+    const hasOthers = this.#redirect !== null || this.#untried > 1;
+    return hasOthers && !this.#allFailed ? Math.min(longest, AddressList.SHORT_TIMEOUT) : longest;
   }
 
   welcomed() {
-    this.#untried = this.#homes.length;
-    this.#isPatient = false;
+    this.#untried = this.#addresses.length;
+    this.#allFailed = false;
   }
 
-  /** No worker answered. Returns whether the next address is worth trying at once: this round has not tried it yet. */
-  notReached() {
-    if (this.#invitation !== null) {
-      this.#invitation = null;
+  /** No worker answered. Returns whether to try the next address at once, because this round has not tried it yet. */
+  connectFailed() {
+    if (this.#redirect !== null) {
+      this.#redirect = null;
       return true;
     }
-    this.#moveOn();
+    this.#advance();
     this.#untried -= 1;
     if (this.#untried > 0) return true;
-    this.#untried = this.#homes.length;
-    this.#isPatient = true;
+    this.#untried = this.#addresses.length;
+    this.#allFailed = true;
     return false;
   }
 
-  /** The connection ended: its worker may be gone, and another is as good, or is the one that was named. */
+  /** The connection ended. Its worker may be gone, so the next address follows, or the one that the worker named. */
   connectionEnded(to) {
-    const next = typeof to === "string" ? parseAddress(to) : null;
-    // Never from an encrypted connection to one that is not: the token goes along.
-    const isSafe = next?.protocol === "wss:" || this.address.protocol === "ws:";
-    this.#invitation = next && isSafe && this.#allows(hostOf(next)) ? next : null;
-    this.#moveOn();
+    const named = typeof to === "string" ? parseAddress(to) : null;
+    // The token must not go from an encrypted connection to an unencrypted one.
+    const isSafe = named?.protocol === "wss:" || this.next.protocol === "ws:";
+    this.#redirect = named && isSafe && this.#allows(hostOf(named)) ? named : null;
+    this.#advance();
   }
 
-  #moveOn() { this.#turn = (this.#turn + 1) % this.#homes.length; }
+  #advance() { this.#index = (this.#index + 1) % this.#addresses.length; }
 }
 
 function shuffled(values) {
@@ -820,148 +241,305 @@ function shuffled(values) {
   return mixed;
 }
 
-// ---- liveness.js
+// ---- backoff.js
+
+// Pauses between attempts.
+
+/** Exponential backoff with full jitter, so that the clients of a worker that stopped do not all return together. */
+class Backoff {
+  /** How long a connection must have lasted for its end to count as a first failure. */
+  static STEADY = 5 * SECOND;
+
+  #first;
+  #longest;
+  #failures = 0;
+
+  constructor(first, longest) {
+    this.#first = first;
+    this.#longest = longest;
+  }
+
+  connectionLasted(duration) { if (duration >= Backoff.STEADY) this.#failures = 0; }
+
+  /** Returns the pause after one more failure: a random time below a limit that doubles with each failure. */
+  failed() {
+    const limit = Math.min(this.#longest, this.#first * 2 ** this.#failures);
+    this.#failures += 1;
+    return Math.random() * limit;
+  }
+}
 
 /**
- * Whether a connection is alive, by what came over it. Browsers hide WebSocket's own pings, so silence is asked about.
- * A page that was itself asleep asks again before it judges; one whose timers are merely slow judges the second time.
+ * When to send again what a worker refused for now (`"retry":true`). One schedule serves all types of messages: the
+ * reasons (Redis is unavailable, the session asked for too much) concern the whole session, and everything that waits
+ * is sent in a few messages.
+ */
+class RetrySchedule {
+  static FIRST = 250;
+  static LONGEST = 15 * SECOND;
+
+  #backoff = new Backoff(RetrySchedule.FIRST, RetrySchedule.LONGEST);
+  /** The types of messages that were refused since the last success. */
+  #refused = new Set();
+  /** The number of the last message before the current attempt. */
+  #before = 0;
+  /** When to send again what was refused; null if nothing waits. */
+  deadline = null;
+
+  /** Refusals that arrive before the next attempt count as one. */
+  refused(type, now) {
+    this.#refused.add(type);
+    this.deadline ??= now + this.#backoff.failed();
+  }
+
+  /**
+   * The worker accepted a message. The backoff ends only if the message belongs to the current attempt and is of a type
+   * that was refused. Other messages prove nothing: a worker accepts at once whatever costs it nothing.
+   */
+  succeeded(type, message) {
+    if (this.deadline !== null || message <= this.#before || !this.#refused.has(type)) return;
+    this.#backoff = new Backoff(RetrySchedule.FIRST, RetrySchedule.LONGEST);
+    this.#refused.clear();
+  }
+
+  /** An attempt begins, after this message. */
+  begin(message) {
+    this.deadline = null;
+    this.#before = message;
+  }
+}
+
+// ---- liveness.js
+
+// Whether a connection is alive. Browsers hide WebSocket's own pings, so the client sends pings of its own.
+
+/**
+ * The client pings after silence. A page that did not run itself (a sleeping laptop) pings again before it judges. A
+ * page whose timers are only slow judges the second time.
  */
 class Liveness {
   static ANSWER_TIME = 3 * SECOND;
-  /** A deadline noticed this much late means that this page did not run meanwhile. */
+  /** If a deadline is noticed this much late, the page did not run in the meantime. */
   static ASLEEP = SECOND;
 
+  /** How long silence may last before the client pings. */
   #silence;
-  /** A worker that is still reading what it was sent before answers late: where only silence gives doubt, it may. */
-  #patience;
-  /** How long the answer that is awaited may take. */
+  /** How long the answer to a ping because of silence may take: a worker that is still reading answers late. */
+  #longAnswerTime;
+  /** How long the answer to the current ping may take. */
   #answerTime = Liveness.ANSWER_TIME;
-  #asked = 0;
+  /** How many pings have been sent since the last answer. */
+  #unanswered = 0;
 
   /** @param {number} ping how often the worker pings */
   constructor(ping, now) {
     this.#silence = 2 * ping;
-    this.#patience = Math.max(ping, Liveness.ANSWER_TIME);
+    this.#longAnswerTime = Math.max(ping, Liveness.ANSWER_TIME);
     this.deadline = now + this.#silence;
   }
 
   /**
-   * While an answer is awaited, nothing else is one: it may have been under way, or lain in this machine, since before
-   * the connection died. But it may also be what the answer has to wait behind.
+   * A message arrived. While an answer is awaited, no other message counts as one: it may have been on its way, or in
+   * this machine, since before the connection died. But it gives the answer more time, which may have to wait behind it.
    */
-  heard(isAnswer, now) {
-    if (isAnswer) this.#asked = 0;
-    this.deadline = now + (this.#asked > 0 ? this.#answerTime : this.#silence);
+  received(isAnswer, now) {
+    if (isAnswer) this.#unanswered = 0;
+    this.deadline = now + (this.#unanswered > 0 ? this.#answerTime : this.#silence);
   }
 
-  /** There is reason to doubt: the page came back to the front, the network changed. */
+  /** There is reason for doubt: the page came back to the foreground, or the network changed. */
   doubted(now) {
-    if (this.#asked === 0) return this.#ask(now, Liveness.ANSWER_TIME);
-    // What is asked because of silence alone is now asked in earnest.
+    if (this.#unanswered === 0) return this.#ping(now, Liveness.ANSWER_TIME);
+    // The answer to a ping because of silence is now due sooner.
     this.#answerTime = Liveness.ANSWER_TIME;
     this.deadline = Math.min(this.deadline, now + this.#answerTime);
     return "alive";
   }
 
-  /** Returns `"alive"`, `"ask"` (send what must be answered) or `"dead"`. */
+  /** Returns `"alive"`, `"ping"` (send one) or `"dead"`. */
   deadlinePassed(now) {
     if (now < this.deadline) return "alive";
     const isLate = now >= this.deadline + Liveness.ASLEEP;
-    if (this.#asked === 0) return this.#ask(now, isLate ? Liveness.ANSWER_TIME : this.#patience);
-    return this.#asked === 1 && isLate ? this.#ask(now, Liveness.ANSWER_TIME) : "dead";
+    if (this.#unanswered === 0) return this.#ping(now, isLate ? Liveness.ANSWER_TIME : this.#longAnswerTime);
+    return this.#unanswered === 1 && isLate ? this.#ping(now, Liveness.ANSWER_TIME) : "dead";
   }
 
-  #ask(now, answerTime) {
-    this.#asked += 1;
+  #ping(now, answerTime) {
+    this.#unanswered += 1;
     this.#answerTime = answerTime;
     this.deadline = now + answerTime;
-    return "ask";
+    return "ping";
   }
+}
+
+// ---- messages.js
+
+// Messages from a worker, checked field by field, and the rules for names in messages to a worker.
+
+const NAME_PATTERN = /^[^\p{White_Space}\p{Cc}\p{Cs}{}]+$/u;
+
+/**
+ * Returns the name of a user, a device or a conversation, or throws. Names are checked before they are sent because a
+ * worker refuses a whole message for one invalid name.
+ */
+function validName(text) {
+  if (typeof text === "string" && NAME_PATTERN.test(text) && utf8Length(text) <= 128) return text;
+  throw new RollcallError("invalid_name", `no name, of 1 to 128 bytes without white space or braces: ${text}`);
+}
+
+/** Limits that every worker allows. They count until the worker has sent its own. */
+const DEFAULT_LIMITS = {
+  watched_users: 1000, joined_conversations: 200, message_bytes: 8192, message_rate: 10, message_burst: 20,
+};
+
+/** One parser for each type of message. A parser throws if a field has the wrong type. */
+const PARSERS = {
+  welcome: (message) => ({
+    user: requireString(message.user),
+    device: requireString(message.device),
+    session: requireString(message.session),
+    worker: requireString(message.worker),
+    time: requireNumber(message.time),
+    ping: clamp(requireNumber(message.ping), 100, HOUR),
+    expiry: clamp(requireNumber(message.typing?.expiry ?? 3 * SECOND), 0, HOUR),
+    limits: Object.fromEntries(
+      Object.entries(DEFAULT_LIMITS).map(([limit, value]) => [limit, message.limits?.[limit] ?? value])),
+  }),
+  presence: ({ id, users }) => ({ id, users: users.map(parsePresence) }),
+  typing: ({ conversation, users, count }) => ({
+    conversation, count: requireNumber(count), typists: users.map(parsePerson),
+  }),
+  members: ({ conversation, users, count }) => ({
+    conversation, count: requireNumber(count), people: users.map(parsePerson),
+  }),
+  removed: ({ conversation }) => ({ conversation }),
+  goodbye: ({ reason, reconnect, after, to }) => ({ reason, reconnect: reconnect !== false, after, to }),
+  pong: ({ time }) => ({ time: requireNumber(time) }),
+  ack: ({ id }) => ({ id }),
+  error: ({ id, code, message, retry }) => ({ id, code, message, retry: retry === true }),
+};
+
+function parsePresence({ user, status, last_seen, updated_at, version }) {
+  return {
+    user: requireString(user),
+    // A status that this version does not know counts as offline.
+    status: status === "online" || status === "away" ? status : "offline",
+    lastSeen: last_seen ?? null, updatedAt: updated_at ?? null, version: version ?? 0,
+  };
+}
+
+function parsePerson({ user, name }) {
+  return typeof name === "string" ? { user: requireString(user), name } : { user: requireString(user) };
+}
+
+/** Returns the message, or null for a message that is invalid or of a type that only a newer client knows. */
+function parseMessage(text) {
+  try {
+    const message = JSON.parse(text);
+    return Object.hasOwn(PARSERS, message.type) ? { type: message.type, ...PARSERS[message.type](message) } : null;
+  } catch {
+    return null;
+  }
+}
+
+function requireString(value) {
+  if (typeof value === "string") return value;
+  throw new TypeError("not a string");
+}
+
+function requireNumber(value) {
+  if (Number.isFinite(value)) return value;
+  throw new TypeError("not a number");
 }
 
 // ---- reconnecting.js
 
-/**
- * What follows each end of a connection, or of an attempt at one: `{ after, freshToken, error }` to try again, or just
- * `{ error }` to give up. Close codes from 4100 to 4199 mean that somebody has to put something right first.
- */
-class Reconnecting {
-  /** The longest that a worker may make a client wait: beyond it, it is more likely wrong than busy. */
-  static LONGEST_WAIT = 5 * MINUTE;
-  /** A token that is refused as expired so soon after the app gave it was no fresh one. */
-  static FRESHNESS = MINUTE;
+// What follows the end of a connection, or of an attempt to connect: a retry, where and when, or giving up.
 
-  #itinerary;
+/**
+ * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, or only `{ error }` to give
+ * up. Close codes from 4100 to 4199 mean that somebody has to correct something first.
+ */
+class ReconnectPolicy {
+  /** The longest time that a worker may make a client wait. A worker that names a longer one is probably wrong. */
+  static LONGEST_WAIT = 5 * MINUTE;
+  /** A token that is refused as expired within this time after the app gave it was not a fresh one. */
+  static FRESH = MINUTE;
+
+  #addresses;
   #backoff;
-  /** What the worker said before it closed. */
+  /** What the worker sent before it closed the connection. */
   #goodbye = null;
-  /** Whether the token was fetched anew after 4101 and no welcome has come since. */
+  /** Whether close code 4101 made the client ask for a fresh token, and no welcome has arrived since. */
   #isRefreshed = false;
 
-  constructor(itinerary, backoff) {
-    this.#itinerary = itinerary;
+  constructor(addresses, backoff) {
+    this.#addresses = addresses;
     this.#backoff = backoff;
   }
 
-  get address() { return this.#itinerary.address; }
-  timeLimit(longest) { return this.#itinerary.timeLimit(longest); }
+  get address() { return this.#addresses.next; }
+  timeout(longest) { return this.#addresses.timeout(longest); }
 
   welcomed() {
     this.#isRefreshed = false;
-    this.#itinerary.welcomed();
+    this.#addresses.welcomed();
   }
 
-  /** A connection begins. A goodbye belongs to the connection on which it came. */
+  /** A connection begins. A goodbye belongs to the connection on which it arrived. */
   opening() { this.#goodbye = null; }
 
   goodbyeReceived(goodbye) { this.#goodbye = goodbye; }
 
-  /** The token callback threw, or did not answer: its own mistakes end the trying, anything else is weather. */
+  /** The token callback threw or did not answer. The client retries unless the error says that a retry cannot help. */
   tokenFailed(cause) {
     if (cause instanceof RollcallError && !cause.retry) return { error: cause };
     const error = new RollcallError("token_unavailable", "the app gave no token", { cause });
     return { after: this.#backoff.failed(), freshToken: true, error };
   }
 
-  notReached() {
+  /** No worker answered at the address. */
+  connectFailed() {
     const error = new RollcallError("unreachable", "no worker answered");
-    return { after: this.#itinerary.notReached() ? 0 : this.#backoff.failed(), freshToken: false, error };
+    return { after: this.#addresses.connectFailed() ? 0 : this.#backoff.failed(), freshToken: false, error };
   }
 
   /**
-   * @param {number | null} code the close code; null where the connection was lost
-   * @param {number} held how long the connection had stood since its welcome
+   * @param {number | null} code the close code; null if the connection was lost
+   * @param {number} duration how long the connection had lasted since its welcome
    * @param {number} tokenAge how long ago the app gave the token
    */
-  connectionEnded(code, held, tokenAge) {
+  connectionEnded(code, duration, tokenAge) {
     const goodbye = this.#goodbye;
     this.#goodbye = null;
     if (code === TOKEN_EXPIRED) return this.#tokenExpired(tokenAge);
-    if (code >= 4100 && code <= 4199) return { error: closedWith(code) };
-    if (goodbye && !goodbye.reconnect) return { error: closedWith(CLOSE_CODES.get(goodbye.reason) ?? code) };
-    this.#itinerary.connectionEnded(goodbye?.to);
-    this.#backoff.connectionHeld(held);
+    if (code >= 4100 && code <= 4199) return { error: closeCodeError(code) };
+    if (goodbye && !goodbye.reconnect) return { error: closeCodeError(GOODBYE_CLOSE_CODES.get(goodbye.reason) ?? code) };
+    this.#addresses.connectionEnded(goodbye?.to);
+    this.#backoff.connectionLasted(duration);
     const pause = this.#backoff.failed();
-    const asked = Number.isFinite(goodbye?.after) ? clamped(goodbye.after, 0, Reconnecting.LONGEST_WAIT) : null;
+    const requested = Number.isFinite(goodbye?.after) ? clamp(goodbye.after, 0, ReconnectPolicy.LONGEST_WAIT) : null;
     const error = code === null
       ? new RollcallError("connection_lost", "the connection was lost")
       : new RollcallError("asked", "the worker closed the connection", { closeCode: code });
-    return { after: asked ?? pause, freshToken: false, error };
+    return { after: requested ?? pause, freshToken: false, error };
   }
 
   #tokenExpired(age) {
-    const error = closedWith(TOKEN_EXPIRED);
-    if (this.#isRefreshed && age <= Reconnecting.FRESHNESS) return { error };
+    const error = closeCodeError(TOKEN_EXPIRED);
+    if (this.#isRefreshed && age <= ReconnectPolicy.FRESH) return { error };
     this.#isRefreshed = true;
-    this.#itinerary.connectionEnded();
+    this.#addresses.connectionEnded();
     return { after: 0, freshToken: true, error };
   }
 }
 
 // ---- token.js
 
-/** When a token that is a JWT ends, in server time; null where it does not say. */
-function expiryOf(token) {
+// How long a token is valid, and when to replace it.
+
+/** Returns when a JWT expires, in server time, or null if the token does not say. */
+function tokenExpiry(token) {
   try {
     const payload = token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
     const { exp } = JSON.parse(atob(payload));
@@ -972,52 +550,55 @@ function expiryOf(token) {
 }
 
 /**
- * The moment at which it is made. The steady clock may stand still while the machine sleeps, and the device's clock may
- * be set back: the one that has gone further tells how long ago it was.
+ * Measures the time since it was made. The steady clock may stop while the machine sleeps, and the device's clock may be
+ * set back, so the one that has advanced more counts.
  */
-class Moment {
+class Stopwatch {
   #steady = performance.now();
   #device = Date.now();
 
-  get age() { return Math.max(performance.now() - this.#steady, Date.now() - this.#device); }
+  get elapsed() { return Math.max(performance.now() - this.#steady, Date.now() - this.#device); }
 }
 
-/** How long before its end a token is replaced, at least; less for a token that does not live as long. */
-const RENEWAL_SLACK = MINUTE;
+/** How long before its expiry a token is replaced, at least. For a short-lived token it is less. */
+const RENEWAL_MARGIN = MINUTE;
 
 /**
- * When to ask for the next token: before the end by the slack and up to as much again, so that clients that connected
- * together do not ask together. If that fails, by the same rule for what is left then. Null: it is too late.
+ * Returns when to ask for the next token: one to two margins before the expiry, at random, so that clients that
+ * connected together do not ask together. After a failure, the same rule applies to the time left. Null: it is too late.
  */
 function renewalTime(left, now) {
   if (left <= SECOND) return null;
-  const slack = Math.min(RENEWAL_SLACK, left / 4);
-  return now + left - slack * (1 + Math.random());
+  const margin = Math.min(RENEWAL_MARGIN, left / 4);
+  return now + left - margin * (1 + Math.random());
 }
 
-// ---- connector.js
+// ---- connection.js
+
+// The life of the connection to a worker: a token, a socket, hello, welcome, and what follows each end.
 
 /**
- * The life of the connection: a token, a socket, hello, welcome, and after each end whatever `Reconnecting` decides.
- * There is at most one attempt at a time, and what a socket of an earlier one says is not heard.
+ * Does what `ReconnectPolicy` and `Liveness` decide, and tells its owner what happens. There is at most one attempt at a
+ * time. Events of an earlier attempt's socket are ignored.
  */
-class Connector {
-  /** idle, authenticating, opening, greeting (the hello is sent), connected, waiting, failed or closed. */
+class Connection {
+  /** `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `failed` or `closed`. */
   #stage = "idle";
   #socket = null;
   #liveness = null;
-  /** The pings that are not answered yet, in order: `{ at, isQuestion }`, whether the liveness depends on the answer. */
+  /** The pings without an answer, in order: `{ at, isCheck }`. `isCheck`: whether `#liveness` waits for the answer. */
   #pings = [];
   #connectedAt = 0;
   #token = null;
-  /** When the app gave the token. */
-  #tokenGiven = new Moment();
-  /** Counts attempts and renewals of the token, to tell the token that is awaited from one that comes too late. */
+  /** Measures the time since the app gave the token. */
+  #tokenAge = new Stopwatch();
+  /** Counts attempts and renewals of the token, so that a token which arrives too late is recognised. */
   #attempt = 0;
-  #reconnecting = null;
+  /** Null if a URL of the app is not valid. */
+  #policy = null;
   #alarm = new Alarm(() => this.#deadlinePassed());
-  #renewal = new Alarm(() => this.#renewToken());
-  /** Ends the listening for changes of the network. */
+  #renewalAlarm = new Alarm(() => this.#renewToken());
+  /** Aborting it ends the listening for changes of the network. */
   #listening = null;
   #options;
   #owner;
@@ -1025,10 +606,10 @@ class Connector {
   constructor(options, owner) {
     this.#options = options;
     this.#owner = owner;
-    const homes = options.urls.map(parseAddress);
-    if (homes.length === 0 || homes.includes(null)) return;
-    this.#reconnecting = new Reconnecting(
-      new Itinerary(homes, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
+    const addresses = options.urls.map(parseAddress);
+    if (addresses.length === 0 || addresses.includes(null)) return;
+    this.#policy = new ReconnectPolicy(
+      new AddressList(addresses, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
   }
 
   /** Whether messages may be sent. */
@@ -1042,61 +623,65 @@ class Connector {
   send(messages) {
     const socket = this.#socket;
     for (const message of messages) {
-      // Whoever watches the wire may end the connection.
+      // A listener of the `wire` event may have ended the connection.
       if (this.#socket !== socket) return;
       const text = JSON.stringify(message);
       socket.send(text);
-      this.#owner.wireCarried({ sent: text });
+      this.#owner.wireUsed({ sent: text });
     }
   }
 
   /** Asks for the worker's time. */
-  askForTime() { this.#ping({ isQuestion: false }); }
+  requestTime() { this.#ping({ isCheck: false }); }
 
-  #ping({ isQuestion }) {
-    this.#pings.push({ at: performance.now(), isQuestion });
+  #ping({ isCheck }) {
+    this.#pings.push({ at: performance.now(), isCheck });
     this.send([{ type: "ping" }]);
   }
 
-  /** There is reason to doubt the connection or the answer that is awaited, or to try again at once. */
+  /** Checks the connection, or makes the next attempt at once, also if a token is awaited. */
   networkChanged() {
     if (this.#stage === "waiting" || this.#stage === "authenticating") this.#begin();
     else if (this.#stage === "connected") this.#follow(this.#liveness.doubted(performance.now()));
   }
 
-  /** Lets the connection go, with a goodbye or, as a lost network does, without; resolves once it is closed. */
+  /**
+   * Ends the connection, with a goodbye or without one like a lost network. Resolves once the socket is closed.
+   *
+   * @param {"idle" | "closed"} state
+   */
   end(state, { goodbye }) {
     if (goodbye && this.isOpen) this.send([{ type: "goodbye" }]);
     if (this.#stage === "closed") return Promise.resolve();
     const socket = this.#socket;
-    this.#rest(state, { status: state });
+    this.#stop(state, { status: state });
     return socketClosed(socket);
   }
 
-  /** Telling of a change comes last, when its alarm is set: whoever is told may connect or close at once. */
+  /** Call this last, after the alarm is set: an observer of the connection may connect or close at once. */
   #become(stage, state) {
     this.#stage = stage;
     this.#owner.connectionChanged(state);
   }
 
-  /** Nothing more happens by itself. */
-  #rest(stage, state) {
+  /** Ends everything that would happen without another call. */
+  #stop(stage, state) {
     const wasOpen = this.isOpen;
     this.#attempt += 1;
     this.#stage = stage;
-    this.#drop();
+    this.#dropSocket();
     if (wasOpen) this.#owner.connectionLost();
     this.#listening?.abort();
     this.#listening = null;
     this.#become(stage, state);
   }
 
-  #drop() {
+  #dropSocket() {
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
     this.#alarm.set(null);
-    this.#renewal.set(null);
+    this.#renewalAlarm.set(null);
   }
 
   // The attempt.
@@ -1105,17 +690,17 @@ class Connector {
     this.#attempt += 1;
     const attempt = this.#attempt;
     this.#alarm.set(null);
-    if (!this.#reconnecting) return this.#giveUp(invalidURL());
+    if (!this.#policy) return this.#giveUp(invalidURL());
     this.#listen();
-    if (this.#token !== null && !this.#isTokenOver()) return this.#open();
+    if (this.#token !== null && !this.#isTokenExpired()) return this.#open();
     this.#alarm.set(performance.now() + this.#options.connectTimeout);
     this.#become("authenticating", { status: "connecting" });
     if (attempt !== this.#attempt) return;
     const { token, error } = await this.#freshToken()
       .then((fresh) => ({ token: fresh, error: null }), (reason) => ({ token: null, error: reason }));
     if (attempt !== this.#attempt) return;
-    if (token === null) return this.#comeBack(this.#reconnecting.tokenFailed(error));
-    this.#take(token);
+    if (token === null) return this.#retryOrGiveUp(this.#policy.tokenFailed(error));
+    this.#tokenReceived(token);
     this.#open();
   }
 
@@ -1126,14 +711,14 @@ class Connector {
     throw new RollcallError("bad_token", "the token callback gave no string");
   }
 
-  #take(token) {
+  #tokenReceived(token) {
     this.#token = token;
-    this.#tokenGiven = new Moment();
+    this.#tokenAge = new Stopwatch();
   }
 
-  /** As far as the token itself and the worker's time tell. What expires unseen is refused by the worker (4101). */
-  #isTokenOver() {
-    const expiry = expiryOf(this.#token);
+  /** Compares the token's own expiry with the worker's time. The worker refuses every other expired token (4101). */
+  #isTokenExpired() {
+    const expiry = tokenExpiry(this.#token);
     return expiry !== null && this.#owner.serverTime !== null && expiry <= this.#owner.serverTime;
   }
 
@@ -1146,22 +731,22 @@ class Connector {
   }
 
   #open() {
-    this.#reconnecting.opening();
+    this.#policy.opening();
     let socket;
     try {
-      socket = new this.#options.WebSocket(this.#reconnecting.address.href);
+      socket = new this.#options.WebSocket(this.#policy.address.href);
     } catch (cause) {
       return this.#giveUp(invalidURL(cause));
     }
     this.#socket = socket;
     this.#pings = [];
-    const heard = (name, handle) => socket.addEventListener(name, (event) => {
+    const on = (type, handle) => socket.addEventListener(type, (event) => {
       if (this.#socket === socket) handle(event);
     });
-    heard("open", () => this.#greet());
-    heard("message", ({ data }) => this.#received(data));
-    heard("close", ({ code }) => this.#closed(code));
-    this.#alarm.set(performance.now() + this.#reconnecting.timeLimit(this.#options.connectTimeout));
+    on("open", () => this.#greet());
+    on("message", ({ data }) => this.#received(data));
+    on("close", ({ code }) => this.#closed(code));
+    this.#alarm.set(performance.now() + this.#policy.timeout(this.#options.connectTimeout));
     this.#become("opening", { status: "connecting" });
   }
 
@@ -1176,52 +761,53 @@ class Connector {
 
   #received(data) {
     if (typeof data !== "string") return;
-    this.#owner.wireCarried({ received: data });
+    this.#owner.wireUsed({ received: data });
     if (!this.isOpen) return;
-    const message = messageFrom(data);
+    const message = parseMessage(data);
     const ping = message?.type === "pong" ? this.#pings.shift() : undefined;
-    if (this.#stage === "connected") this.#heard(ping?.isQuestion === true);
+    if (this.#stage === "connected") this.#noteLife(ping?.isCheck === true);
     switch (message?.type) {
       case undefined: break;
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
-      case "goodbye": this.#reconnecting.goodbyeReceived(message); break;
-      case "pong": this.#owner.timeHeard(message.time, ping?.at ?? performance.now()); break;
+      case "goodbye": this.#policy.goodbyeReceived(message); break;
+      case "pong": this.#owner.timeReceived(message.time, ping?.at ?? performance.now()); break;
       default: this.#owner.messageReceived(message);
     }
   }
 
-  #heard(isAnswer) {
-    this.#liveness.heard(isAnswer, performance.now());
+  #noteLife(isAnswer) {
+    this.#liveness.received(isAnswer, performance.now());
     this.#alarm.set(this.#liveness.deadline);
   }
 
   #welcomed(welcome) {
     const now = performance.now();
     const { user, device, session, worker } = welcome;
-    this.#reconnecting.welcomed();
+    this.#policy.welcomed();
     this.#liveness = new Liveness(welcome.ping, now);
     this.#connectedAt = now;
     this.#alarm.set(this.#liveness.deadline);
     this.#stage = "connected";
     this.#owner.welcomed(welcome);
-    // A listener that was told the time may have ended the connection.
+    // Race: an observer that was called because of the worker's time may have ended the connection.
     if (this.#stage !== "connected") return;
     this.#scheduleRenewal();
     this.#owner.connectionChanged({ status: "connected", session: { user, device, session, worker } });
   }
 
+  /** @param judgement what `Liveness` decided */
   #follow(judgement) {
     this.#alarm.set(this.#liveness.deadline);
-    if (judgement === "ask") this.#ping({ isQuestion: true });
+    if (judgement === "ping") this.#ping({ isCheck: true });
     if (judgement === "dead") this.#connectionEnded(null);
   }
 
   #deadlinePassed() {
     switch (this.#stage) {
       case "waiting": this.#begin(); break;
-      case "authenticating": this.#tokenMissing(); break;
+      case "authenticating": this.#tokenTimedOut(); break;
       case "opening":
-      case "greeting": this.#notReached(); break;
+      case "greeting": this.#connectFailed(); break;
       case "connected": this.#follow(this.#liveness.deadlinePassed(performance.now())); break;
       case "idle":
       case "failed":
@@ -1229,36 +815,37 @@ class Connector {
     }
   }
 
-  /** A token that comes later belongs to an attempt that is over. */
-  #tokenMissing() {
+  /** The attempt ends here, so a token that arrives later is ignored. */
+  #tokenTimedOut() {
     this.#attempt += 1;
-    this.#comeBack(this.#reconnecting.tokenFailed(new Error("the token callback did not answer in time")));
+    this.#retryOrGiveUp(this.#policy.tokenFailed(new Error("the token callback did not answer in time")));
   }
 
   #closed(code) {
-    if (this.#stage === "opening") this.#notReached();
-    // What a browser reports where there was no close frame.
+    if (this.#stage === "opening") this.#connectFailed();
+    // 1006 is what a browser reports if there was no close frame.
     else this.#connectionEnded(code === 1006 ? null : code);
   }
 
-  #notReached() {
+  #connectFailed() {
     const wasOpen = this.isOpen;
-    this.#ended(wasOpen, this.#reconnecting.notReached());
+    this.#ended(wasOpen, this.#policy.connectFailed());
   }
 
   #connectionEnded(code) {
-    const held = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
-    this.#ended(true, this.#reconnecting.connectionEnded(code, held, this.#tokenGiven.age));
+    const duration = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
+    this.#ended(true, this.#policy.connectionEnded(code, duration, this.#tokenAge.elapsed));
   }
 
   #ended(wasOpen, next) {
-    this.#drop();
+    this.#dropSocket();
     this.#stage = "waiting";
     if (wasOpen) this.#owner.connectionLost();
-    this.#comeBack(next);
+    this.#retryOrGiveUp(next);
   }
 
-  #comeBack({ after, freshToken, error }) {
+  /** @param next what `ReconnectPolicy` decided */
+  #retryOrGiveUp({ after, freshToken, error }) {
     if (after === undefined) return this.#giveUp(error);
     if (freshToken) this.#token = null;
     this.#alarm.set(performance.now() + after);
@@ -1267,25 +854,25 @@ class Connector {
 
   #giveUp(error) {
     this.#token = null;
-    this.#rest("failed", { status: "failed", error });
+    this.#stop("failed", { status: "failed", error });
   }
 
-  // The token, before it ends.
+  // The renewal of the token.
 
   #scheduleRenewal() {
-    const expiry = expiryOf(this.#token);
-    this.#renewal.set(expiry === null ? null : renewalTime(expiry - this.#owner.now, performance.now()));
+    const expiry = tokenExpiry(this.#token);
+    this.#renewalAlarm.set(expiry === null ? null : renewalTime(expiry - this.#owner.now, performance.now()));
   }
 
-  /** Asks again if the app has not answered in time. */
+  /** Asks the app for the next token, and again if the app does not answer in time. */
   async #renewToken() {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    this.#renewal.set(performance.now() + this.#options.connectTimeout);
+    this.#renewalAlarm.set(performance.now() + this.#options.connectTimeout);
     const token = await this.#freshToken().catch(() => this.#token);
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
-    if (expiryOf(token) > expiryOf(this.#token)) {
-      this.#take(token);
+    if (tokenExpiry(token) > tokenExpiry(this.#token)) {
+      this.#tokenReceived(token);
       this.#owner.tokenRenewed(token);
     }
     this.#scheduleRenewal();
@@ -1298,7 +885,7 @@ function invalidURL(cause) {
     { cause });
 }
 
-/** Resolves once a socket that is closing has closed, after two seconds at most. */
+/** Resolves once a closing socket has closed, after two seconds at most. */
 function socketClosed(socket) {
   if (!socket || socket.readyState === 3) return Promise.resolve();
   return new Promise((resolve) => {
@@ -1307,257 +894,103 @@ function socketClosed(socket) {
   });
 }
 
-// ---- message-budget.js
+// ---- device-state.js
 
-/**
- * How many messages may be sent now. A worker closes a session that sends too much, so the client spends less than it
- * is allowed: three quarters of the burst and nine tenths of the rate, since a network may bunch what was sent evenly.
- */
-class MessageBudget {
-  #perSecond = CAUTIOUS.message_rate;
-  #capacity = CAUTIOUS.message_burst;
-  #left = this.#capacity;
-  #counted;
+// Whether this device is active, idle or in the background, from the app's phase and the user's input.
 
-  constructor(now) { this.#counted = now; }
+class DeviceState {
+  #idleAfter;
+  #inBackground = false;
+  /** Set by the app or by a passed deadline, until the app's phase changes or input happens. */
+  #isIdle = false;
+  /** The last input; null until the app reports one. An app that never reports input never becomes idle by itself. */
+  #inputAt = null;
 
-  limitsLearnt({ message_rate, message_burst }, now) {
-    const spent = this.#capacity - this.#available(now);
-    this.#perSecond = Math.max(1, message_rate * 0.9);
-    this.#capacity = Math.max(1, message_burst * 0.75);
-    this.#left = Math.max(0, this.#capacity - spent);
+  constructor(idleAfter) { this.#idleAfter = idleAfter; }
+
+  get state() {
+    if (this.#inBackground) return "background";
+    return this.#isIdle ? "idle" : "active";
   }
 
-  /** A thousandth is forgiven: at `nextRoom` there is room, however the fractions were rounded. */
-  allowance(now) { return Math.max(0, Math.floor(this.#available(now) + 0.001)); }
-  spend(messages) { this.#left -= messages; }
-
-  /** When there will be room for another message. */
-  get nextRoom() { return this.#counted + Math.max(0, 1 - this.#left) / this.#perSecond * SECOND; }
-
-  #available(now) {
-    const elapsed = Math.max(0, now - this.#counted);
-    this.#left = Math.min(this.#capacity, this.#left + elapsed / SECOND * this.#perSecond);
-    this.#counted = now;
-    return this.#left;
+  /** When to call `deadlinePassed`; null for never. */
+  get deadline() {
+    if (this.state !== "active" || this.#idleAfter === null || this.#inputAt === null) return null;
+    return this.#inputAt + this.#idleAfter;
   }
+
+  phaseChanged(phase, now) {
+    if (phase === "active") this.stateSet("active", now);
+    if (phase === "background") this.#inBackground = true;
+  }
+
+  stateSet(state, now) {
+    this.#inBackground = state === "background";
+    this.#isIdle = state === "idle";
+    if (this.#inputAt !== null) this.#inputAt = now;
+  }
+
+  inputHappened(now) {
+    this.#inputAt = now;
+    this.#isIdle = false;
+  }
+
+  /** An edit counts as input if the app reports input. Otherwise it must not start the idle timer. */
+  edited(now) { if (this.#inputAt !== null) this.inputHappened(now); }
+
+  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#isIdle = true; }
 }
 
-// ---- name-book.js
+// ---- conversation-state.js
+
+// Who types in a conversation and who its members are, as an observer sees it. Without timers or I/O.
 
 /**
- * The app's names for people: asked once for each, remembered, and shown as soon as they are known. Names that are on
- * show are never forgotten, so that no number of them makes the book ask for the same names again and again.
+ * Who types in one conversation. A worker repeats a set of typists that does not change, so a set that is not repeated
+ * in time is over: its last message may be lost.
  */
-class NameBook {
-  /** When there are more names, those that nobody shows are forgotten, and asked again as they are needed. */
-  static CAPACITY = 4096;
-  /** How many are asked for at once; the next comes when one is answered, or takes too long. */
-  static CONCURRENCY = 8;
-  /** How long names that come one by one are gathered: each telling costs as much as all that is shown. */
-  static GATHERING_TIME = 100;
-  /** The ceilings of the first pause and of every pause before a name that the app failed to give is asked for again. */
-  static FIRST_PAUSE = SECOND;
-  static LONGEST_PAUSE = 5 * MINUTE;
-
-  #resolve;
-  #patience;
-  #learnt;
-  #shown;
-  /** The most names that are known and awaited before the next clearing. */
-  #capacity = NameBook.CAPACITY;
-  #known = new Map();
-  /** Those for whom the app threw or took too long: the pauses for each, when to ask again (null: once it is shown). */
-  #failed = new Map();
-  #waiting = new Set();
-  /** Those whom the app is asked for, the first first, each with the moment from which the answer takes too long. */
-  #asking = new Map();
-  /** Whose names came, or may be asked for again, since that was told last. */
-  #news = new Set();
-  #toldAt = -Infinity;
-  #newsAlarm = new Alarm(() => this.#tell());
-  #retryAt = Infinity;
-  #retryAlarm = new Alarm(() => this.#retry());
-  #lateAlarm = new Alarm(() => this.#endLate());
-
-  /**
-   * @param patience how long an answer may take before the next name is asked for in its place
-   * @param learnt called with the set of users to show again
-   * @param shown returns the set of users who are on show
-   */
-  constructor(resolve, patience, learnt, shown) {
-    this.#resolve = resolve;
-    this.#patience = patience;
-    this.#learnt = learnt;
-    this.#shown = shown;
-  }
-
-  /** The app's name, if it is known by now; if it is not, `learnt` is called once it is. */
-  name(user) {
-    const isAnswered = this.#known.has(user) || (this.#failed.get(user)?.retryAt ?? null) !== null;
-    if (this.#resolve && !isAnswered && !this.#asking.has(user)) {
-      this.#waiting.add(user);
-      this.#ask();
-    }
-    return this.#known.get(user);
-  }
-
-  /** Nobody is asked for any more. */
-  close() {
-    this.#resolve = null;
-    this.#waiting.clear();
-    this.#asking.clear();
-    for (const alarm of [this.#newsAlarm, this.#retryAlarm, this.#lateAlarm]) alarm.set(null);
-  }
-
-  #ask() {
-    while (this.#waiting.size > 0 && this.#asking.size < NameBook.CONCURRENCY) {
-      for (const user of takenFrom(this.#waiting, 1)) this.#askFor(user);
-    }
-    const [first] = this.#asking.values();
-    this.#lateAlarm.set(first?.until ?? null);
-  }
-
-  /** A name that the app has at hand is shown at once. */
-  #askFor(user) {
-    try {
-      const answer = this.#resolve(user);
-      if (typeof answer?.then !== "function") return this.#answered(user, answer);
-      const question = { until: performance.now() + this.#patience };
-      this.#asking.set(user, question);
-      // A name is good however late it comes; that a late answer is none was noted when it took too long.
-      const failed = (error) => { if (this.#asking.get(user) === question) this.#failedFor(user, error); };
-      answer.then((name) => this.#answered(user, name), failed).then(() => this.#ask());
-    } catch (error) {
-      this.#failedFor(user, error);
-    }
-  }
-
-  /** What takes too long makes room for the next. */
-  #endLate() {
-    for (const [user, { until }] of this.#asking) {
-      if (until > performance.now()) break;
-      this.#failedFor(user, new Error("the names callback did not answer in time"));
-    }
-    this.#ask();
-  }
-
-  #answered(user, name) {
-    this.#asking.delete(user);
-    this.#failed.delete(user);
-    this.#known.set(user, name ?? undefined);
-    this.#forgetUnshown();
-    this.#isNews(user);
-  }
-
-  /** What the app throws is told to whoever watches the page's errors. */
-  #failedFor(user, error) {
-    reportError(error);
-    this.#asking.delete(user);
-    const { backoff } = this.#failed.get(user)
-      ?? { backoff: new Backoff(NameBook.FIRST_PAUSE, NameBook.LONGEST_PAUSE) };
-    const retryAt = performance.now() + backoff.failed();
-    this.#failed.set(user, { backoff, retryAt });
-    this.#forgetUnshown();
-    this.#retryBy(retryAt);
-  }
-
-  /** The room left doubles with what is on show, so that clearing costs little for each name. */
-  #forgetUnshown() {
-    if (this.#count <= this.#capacity) return;
-    const shown = this.#shown();
-    for (const names of [this.#known, this.#failed, this.#waiting]) {
-      for (const user of names.keys()) if (!shown.has(user)) names.delete(user);
-    }
-    this.#capacity = Math.max(NameBook.CAPACITY, 2 * this.#count);
-  }
-
-  get #count() { return this.#known.size + this.#failed.size + this.#waiting.size; }
-
-  #isNews(user) {
-    if (!this.#resolve) return;
-    this.#news.add(user);
-    this.#newsAlarm.set(Math.max(performance.now(), this.#toldAt + NameBook.GATHERING_TIME));
-  }
-
-  #tell() {
-    this.#toldAt = performance.now();
-    const news = this.#news;
-    this.#news = new Set();
-    this.#learnt(news);
-  }
-
-  /** At most once a second, however many are due. */
-  #retryBy(time) {
-    if (!this.#resolve) return;
-    this.#retryAt = Math.min(this.#retryAt, Math.max(time, performance.now() + SECOND));
-    if (this.#retryAt < Infinity) this.#retryAlarm.set(this.#retryAt);
-  }
-
-  /** Those who are due are asked for when they are shown again, which is now for those who are on show. */
-  #retry() {
-    let next = Infinity;
-    for (const [user, failure] of this.#failed) {
-      if (failure.retryAt === null) continue;
-      if (failure.retryAt > performance.now()) {
-        next = Math.min(next, failure.retryAt);
-        continue;
-      }
-      failure.retryAt = null;
-      this.#isNews(user);
-    }
-    this.#retryAt = Infinity;
-    this.#retryBy(next);
-  }
-}
-
-// ---- pictures.js
-
-/**
- * Who types in one conversation. The worker's last word is the truth, but an observer distrusts silence: a worker
- * repeats a set that stays, so a set not repeated in time is gone.
- */
-class TypingPicture {
-  /** How much later than the worker's expiry a set goes by itself, and the longest that any stays without a word. */
-  static SLACK = 2 * SECOND;
+class TypingState {
+  /** How long after the worker's expiry a set ends by itself, and the longest that any set lasts without a message. */
+  static TOLERANCE = 2 * SECOND;
   static LONGEST = 10 * SECOND;
 
+  /** When to call `deadlinePassed`; null for never. */
   deadline = null;
 
   constructor(conversation) { this.typing = { conversation, typists: [], count: 0 }; }
 
   /**
-   * Those who go on typing keep their places; whoever is new comes after them, in the worker's order. So a reconnect to
-   * a worker that learnt of them in another order swaps no names.
+   * Users who continue to type keep their places, and new ones follow in the worker's order. So no names change places
+   * after a reconnect to a worker that learned of the typists in another order.
    */
-  heard({ typists, count }, expiry, now) {
+  received({ typists, count }, expiry, now) {
     const present = new Map(typists.map((typist) => [typist.user, typist]));
     const places = new Set([...this.typing.typists.map(({ user }) => user), ...present.keys()]);
     const inPlace = [...places].flatMap((user) => present.get(user) ?? []);
     this.#show({ typists: inPlace, count: Math.max(count, inPlace.length) });
     if (this.typing.count > 0) {
-      this.deadline = now + Math.min(expiry + TypingPicture.SLACK, TypingPicture.LONGEST);
+      this.deadline = now + Math.min(expiry + TypingState.TOLERANCE, TypingState.LONGEST);
     }
   }
 
   deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#show({ typists: [], count: 0 }); }
 
-  /** The worker shows nothing of this conversation (any more). */
+  /** The worker does not serve this conversation, or no longer. */
   refused(refusal) { this.#show({ typists: [], count: 0, refusal }); }
 
-  #show(seen) {
-    this.typing = { conversation: this.typing.conversation, ...seen };
+  #show(shown) {
+    this.typing = { conversation: this.typing.conversation, ...shown };
     this.deadline = null;
   }
 }
 
 /**
- * Who belongs to one conversation, as far as the worker's words go. The worker tells the list first and then each
- * person's presence; the first picture waits until it is whole, so that nobody reads `0 of 5 online` for a moment.
+ * The members of one conversation and their presence. The worker sends the list first and then each member's presence.
+ * The first value waits until all have arrived, so that nobody sees `0 of 5 online` for a moment.
  */
-class MembersPicture {
-  /** How long the first picture waits for the presence of all. */
-  static PATIENCE = SECOND;
+class MembersState {
+  /** How long the first value waits for the presence of all members. */
+  static TIMEOUT = SECOND;
 
   /** When to call `deadlinePassed`; null for never. */
   deadline = null;
@@ -1570,17 +1003,17 @@ class MembersPicture {
 
   constructor(conversation) { this.#conversation = conversation; }
 
-  heard({ people, count }, now) {
+  received({ people, count }, now) {
     const users = new Set(people.map(({ user }) => user));
     for (const user of this.#presences.keys()) if (!users.has(user)) this.#presences.delete(user);
     this.#list = { people, count: Math.max(count, people.length) };
     this.#refusal = null;
-    if (!this.#isShown) this.deadline ??= now + MembersPicture.PATIENCE;
+    if (!this.#isShown) this.deadline ??= now + MembersState.TIMEOUT;
   }
 
-  presenceHeard(presence) { this.#presences.set(presence.user, presence); }
+  presenceReceived(presence) { this.#presences.set(presence.user, presence); }
 
-  /** The worker shows nothing of this conversation (any more). What it shows later is a first picture again. */
+  /** The worker does not serve this conversation, or no longer. What it serves later is a first value again. */
   refused(refusal) {
     this.#presences.clear();
     this.#list = this.deadline = null;
@@ -1588,38 +1021,43 @@ class MembersPicture {
     this.#isShown = false;
   }
 
-  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#showFromNowOn(); }
+  deadlinePassed(now) { if (this.deadline !== null && now >= this.deadline) this.#startShowing(); }
 
   /**
-   * What to show; undefined while it is not whole.
+   * Returns the members to show, or undefined if there is no first value yet.
    *
-   * @param name gives the app's name for a user
+   * @param nameOf returns the app's name for a user
    */
-  members(name) {
+  members(nameOf) {
     const conversation = this.#conversation;
     if (this.#refusal) return { conversation, people: [], count: 0, refusal: this.#refusal };
     if (!this.#list) return undefined;
     const { people, count } = this.#list;
-    if (people.every(({ user }) => this.#presences.has(user))) this.#showFromNowOn();
+    if (people.every(({ user }) => this.#presences.has(user))) this.#startShowing();
     if (!this.#isShown) return undefined;
-    return { conversation, people: people.map((member) => this.#member(member, name(member.user))), count };
+    return { conversation, people: people.map((member) => this.#member(member, nameOf(member.user))), count };
   }
 
-  #member({ user, name }, known = name) {
+  #member({ user, name }, shown = name) {
     const presence = this.#presences.get(user);
-    return { user, ...known !== undefined && { name: known }, ...presence && { presence } };
+    return { user, ...shown !== undefined && { name: shown }, ...presence && { presence } };
   }
 
-  #showFromNowOn() {
+  #startShowing() {
     this.#isShown = true;
     this.deadline = null;
   }
 }
 
-// ---- topic.js
+// ---- observed-value.js
 
-/** The present state of one thing, and who wants to hear of it: the worker is asked for it once. */
-class Topic {
+// A value that several observers follow, and the rules for when an observer is called.
+
+/**
+ * The current value of one thing, and its observers. An observer is `{ receive }`, with `needsWatch` if the worker must
+ * be asked for the value because of this observer.
+ */
+class ObservedValue {
   latest = undefined;
   #observers = new Set();
 
@@ -1627,565 +1065,500 @@ class Topic {
 
   get isObserved() { return this.#observers.size > 0; }
 
-  /** Whether one of the observers is such that the worker must be asked for its sake. */
-  get isWatched() { return [...this.#observers].some(({ isWatching }) => isWatching); }
+  /** Whether the worker must be asked for the value because of one of the observers. */
+  get needsWatch() { return [...this.#observers].some(({ needsWatch }) => needsWatch); }
 
   /**
-   * A new observer hears the latest value before anything else, but not within this call: it has not got hold of the
-   * means to end it yet.
+   * A new observer receives the latest value before anything else, but not within this call: its caller does not have
+   * the function yet that ends the observation.
    */
   add(observer) {
     this.#observers.add(observer);
     queueMicrotask(() => {
-      if (!observer.hasHeard && this.latest !== undefined) this.#tell(observer);
+      if (!observer.hasReceived && this.latest !== undefined) this.#notify(observer);
     });
   }
 
   remove(observer) { this.#observers.delete(observer); }
 
-  /** Tells the observers, unless nothing changed. */
+  /** Notifies the observers, unless the value is equal to the latest. */
   update(value) {
-    if (same(value, this.latest)) return;
+    if (isEqual(value, this.latest)) return;
     this.latest = value;
     for (const observer of this.#observers) {
-      // An observer caused the next change, which all have been told.
+      // Race: an observer has just caused the next change, of which all observers were notified.
       if (this.latest !== value) return;
-      this.#tell(observer);
+      this.#notify(observer);
     }
   }
 
-  /** Tells the observers the same again: what they make of it has changed. */
-  tellAgain() {
+  /** Notifies the observers of the same value again, because what it means has changed. */
+  repeat() {
     const { latest } = this;
     if (latest === undefined) return;
-    for (const observer of this.#observers) if (this.latest === latest) this.#tell(observer);
+    for (const observer of this.#observers) if (this.latest === latest) this.#notify(observer);
   }
 
-  /** An observer's own mistake is told to whoever watches the page's errors, and spoils nothing for the others. */
-  #tell(observer) {
+  /** Reports what an observer throws as an error of the page, so that the other observers are still notified. */
+  #notify(observer) {
     if (!this.#observers.has(observer)) return;
-    observer.hasHeard = true;
+    observer.hasReceived = true;
     try {
-      observer.hear(this.latest);
+      observer.receive(this.latest);
     } catch (error) {
       reportError(error);
     }
   }
 }
 
-/** Whether two plain values hold the same. */
-function same(left, right) {
+/** Whether two plain values have equal contents. */
+function isEqual(left, right) {
   if (Object.is(left, right)) return true;
   if (left === null || right === null || typeof left !== "object" || typeof right !== "object") return false;
   if (left instanceof RollcallError && right instanceof RollcallError) {
     return left.code === right.code && left.message === right.message && left.closeCode === right.closeCode;
   }
   const keys = Object.keys(left);
-  return keys.length === Object.keys(right).length && keys.every((key) => same(left[key], right[key]));
+  return keys.length === Object.keys(right).length && keys.every((key) => isEqual(left[key], right[key]));
 }
 
-/** Several users observed as one: a snapshot of a thousand is one value, not a thousand. */
+/** The presence of several users as one map, sent once per task: a snapshot of a thousand users is one value. */
 class PresenceGroup {
-  #tell;
+  #send;
   #presences = new Map();
   #isDue = false;
 
-  constructor(tell) { this.#tell = tell; }
+  /** @param send called with a copy of the map */
+  constructor(send) { this.#send = send; }
 
-  heard(presence) {
+  received(presence) {
     this.#presences.set(presence.user, presence);
     if (this.#isDue) return;
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
-      this.#tell(new Map(this.#presences));
+      this.#send(new Map(this.#presences));
     });
   }
 }
 
-// ---- room.js
+// ---- conversation.js
 
-/** What is shown of one conversation that somebody here observes or types in. */
-class Room {
-  topic = new Topic();
-  /** Its members, while somebody observes them, or the worker still tells of them. */
-  gathering = null;
+// A conversation that somebody observes or types in: its state, its timers and its observers.
+
+/** Who types in one conversation, and its member list if somebody observes that. */
+class Conversation {
+  typing = new ObservedValue();
+  /** The members, while somebody observes them or the worker still sends them. */
+  memberList = null;
   #names;
-  #picture;
+  #state;
   #alarm = new Alarm(() => {
-    this.#picture.deadlinePassed(performance.now());
+    this.#state.deadlinePassed(performance.now());
     this.#show();
   });
 
-  constructor(conversation, names) {
-    this.conversation = conversation;
+  constructor(name, names) {
+    this.name = name;
     this.#names = names;
-    this.#picture = new TypingPicture(conversation);
+    this.#state = new TypingState(name);
   }
 
-  heard(message, expiry) {
-    this.#picture.heard(message, expiry, performance.now());
+  typingReceived(message, expiry) {
+    this.#state.received(message, expiry, performance.now());
     this.#show();
   }
 
   refused(error) {
-    this.#picture.refused(error);
-    this.gathering?.refused(error);
+    this.#state.refused(error);
+    this.memberList?.refused(error);
     this.#show();
   }
 
-  /** Everybody who is on show here. */
+  /** All users who are on show here. */
   get users() {
-    return [...this.#picture.typing.typists.map(({ user }) => user), ...this.gathering?.users ?? []];
+    return [...this.#state.typing.typists.map(({ user }) => user), ...this.memberList?.users ?? []];
   }
 
   /** @param {Set<string>} users */
-  namesLearnt(users) {
-    this.gathering?.namesLearnt(users);
-    if (this.#picture.typing.typists.some(({ user }) => users.has(user))) this.#show();
+  namesChanged(users) {
+    this.memberList?.namesChanged(users);
+    if (this.#state.typing.typists.some(({ user }) => users.has(user))) this.#show();
   }
 
-  get isObserved() { return this.topic.isObserved || this.gathering?.topic.isObserved === true; }
+  get isObserved() { return this.typing.isObserved || this.memberList?.members.isObserved === true; }
 
-  /** Nobody looks any more. */
   end() {
     this.#alarm.set(null);
-    this.endGathering();
+    this.endMemberList();
   }
 
-  endGathering() {
-    this.gathering?.end();
-    this.gathering = null;
+  endMemberList() {
+    this.memberList?.end();
+    this.memberList = null;
   }
 
   #show() {
-    const { typing, deadline } = this.#picture;
+    const { typing, deadline } = this.#state;
     const typists = typing.typists.map((typist) => {
       const name = this.#names.name(typist.user);
       return name === undefined ? typist : { ...typist, name };
     });
-    this.topic.update({ ...typing, typists });
+    this.typing.update({ ...typing, typists });
     this.#alarm.set(deadline);
   }
 }
 
 /**
- * Who belongs to a conversation, and who of them is here. The worker tells of everybody's presence for the sake of the
- * conversation, so that nobody need be watched one by one; whoever is watched besides is told of once.
+ * The members of a conversation and their presence. The worker sends the presence of all members without a `watch` for
+ * each. If a member is also watched, the worker sends that presence once.
  */
-class Gathering {
-  topic = new Topic();
+class MemberList {
+  members = new ObservedValue();
   #names;
-  #listen;
-  #picture;
-  /** What ends listening to each member's presence. */
+  #observePresence;
+  #state;
+  /** The functions that end the observation of each member's presence. */
   #endings = new Map();
   #isDue = false;
   #alarm = new Alarm(() => {
-    this.#picture.deadlinePassed(performance.now());
+    this.#state.deadlinePassed(performance.now());
     this.#showSoon();
   });
 
-  /** @param listen begins to listen to a user's presence, and returns what ends that */
-  constructor(conversation, names, listen) {
-    this.#picture = new MembersPicture(conversation);
+  /** @param observePresence starts to observe a user's presence, and returns the function that ends it */
+  constructor(conversation, names, observePresence) {
+    this.#state = new MembersState(conversation);
     this.#names = names;
-    this.#listen = listen;
+    this.#observePresence = observePresence;
   }
 
   get users() { return this.#endings.keys(); }
 
-  heard(message) {
+  received(message) {
     const users = new Set(message.people.map(({ user }) => user));
-    this.#picture.heard(message, performance.now());
-    for (const user of this.#endings.keys()) if (!users.has(user)) this.#forget(user);
-    for (const user of users) if (!this.#endings.has(user)) this.#remember(user);
+    this.#state.received(message, performance.now());
+    for (const user of this.#endings.keys()) if (!users.has(user)) this.#remove(user);
+    for (const user of users) if (!this.#endings.has(user)) this.#add(user);
     this.#showSoon();
   }
 
   refused(refusal) {
     this.end();
-    this.#picture.refused(refusal);
+    this.#state.refused(refusal);
     this.#showSoon();
   }
 
   /** @param {Set<string>} users */
-  namesLearnt(users) { if ([...users].some((user) => this.#endings.has(user))) this.#showSoon(); }
+  namesChanged(users) { if ([...users].some((user) => this.#endings.has(user))) this.#showSoon(); }
 
-  /** Nobody looks any more. */
   end() {
-    this.#picture.deadline = null;
+    this.#state.deadline = null;
     this.#alarm.set(null);
-    for (const user of [...this.#endings.keys()]) this.#forget(user);
+    for (const user of [...this.#endings.keys()]) this.#remove(user);
   }
 
-  #remember(user) {
-    this.#endings.set(user, this.#listen(user, (presence) => {
-      this.#picture.presenceHeard(presence);
+  #add(user) {
+    this.#endings.set(user, this.#observePresence(user, (presence) => {
+      this.#state.presenceReceived(presence);
       this.#showSoon();
     }));
   }
 
-  #forget(user) {
+  #remove(user) {
     this.#endings.get(user)();
     this.#endings.delete(user);
   }
 
-  /** Once a task: the presence of a thousand is one change, not a thousand. */
+  /** Updates the observers once per task: the presence of a thousand members is one change. */
   #showSoon() {
-    this.#alarm.set(this.#picture.deadline);
+    this.#alarm.set(this.#state.deadline);
     if (this.#isDue) return;
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
-      const members = this.#picture.members((user) => this.#names.name(user));
-      this.#alarm.set(this.#picture.deadline);
-      if (members) this.topic.update(members);
+      const members = this.#state.members((user) => this.#names.name(user));
+      this.#alarm.set(this.#state.deadline);
+      if (members) this.members.update(members);
     });
   }
 }
 
-// ---- server-clock.js
+// ---- name-cache.js
+
+// The app's names for people, from its `names` callback.
 
 /**
- * The worker's time, carried on by this device's steady clock between two words of it. The worker's clock may be set at
- * any moment, so the worker is asked for it now and then, and sooner where a presence seems to come from the future.
+ * Asks the app once for each name, and remembers the answer. Names that are on show are never dropped, so that no number
+ * of them makes the cache ask for the same names again and again.
  */
-class ServerClock {
-  /** How often to ask. */
-  static INTERVAL = MINUTE;
-  /** How soon to ask again while there is reason to doubt: a worker learns with its next heartbeat that the clock was set. */
-  static RECHECK = 5 * SECOND;
-  /** A difference that no text shows. */
-  static SLACK = SECOND;
+class NameCache {
+  /** With more names than this, the cache drops those that are not on show and asks for them again when needed. */
+  static CAPACITY = 4096;
+  /** How many answers are awaited at once. The next call is made after an answer or a timeout. */
+  static CONCURRENCY = 8;
+  /** How long names that arrive one by one are collected, because each report costs as much as all that is on show. */
+  static COLLECTION_TIME = 100;
+  /** The limits of the first pause and of every pause before the app is asked again for a name that it failed to give. */
+  static FIRST_PAUSE = SECOND;
+  static LONGEST_PAUSE = 5 * MINUTE;
 
-  #offset = null;
-  #asked = -Infinity;
-  /** The latest moment that was heard of. */
-  #latest = -Infinity;
-  /** How often to ask soon, since the clock is in doubt. */
-  #doubts = 0;
-
-  /** When to ask for the time. */
-  get deadline() { return this.#asked + (this.#doubts > 0 ? ServerClock.RECHECK : ServerClock.INTERVAL); }
-
-  /** Until the first welcome, this device's own idea of the time. */
-  time(now) { return Math.round(this.#offset === null ? Date.now() : now + this.#offset); }
-
-  askedForTime(now) {
-    this.#asked = now;
-    this.#doubts = Math.max(0, this.#doubts - 1);
-  }
+  #resolve;
+  #timeout;
+  #namesChanged;
+  #shownUsers;
+  /** How many names the cache may contain before it drops those that are not on show. */
+  #capacity = NameCache.CAPACITY;
+  #names = new Map();
+  /** Users for whom the app threw or took too long: `{ backoff, retryAt }`; null: ask again once the user is shown. */
+  #failed = new Map();
+  #queue = new Set();
+  /** The calls without an answer, the oldest first: `{ until }`, when the answer takes too long. */
+  #pending = new Map();
+  /** Users to report: their name has arrived, or the app may be asked for it again. */
+  #changed = new Set();
+  #reportedAt = -Infinity;
+  #reportAlarm = new Alarm(() => this.#report());
+  #retryAt = Infinity;
+  #retryAlarm = new Alarm(() => this.#retry());
+  #timeoutAlarm = new Alarm(() => this.#endLate());
 
   /**
-   * The worker said the time at some moment since it was asked. Returns whether texts are wrong that were made before.
+   * @param resolve the app's callback, if it has one
+   * @param timeout how long an answer may take before the next call is made in its place
+   * @param namesChanged called with the set of users to show again
+   * @param shownUsers returns the set of users who are on show
    */
-  timeHeard(time, asked, now) {
-    const before = this.#offset;
-    const estimate = before === null ? time : clamped(now + before, time, time + now - asked);
-    this.#asked = Math.max(this.#asked, asked);
-    this.#offset = estimate - now;
-    return before !== null && Math.abs(this.#offset - before) > ServerClock.SLACK;
+  constructor(resolve, timeout, namesChanged, shownUsers) {
+    this.#resolve = resolve;
+    this.#timeout = timeout;
+    this.#namesChanged = namesChanged;
+    this.#shownUsers = shownUsers;
   }
 
-  /**
-   * Something happened at a moment of the worker's clock. If that lies ahead, the clock was set forward since it was
-   * asked, or set back after the moment: only the worker knows.
-   */
-  momentHeard(moment, now) {
-    if (!(moment > this.#latest)) return;
-    this.#latest = moment;
-    if (this.#offset !== null && moment > this.time(now) + ServerClock.SLACK) this.#doubts = 2;
-  }
-}
-
-// ---- typing-field.js
-
-/** Settings checked together, since each limits the others. */
-function typingSettings({ debounce = 300, throttle = SECOND, inactivity = 3 * SECOND, expiry = 3 * SECOND } = {}) {
-  const problems = [];
-  if (!(debounce >= 0)) problems.push("debounce is negative");
-  if (!(throttle > 0)) problems.push("throttle is not positive");
-  if (!(inactivity > debounce)) problems.push("inactivity is not longer than debounce");
-  if (!(throttle <= expiry - SECOND)) {
-    problems.push("throttle is longer than expiry less 1 s: a renewal could come too late");
-  }
-  if (problems.length) throw new InvalidTypingSettings(problems);
-  return { debounce, throttle, inactivity };
-}
-
-/**
- * One input field, and whether its person is typing. Each event returns what the worker should hear now: `"typing"`,
- * `"stopped"` or null.
- */
-class TypingField {
-  /** `empty`, `filling` (not for long enough yet), `typing`, or `paused`: text that nobody touches any more. */
-  #phase = "empty";
-  #settings;
-  #throttle;
-  #filled = 0;
-  #signalled = 0;
-  #edited = 0;
-
-  constructor(settings) {
-    this.#settings = settings;
-    this.#throttle = settings.throttle;
+  /** Returns the app's name if it is known. If it is not, `namesChanged` is called once it is. */
+  name(user) {
+    const isAnswered = this.#names.has(user) || (this.#failed.get(user)?.retryAt ?? null) !== null;
+    if (this.#resolve && !isAnswered && !this.#pending.has(user)) {
+      this.#queue.add(user);
+      this.#askNext();
+    }
+    return this.#names.get(user);
   }
 
-  get isTyping() { return this.#phase === "typing"; }
+  /** The app is no longer asked. */
+  close() {
+    this.#resolve = null;
+    this.#queue.clear();
+    this.#pending.clear();
+    for (const alarm of [this.#reportAlarm, this.#retryAlarm, this.#timeoutAlarm]) alarm.set(null);
+  }
 
-  /** When to call `deadlinePassed`; null for never. */
-  get deadline() {
-    const { debounce, inactivity } = this.#settings;
-    switch (this.#phase) {
-      case "filling": return this.#filled + debounce;
-      case "typing": return Math.min(this.#signalled + this.#throttle, this.#edited + inactivity);
-      default: return null;
+  #askNext() {
+    while (this.#queue.size > 0 && this.#pending.size < NameCache.CONCURRENCY) {
+      const [user] = this.#queue;
+      this.#queue.delete(user);
+      this.#ask(user);
+    }
+    const [oldest] = this.#pending.values();
+    this.#timeoutAlarm.set(oldest?.until ?? null);
+  }
+
+  /** A name that the app returns without a promise is shown at once. */
+  #ask(user) {
+    try {
+      const answer = this.#resolve(user);
+      if (typeof answer?.then !== "function") return this.#answered(user, answer);
+      const call = { until: performance.now() + this.#timeout };
+      this.#pending.set(user, call);
+      // A name counts however late it arrives. A late failure does not: it was recorded when the answer took too long.
+      const failed = (error) => { if (this.#pending.get(user) === call) this.#failedFor(user, error); };
+      answer.then((name) => this.#answered(user, name), failed).then(() => this.#askNext());
+    } catch (error) {
+      this.#failedFor(user, error);
     }
   }
 
-  /** @param {boolean} filled whether the field holds anything but white space */
-  edited(filled, now) {
-    if (!filled) return this.ended();
-    this.#edited = now;
-    switch (this.#phase) {
-      case "empty":
-        this.#phase = "filling";
-        this.#filled = now;
-        return this.deadlinePassed(now);
-      case "paused": return this.#signal(now);
-      default: return this.deadlinePassed(now);
+  /** Calls that take too long make room for the next ones. */
+  #endLate() {
+    for (const [user, { until }] of this.#pending) {
+      if (until > performance.now()) break;
+      this.#failedFor(user, new Error("the names callback did not answer in time"));
     }
+    this.#askNext();
   }
 
-  /** The text was sent or deleted, the field left the view or the app the foreground. */
-  ended() {
-    const wasTyping = this.isTyping;
-    this.#phase = "empty";
-    return wasTyping ? "stopped" : null;
+  #answered(user, name) {
+    this.#pending.delete(user);
+    this.#failed.delete(user);
+    this.#names.set(user, name ?? undefined);
+    this.#dropHidden();
+    this.#reportSoon(user);
   }
 
-  deadlinePassed(now) {
-    if (this.deadline === null || now < this.deadline) return null;
-    if (!this.isTyping || now < this.#edited + this.#settings.inactivity) return this.#signal(now);
-    this.#phase = "paused";
-    return "stopped";
+  /** Reports what the app throws as an error of the page. */
+  #failedFor(user, error) {
+    reportError(error);
+    this.#pending.delete(user);
+    const { backoff } = this.#failed.get(user)
+      ?? { backoff: new Backoff(NameCache.FIRST_PAUSE, NameCache.LONGEST_PAUSE) };
+    const retryAt = performance.now() + backoff.failed();
+    this.#failed.set(user, { backoff, retryAt });
+    this.#dropHidden();
+    this.#retryBy(retryAt);
   }
 
-  /** A new connection: its worker has heard nothing of this field yet. */
-  connected(now) { return this.isTyping ? this.#signal(now) : null; }
-
-  /** The worker ends typing `expiry` after the last signal; one renewal must fit in with a second to spare. */
-  expiryLearnt(expiry) {
-    this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND));
-    return null;
+  /** Drops users who are not on show. The capacity is then twice what is left, so that this costs little per name. */
+  #dropHidden() {
+    if (this.#count <= this.#capacity) return;
+    const shown = this.#shownUsers();
+    for (const users of [this.#names, this.#failed, this.#queue]) {
+      for (const user of users.keys()) if (!shown.has(user)) users.delete(user);
+    }
+    this.#capacity = Math.max(NameCache.CAPACITY, 2 * this.#count);
   }
 
-  #signal(now) {
-    this.#phase = "typing";
-    this.#signalled = now;
-    return "typing";
+  get #count() { return this.#names.size + this.#failed.size + this.#queue.size; }
+
+  #reportSoon(user) {
+    if (!this.#resolve) return;
+    this.#changed.add(user);
+    this.#reportAlarm.set(Math.max(performance.now(), this.#reportedAt + NameCache.COLLECTION_TIME));
+  }
+
+  #report() {
+    this.#reportedAt = performance.now();
+    const changed = this.#changed;
+    this.#changed = new Set();
+    this.#namesChanged(changed);
+  }
+
+  /** Retries at most once a second, however many users are due. */
+  #retryBy(time) {
+    if (!this.#resolve) return;
+    this.#retryAt = Math.min(this.#retryAt, Math.max(time, performance.now() + SECOND));
+    if (this.#retryAt < Infinity) this.#retryAlarm.set(this.#retryAt);
+  }
+
+  /** The app is asked again for a user when the user is shown again. For users who are on show, that is now. */
+  #retry() {
+    let next = Infinity;
+    for (const [user, failure] of this.#failed) {
+      if (failure.retryAt === null) continue;
+      if (failure.retryAt > performance.now()) {
+        next = Math.min(next, failure.retryAt);
+        continue;
+      }
+      failure.retryAt = null;
+      this.#reportSoon(user);
+    }
+    this.#retryAt = Infinity;
+    this.#retryBy(next);
   }
 }
+
+// ---- observations.js
+
+// What the app observes: the connection, users, and conversations with their typists and members.
 
 /**
- * One typing input and what becomes of its signals. Several may stand in one conversation (two windows of an app): the
- * user types there while any of them does.
+ * The first observer of a user or a conversation makes the client request it from the worker, and the last one to end
+ * makes the client give it up. A value without observers is kept as long as the worker still sends it: a new observer
+ * may come before the worker is told to stop.
+ *
+ * Each `observe…` method takes `receive`, called with each value, and `finish`, called when the observation ends. It
+ * returns a function that ends the observation.
  */
-class InputField {
-  #field;
-  #signal;
-  #alarm = new Alarm(() => this.#decide((field, now) => field.deadlinePassed(now)));
-
-  constructor(conversation, settings, expiry, signal) {
-    this.conversation = conversation;
-    this.#signal = signal;
-    this.#field = new TypingField(settings);
-    this.#field.expiryLearnt(expiry);
-  }
-
-  get isTyping() { return this.#field.isTyping; }
-  edited(filled) { this.#decide((field, now) => field.edited(filled, now)); }
-  ended() { this.#decide((field) => field.ended()); }
-  connected() { this.#decide((field, now) => field.connected(now)); }
-  expiryLearnt(expiry) { this.#decide((field) => field.expiryLearnt(expiry)); }
-
-  #decide(event) {
-    const decided = event(this.#field, performance.now());
-    this.#alarm.set(this.#field.deadline);
-    if (decided) this.#signal(decided);
-  }
-}
-
-// ---- engine.js
-
-/** The heart of the client: joins the decisions (what to tell the worker, what to show to whom) to the connection. */
-class Engine {
-  connection = new Topic({ status: "idle" });
-  connector;
-  #options;
-  #emit;
-  #agenda = new Agenda();
-  #budget = new MessageBudget(0);
-  #clock = new ServerClock();
-  /** When the hello of this connection was sent. */
-  #openedAt = 0;
-  #attention;
-  #toldState = null;
-  #welcome = null;
-  #presences = new Map();
-  #rooms = new Map();
-  /** The inputs whose views are shown. */
-  #fields = new Set();
-  #fetches = new Set();
-  #stops = new Set();
-  /** What ends the observations that are under way. */
-  #endings = new Set();
+class Observations {
+  connectionState = new ObservedValue({ status: "idle" });
+  #sender;
+  #hasField;
+  #presencesChanged;
   #names;
-  #isFlushDue = false;
-  #isBeyondLimits = false;
-  #isClosed = false;
-  #budgetAlarm = new Alarm(() => this.#flush());
-  #clockAlarm = new Alarm(() => this.#askForTime());
-  /** Sends again what was refused for now. */
-  #retryAlarm = new Alarm(() => {
-    this.#agenda.retryDue();
-    this.#changed();
-  });
-  #attentionAlarm = new Alarm(() => {
-    this.#attention.deadlinePassed(performance.now());
-    this.#attentionChanged();
-  });
+  #presences = new Map();
+  /** The conversations that are observed or typed in. */
+  #conversations = new Map();
+  /** The functions that end the current observations. */
+  #endings = new Set();
 
-  constructor(options, emit) {
-    this.#options = options;
-    this.#emit = emit;
-    this.#attention = new Attention(options.idleAfter);
-    this.#names = new NameBook(
-      options.names, options.connectTimeout,
-      (users) => { for (const room of this.#rooms.values()) room.namesLearnt(users); },
-      () => new Set([...this.#rooms.values()].flatMap((room) => room.users)));
-    this.connector = new Connector(options, this);
+  /**
+   * @param hasField returns whether the user has an input field in a conversation
+   * @param presencesChanged called after users were added or removed
+   */
+  constructor({ names, connectTimeout }, sender, hasField, presencesChanged) {
+    this.#sender = sender;
+    this.#hasField = hasField;
+    this.#presencesChanged = presencesChanged;
+    this.#names = new NameCache(
+      names, connectTimeout,
+      (users) => { for (const conversation of this.#conversations.values()) conversation.namesChanged(users); },
+      () => new Set([...this.#conversations.values()].flatMap((conversation) => conversation.users)));
   }
 
-  get now() { return this.#clock.time(performance.now()); }
-  /** The worker's time; null before the first welcome. */
-  get serverTime() { return this.#welcome && this.now; }
-  get deviceState() { return this.#attention.state; }
-  get #expiry() { return this.#welcome?.expiry ?? 3 * SECOND; }
+  get hasPresences() { return this.#presences.size > 0; }
 
   close() {
-    if (this.#isClosed) return Promise.resolve();
-    this.endFields();
-    this.#flush();
-    this.#isClosed = true;
-    const closed = this.connector.end("closed", { goodbye: true });
-    for (const fetch of this.#fetches) this.#endFetch(fetch);
     for (const end of [...this.#endings]) end();
-    for (const room of this.#rooms.values()) room.end();
-    for (const part of [this.#presences, this.#rooms, this.#fields]) part.clear();
-    this.#followClock();
-    this.#attentionAlarm.set(null);
+    for (const conversation of this.#conversations.values()) conversation.end();
+    this.#presences.clear();
+    this.#conversations.clear();
     this.#names.close();
-    return closed;
   }
 
-  /** Ends the connection, not the client. */
-  disconnect({ goodbye }) {
-    if (goodbye) this.endFields();
-    this.#flush();
-    return this.connector.end("idle", { goodbye });
+  // Observers.
+
+  observeConnection(receive, finish) {
+    const observer = { receive };
+    this.connectionState.add(observer);
+    return this.#begin(finish, () => this.connectionState.remove(observer));
   }
 
-  // Sending.
-
-  /** Sends what is due at the end of this task, so that what one task undoes is never sent. */
-  #changed() {
-    if (this.#isFlushDue || !this.connector.isOpen) return;
-    this.#isFlushDue = true;
-    queueMicrotask(() => {
-      this.#isFlushDue = false;
-      this.#flush();
-    });
-  }
-
-  #flush() {
-    if (!this.connector.isOpen) return;
-    const now = performance.now();
-    const messages = this.#agenda.take(this.#budget.allowance(now));
-    this.#budget.spend(messages.length);
-    this.connector.send(messages);
-    if (!this.connector.isOpen) return;
-    for (const message of messages) this.#dropUnwanted(message);
-    this.#budgetAlarm.set(this.#agenda.hasMore ? this.#budget.nextRoom : null);
-    this.#warnOfLimits();
-  }
-
-  #warnOfLimits() {
-    const { isBeyondLimits } = this.#agenda;
-    if (isBeyondLimits && !this.#isBeyondLimits) {
-      this.#report(
-        new RollcallError("limit", "more users or conversations are observed than the worker serves a session"));
-    }
-    this.#isBeyondLimits = isBeyondLimits;
-  }
-
-  #report(error) { this.#emit("problem", error); }
-
-  // Observing. The first observer of a thing makes the worker be asked for it, the last one to go makes it be given up.
-
-  /** Observes the connection. Like the other two, returns what ends it. */
-  observeConnection(hear, finish) {
-    const observer = { hear };
-    this.connection.add(observer);
-    return this.#begin(finish, () => this.connection.remove(observer));
-  }
-
-  observeTyping(conversation, hear, finish) {
-    if (this.#isClosed) return endedAtOnce(finish);
-    const observer = { hear };
-    this.#room(conversation).topic.add(observer);
+  observeTyping(name, receive, finish) {
+    if (this.#sender.isClosed) return endedAtOnce(finish);
+    const observer = { receive };
+    this.join(name).typing.add(observer);
     return this.#begin(finish, () => {
-      this.#rooms.get(conversation)?.topic.remove(observer);
-      this.#releaseRoom(conversation);
+      this.#conversations.get(name)?.typing.remove(observer);
+      this.release(name);
     });
   }
 
-  observeMembers(conversation, hear, finish) {
-    if (this.#isClosed) return endedAtOnce(finish);
-    const observer = { hear };
-    const room = this.#room(conversation);
-    room.gathering ??= new Gathering(conversation, this.#names, (user, heard) => this.#listen(user, heard));
-    room.gathering.topic.add(observer);
-    this.#agenda.gatherings.want(conversation);
+  observeMembers(name, receive, finish) {
+    if (this.#sender.isClosed) return endedAtOnce(finish);
+    const observer = { receive };
+    const conversation = this.join(name);
+    conversation.memberList ??= new MemberList(
+      name, this.#names, (user, receivePresence) => this.#observeMember(user, receivePresence));
+    conversation.memberList.members.add(observer);
+    this.#sender.outbox.memberLists.add(name);
     return this.#begin(finish, () => {
-      this.#rooms.get(conversation)?.gathering?.topic.remove(observer);
-      this.#releaseGathering(conversation);
-      this.#releaseRoom(conversation);
+      this.#conversations.get(name)?.memberList?.members.remove(observer);
+      this.#releaseMembers(name);
+      this.release(name);
     });
   }
 
-  observePresence(users, hear, finish) {
-    if (this.#isClosed) return endedAtOnce(finish);
-    const observers = users.map((user) => ({ user, hear, isWatching: true }));
-    for (const observer of observers) this.#want(observer);
+  observePresence(users, receive, finish) {
+    if (this.#sender.isClosed) return endedAtOnce(finish);
+    const observers = users.map((user) => ({ user, receive, needsWatch: true }));
+    for (const observer of observers) this.#watch(observer);
     return this.#begin(finish, () => {
-      for (const observer of observers) this.#release(observer);
+      for (const observer of observers) this.#releasePresence(observer);
     });
   }
 
-  observePresenceOfMany(users, hear, finish) {
+  observePresenceOfMany(users, receive, finish) {
     let isOver = false;
-    const group = new PresenceGroup((presences) => isOver || hear(presences));
-    const end = this.observePresence(users, (presence) => group.heard(presence), finish);
+    const group = new PresenceGroup((presences) => isOver || receive(presences));
+    const end = this.observePresence(users, (presence) => group.received(presence), finish);
     return () => {
       isOver = true;
       end();
     };
   }
 
-  latestMembers(conversation) { return this.#rooms.get(conversation)?.gathering?.topic.latest; }
-  latestTyping(conversation) { return this.#rooms.get(conversation)?.topic.latest; }
+  latestMembers(name) { return this.#conversations.get(name)?.memberList?.members.latest; }
+  latestTyping(name) { return this.#conversations.get(name)?.typing.latest; }
   latestPresence(user) { return this.#presences.get(user)?.latest; }
 
   latestPresences(users) {
@@ -2202,219 +1575,375 @@ class Engine {
       finish();
     };
     this.#endings.add(end);
-    if (this.#isClosed) queueMicrotask(end);
+    if (this.#sender.isClosed) queueMicrotask(end);
     return end;
   }
 
+  // Users.
+
   #presence(user) {
-    const topic = this.#presences.get(user) ?? new Topic();
-    this.#presences.set(user, topic);
-    this.#followClock();
-    return topic;
+    const presence = this.#presences.get(user) ?? new ObservedValue();
+    this.#presences.set(user, presence);
+    this.#presencesChanged();
+    return presence;
   }
 
-  /** Hears of a user whom the worker tells of anyway. */
-  #listen(user, hear) {
-    const observer = { user, hear };
+  /** Observes a member, whose presence the worker sends without a watch. */
+  #observeMember(user, receive) {
+    const observer = { user, receive };
     this.#presence(user).add(observer);
-    return () => this.#release(observer);
+    return () => this.#releasePresence(observer);
   }
 
-  #want(observer) {
+  #watch(observer) {
     this.#presence(observer.user).add(observer);
-    this.#agenda.users.want(observer.user);
-    this.#changed();
+    this.#sender.outbox.users.add(observer.user);
+    this.#sender.changed();
   }
 
-  #release(observer) {
+  #releasePresence(observer) {
     const { user } = observer;
-    const topic = this.#presences.get(user);
-    topic?.remove(observer);
-    if (!topic || topic.isWatched) return;
-    this.#agenda.users.unwant(user);
-    this.#tidyPresence(user);
-    this.#changed();
+    const presence = this.#presences.get(user);
+    presence?.remove(observer);
+    if (!presence || presence.needsWatch) return;
+    this.#sender.outbox.users.remove(user);
+    this.dropUnusedPresence(user);
+    this.#sender.changed();
   }
 
-  /** The conversation's room, which the worker is asked for from now on (again, if it refused before). */
-  #room(conversation) {
-    const room = this.#rooms.get(conversation) ?? new Room(conversation, this.#names);
-    this.#rooms.set(conversation, room);
-    this.#agenda.conversations.want(conversation);
-    this.#changed();
-    return room;
-  }
-
-  #isUsed(room) {
-    return room.isObserved || this.#fieldsIn(room.conversation).length > 0;
-  }
-
-  #releaseRoom(conversation) {
-    const room = this.#rooms.get(conversation);
-    if (!room || this.#isUsed(room)) return;
-    this.#agenda.conversations.unwant(conversation);
-    this.#tidyRoom(conversation);
-    this.#changed();
-  }
-
-  #releaseGathering(conversation) {
-    const room = this.#rooms.get(conversation);
-    if (!room?.gathering || room.gathering.topic.isObserved) return;
-    this.#agenda.gatherings.unwant(conversation);
-    this.#tidyRoom(conversation);
-    this.#changed();
-  }
-
-  // What nobody observes is kept while the worker still tells of it, for whoever comes before it is told to stop.
-
-  #tidyRoom(conversation) {
-    const room = this.#rooms.get(conversation);
-    if (!room) return;
-    const isGathering = room.gathering?.topic.isObserved || this.#agenda.gatherings.wasTold(conversation);
-    if (!isGathering) room.endGathering();
-    if (this.#isUsed(room) || this.#agenda.conversations.wasTold(conversation)) return;
-    room.end();
-    this.#rooms.delete(conversation);
-  }
-
-  #tidyPresence(user) {
-    const isKept = this.#presences.get(user)?.isObserved || this.#agenda.users.wasTold(user);
+  /** Drops a user whom nobody observes and whom the worker no longer sends. */
+  dropUnusedPresence(user) {
+    const isKept = this.#presences.get(user)?.isObserved || this.#sender.outbox.users.isRequested(user);
     if (!isKept) this.#presences.delete(user);
-    this.#followClock();
+    this.#presencesChanged();
   }
 
-  // The worker's time. It is asked for while somebody may read when others were last seen.
+  // Conversations.
 
-  #followClock() {
-    const isRead = this.connector.isOpen && this.#presences.size > 0 && this.deviceState !== "background";
-    this.#clockAlarm.set(isRead ? this.#clock.deadline : null);
+  /** Returns the conversation, and requests it from the worker, again if the worker refused it before. */
+  join(name) {
+    const conversation = this.#conversations.get(name) ?? new Conversation(name, this.#names);
+    this.#conversations.set(name, conversation);
+    this.#sender.outbox.conversations.add(name);
+    this.#sender.changed();
+    return conversation;
   }
 
-  #askForTime() {
-    this.#clock.askedForTime(performance.now());
-    this.#budget.spend(1);
-    this.connector.askForTime();
-    this.#followClock();
+  /** Gives up a conversation that is no longer used. */
+  release(name) {
+    const conversation = this.#conversations.get(name);
+    if (!conversation || this.#isUsed(conversation)) return;
+    this.#sender.outbox.conversations.remove(name);
+    this.dropUnusedConversation(name);
+    this.#sender.changed();
   }
 
-  timeHeard(time, asked) {
-    const isSet = this.#clock.timeHeard(time, asked, performance.now());
-    this.#followClock();
-    if (!isSet) return;
-    for (const topic of this.#presences.values()) topic.tellAgain();
-    for (const room of this.#rooms.values()) room.gathering?.topic.tellAgain();
+  #releaseMembers(name) {
+    const memberList = this.#conversations.get(name)?.memberList;
+    if (!memberList || memberList.members.isObserved) return;
+    this.#sender.outbox.memberLists.remove(name);
+    this.dropUnusedConversation(name);
+    this.#sender.changed();
+  }
+
+  #isUsed(conversation) { return conversation.isObserved || this.#hasField(conversation.name); }
+
+  /** Drops a conversation, or only its members, if it is not used and the worker no longer sends it. */
+  dropUnusedConversation(name) {
+    const conversation = this.#conversations.get(name);
+    if (!conversation) return;
+    const { outbox } = this.#sender;
+    const hasMembers = conversation.memberList?.members.isObserved || outbox.memberLists.isRequested(name);
+    if (!hasMembers) conversation.endMemberList();
+    if (this.#isUsed(conversation) || outbox.conversations.isRequested(name)) return;
+    conversation.end();
+    this.#conversations.delete(name);
+  }
+
+  // What happens at the worker.
+
+  typingReceived(message, expiry) { this.#conversations.get(message.conversation)?.typingReceived(message, expiry); }
+  membersReceived(message) { this.#conversations.get(message.conversation)?.memberList?.received(message); }
+  presenceReceived(presence) { this.#presences.get(presence.user)?.update(presence); }
+
+  refused(name, error) { this.#conversations.get(name)?.refused(error); }
+
+  /** The user was removed from a conversation. */
+  removed(name, error) {
+    this.#sender.outbox.conversations.refused(name);
+    this.#sender.outbox.memberLists.refused(name);
+    this.refused(name, error);
+    this.dropUnusedConversation(name);
   }
 
   /**
-   * What was given up by this message is forgotten.
+   * Drops what this message gives up.
    *
    * @param {{ type: string, users?: string[], conversation?: string, presence?: boolean }} message
    */
-  #dropUnwanted({ type, users, conversation, presence }) {
-    if (type === "unwatch") for (const user of users) this.#tidyPresence(user);
-    if (type === "leave" || type === "join" && presence === false) this.#tidyRoom(conversation);
+  messageSent({ type, users, conversation, presence }) {
+    if (type === "unwatch") for (const user of users) this.dropUnusedPresence(user);
+    if (type === "leave" || type === "join" && presence === false) this.dropUnusedConversation(conversation);
   }
 
-  // One's own typing. Without a connection signals are dropped; the fields go on deciding, and a new connection hears
-  // what is true then.
+  connectionLost() {
+    for (const name of this.#conversations.keys()) this.dropUnusedConversation(name);
+    for (const user of this.#presences.keys()) this.dropUnusedPresence(user);
+  }
+
+  /** The worker's clock was set, so texts like "last seen" have changed. */
+  clockSet() {
+    for (const presence of this.#presences.values()) presence.repeat();
+    for (const conversation of this.#conversations.values()) conversation.memberList?.members.repeat();
+  }
+}
+
+/** For an observation that ends as soon as it begins. */
+function endedAtOnce(finish) {
+  queueMicrotask(finish);
+  return () => {};
+}
+
+// ---- typing-field.js
+
+// When a person counts as typing in one input field, and when the worker must be told.
+
+/** Returns the app's settings with defaults. They are checked together because each limits the others. */
+function checkedTypingSettings({
+  debounce = 300, throttle = SECOND, inactivity = 3 * SECOND, expiry = 3 * SECOND,
+} = {}) {
+  const problems = [];
+  if (!(debounce >= 0)) problems.push("debounce is negative");
+  if (!(throttle > 0)) problems.push("throttle is not positive");
+  if (!(inactivity > debounce)) problems.push("inactivity is not longer than debounce");
+  if (!(throttle <= expiry - SECOND)) {
+    problems.push("throttle is longer than expiry less 1 s: a renewal could come too late");
+  }
+  if (problems.length) throw new InvalidTypingSettings(problems);
+  return { debounce, throttle, inactivity };
+}
+
+/**
+ * The state of one input field, without timers or I/O. Each event returns the signal that the worker needs now:
+ * `"typing"`, `"stopped"` or null.
+ */
+class TypingField {
+  /** `empty`; `debouncing`, with text for less than the debounce; `typing`; or `paused`, with text but no edits. */
+  #phase = "empty";
+  #settings;
+  #throttle;
+  #filledAt = 0;
+  #signalledAt = 0;
+  #editedAt = 0;
+
+  constructor(settings) {
+    this.#settings = settings;
+    this.#throttle = settings.throttle;
+  }
+
+  get isTyping() { return this.#phase === "typing"; }
+
+  /** When to call `deadlinePassed`; null for never. */
+  get deadline() {
+    const { debounce, inactivity } = this.#settings;
+    switch (this.#phase) {
+      case "debouncing": return this.#filledAt + debounce;
+      case "typing": return Math.min(this.#signalledAt + this.#throttle, this.#editedAt + inactivity);
+      default: return null;
+    }
+  }
+
+  /** @param {boolean} hasText whether the field contains anything but white space */
+  edited(hasText, now) {
+    if (!hasText) return this.ended();
+    this.#editedAt = now;
+    switch (this.#phase) {
+      case "empty":
+        this.#phase = "debouncing";
+        this.#filledAt = now;
+        return this.deadlinePassed(now);
+      case "paused": return this.#signal(now);
+      default: return this.deadlinePassed(now);
+    }
+  }
+
+  /** The text was sent or deleted, the field was hidden, or the app went to the background. */
+  ended() {
+    const wasTyping = this.isTyping;
+    this.#phase = "empty";
+    return wasTyping ? "stopped" : null;
+  }
+
+  deadlinePassed(now) {
+    if (this.deadline === null || now < this.deadline) return null;
+    if (!this.isTyping || now < this.#editedAt + this.#settings.inactivity) return this.#signal(now);
+    this.#phase = "paused";
+    return "stopped";
+  }
+
+  /** A new connection has opened. Its worker does not know yet that the user types here. */
+  connected(now) { return this.isTyping ? this.#signal(now) : null; }
+
+  /** The worker ends typing `expiry` after the last signal, so a renewal must arrive a second before that. */
+  expiryLearned(expiry) {
+    this.#throttle = Math.min(this.#settings.throttle, Math.max(100, expiry - SECOND));
+    return null;
+  }
+
+  #signal(now) {
+    this.#phase = "typing";
+    this.#signalledAt = now;
+    return "typing";
+  }
+}
+
+/**
+ * A `TypingField` with its timer. A conversation may have several (two windows of an app): the user types there while
+ * any of them is being typed in.
+ */
+class InputField {
+  #field;
+  #signal;
+  #alarm = new Alarm(() => this.#handle((field, now) => field.deadlinePassed(now)));
+
+  /** @param signal called with `"typing"` or `"stopped"` */
+  constructor(conversation, settings, expiry, signal) {
+    this.conversation = conversation;
+    this.#signal = signal;
+    this.#field = new TypingField(settings);
+    this.#field.expiryLearned(expiry);
+  }
+
+  get isTyping() { return this.#field.isTyping; }
+  edited(hasText) { this.#handle((field, now) => field.edited(hasText, now)); }
+  ended() { this.#handle((field) => field.ended()); }
+  connected() { this.#handle((field, now) => field.connected(now)); }
+  expiryLearned(expiry) { this.#handle((field) => field.expiryLearned(expiry)); }
+
+  #handle(event) {
+    const signal = event(this.#field, performance.now());
+    this.#alarm.set(this.#field.deadline);
+    if (signal) this.#signal(signal);
+  }
+}
+
+// ---- own-typing.js
+
+// The user's own typing in this app: the input fields, and what the worker is told of them.
+
+/**
+ * Without a connection, signals are dropped and the fields keep their state. A new connection is told what is true then.
+ */
+class OwnTyping {
+  #settings;
+  #sender;
+  #observations;
+  #edited;
+  /** How long after a signal the worker ends the typing. */
+  #expiry = 3 * SECOND;
+  /** The fields whose views are shown. */
+  #fields = new Set();
+  /** The signals that end typing and are not confirmed yet. */
+  #stops = new Set();
+
+  /** @param edited called on each edit */
+  constructor(settings, sender, observations, edited) {
+    this.#settings = settings;
+    this.#sender = sender;
+    this.#observations = observations;
+    this.#edited = edited;
+  }
+
+  hasField(conversation) { return this.#fieldsIn(conversation).length > 0; }
 
   makeField(conversation) {
-    return new InputField(conversation, this.#options.typing, this.#expiry, (signal) => {
-      if (!this.connector.isOpen || signal === "stopped" && this.#isTyping(conversation)) return;
-      this.#agenda.signalled(signal === "typing", conversation);
-      this.#changed();
+    return new InputField(conversation, this.#settings, this.#expiry, (signal) => {
+      if (!this.#sender.isOpen || signal === "stopped" && this.#isTyping(conversation)) return;
+      this.#sender.outbox.typingSignalled(signal === "typing", conversation);
+      this.#sender.changed();
     });
   }
 
   fieldAppeared(field) {
-    if (this.#isClosed) return;
-    field.expiryLearnt(this.#expiry);
+    if (this.#sender.isClosed) return;
+    field.expiryLearned(this.#expiry);
     this.#fields.add(field);
-    this.#room(field.conversation);
+    this.#observations.join(field.conversation);
   }
 
-  fieldEdited(field, filled) {
-    if (this.#isClosed) return;
-    if (filled && !this.#fields.has(field)) this.fieldAppeared(field);
-    this.#attention.edited(performance.now());
-    this.#attentionChanged();
-    field.edited(filled);
+  fieldEdited(field, hasText) {
+    if (this.#sender.isClosed) return;
+    if (hasText && !this.#fields.has(field)) this.fieldAppeared(field);
+    this.#edited();
+    field.edited(hasText);
   }
 
   fieldDisappeared(field) {
     field.ended();
     this.#fields.delete(field);
-    this.#releaseRoom(field.conversation);
+    this.#observations.release(field.conversation);
   }
 
-  endFields() { for (const field of this.#fields) field.ended(); }
-
-  /** Ends the field's typing; resolves once that is published (true), or it is not known to be (false). */
-  fieldEndedForSure(field, within) {
+  /**
+   * Ends the typing in a field. Resolves with true once the end is published, and with false if that is not known after
+   * `within` milliseconds.
+   */
+  endAndConfirm(field, within) {
     field.ended();
     const { conversation } = field;
     if (this.#isTyping(conversation)) return Promise.resolve(true);
-    if (!this.connector.isOpen) return Promise.resolve(false);
-    // What this worker was never told nobody sees.
-    if (!this.#agenda.conversations.wasTold(conversation)) return Promise.resolve(true);
-    return new Promise((resolve) => this.#stop(conversation, within, resolve));
+    if (!this.#sender.isOpen) return Promise.resolve(false);
+    // This worker was never told of the typing, so nobody sees it.
+    if (!this.#sender.outbox.conversations.isRequested(conversation)) return Promise.resolve(true);
+    return new Promise((resolve) => this.#sendStop(conversation, within, resolve));
   }
 
-  #stop(conversation, within, resolve) {
-    const stop = { end: (published) => {
+  #sendStop(conversation, within, resolve) {
+    const stop = { end: (isPublished) => {
       alarm.set(null);
       this.#stops.delete(stop);
-      resolve(published);
+      resolve(isPublished);
     } };
     const alarm = new Alarm(() => stop.end(false));
     alarm.set(performance.now() + within);
     this.#stops.add(stop);
-    this.#agenda.signalled(false, conversation, stop);
-    this.#changed();
+    this.#sender.outbox.typingSignalled(false, conversation, stop);
+    this.#sender.changed();
   }
+
+  endAll() { for (const field of this.#fields) field.ended(); }
+
+  connectionOpened() { for (const field of this.#fields) field.connected(); }
+
+  expiryLearned(expiry) {
+    this.#expiry = expiry;
+    for (const field of this.#fields) field.expiryLearned(expiry);
+  }
+
+  connectionLost() { for (const stop of [...this.#stops]) stop.end(false); }
+
+  close() { this.#fields.clear(); }
 
   #fieldsIn(conversation) { return [...this.#fields].filter((field) => field.conversation === conversation); }
   #isTyping(conversation) { return this.#fieldsIn(conversation).some((field) => field.isTyping); }
+}
 
-  // The device's own state.
+// ---- presence-fetches.js
 
-  phaseChanged(phase) {
-    const isBack = phase === "active" && this.deviceState === "background";
-    if (phase === "background") this.endFields();
-    this.#attention.phaseChanged(phase, performance.now());
-    this.#attentionChanged();
-    // Whoever comes back to the front must not look at what a dead connection last brought.
-    if (isBack) this.connector.networkChanged();
-  }
+// Presence that an app asks for once, without observing it.
 
-  stateSet(state) {
-    if (state === "background") this.endFields();
-    this.#attention.stateSet(state, performance.now());
-    this.#attentionChanged();
-  }
+/** The fetches that are not complete: `{ awaited, found, done }`. They survive the end of a connection. */
+class PresenceFetches {
+  #sender;
+  #fetches = new Set();
 
-  inputHappened() {
-    this.#attention.inputHappened(performance.now());
-    this.#attentionChanged();
-  }
+  constructor(sender) { this.#sender = sender; }
 
-  #attentionChanged() {
-    if (this.#isClosed) return;
-    this.#attentionAlarm.set(this.#attention.deadline);
-    if (!this.connector.isOpen || this.deviceState === this.#toldState) return;
-    this.#toldState = this.deviceState;
-    this.#followClock();
-    this.#agenda.stateChanged(this.deviceState);
-    this.#changed();
-  }
-
-  // Presence once.
-
-  /** Resolves with what is known once all is, or `within` is over, or `signal` says so. */
+  /** Resolves with what is known once all users are, after `within` milliseconds, or when `signal` is aborted. */
   fetch(users, within, signal) {
     return new Promise((resolve) => {
-      if (this.#isClosed || users.length === 0 || signal?.aborted) return resolve(new Map());
-      const end = () => this.#endFetch(fetch);
+      if (this.#sender.isClosed || users.length === 0 || signal?.aborted) return resolve(new Map());
+      const end = () => this.end(fetch);
       const alarm = new Alarm(end);
       const fetch = { awaited: new Set(users), found: new Map(), done: (found) => {
         alarm.set(null);
@@ -2424,160 +1953,882 @@ class Engine {
       signal?.addEventListener("abort", end);
       alarm.set(performance.now() + within);
       this.#fetches.add(fetch);
-      this.#askFor(fetch);
+      if (!this.#sender.isOpen) return;
+      this.#request(fetch);
+      this.#sender.changed();
     });
   }
 
-  #askFor(fetch) {
-    if (!this.connector.isOpen) return;
-    this.#agenda.fetchWanted(fetch, [...fetch.awaited]);
-    this.#changed();
+  #request(fetch) { this.#sender.outbox.fetchRequested(fetch, [...fetch.awaited]); }
+
+  connectionOpened() { for (const fetch of this.#fetches) this.#request(fetch); }
+
+  /** Presence arrived in answer to the message with this id. */
+  received(id, presences) {
+    this.#sender.outbox.getAnswered(id);
+    const fetch = this.#sender.outbox.fetchOf(id);
+    if (fetch) this.#found(fetch, presences);
+    this.#sender.changed();
   }
 
-  #endFetch(fetch) {
-    if (!this.#fetches.delete(fetch)) return;
-    this.#agenda.fetchEnded(fetch);
-    fetch.done(fetch.found);
-  }
-
-  #fetchHeard(fetch, presences) {
+  #found(fetch, presences) {
     for (const presence of presences) {
       if (fetch.awaited.delete(presence.user)) fetch.found.set(presence.user, presence);
     }
-    if (fetch.awaited.size === 0) this.#endFetch(fetch);
+    if (fetch.awaited.size === 0) this.end(fetch);
   }
 
-  // What the connector tells.
+  end(fetch) {
+    if (!this.#fetches.delete(fetch)) return;
+    this.#sender.outbox.fetchEnded(fetch);
+    fetch.done(fetch.found);
+  }
+
+  close() { for (const fetch of this.#fetches) this.end(fetch); }
+}
+
+// ---- message-budget.js
+
+// How many messages the client may send now.
+
+/**
+ * A token bucket. A worker slows down or closes a session that sends too much, so the client uses less than the worker
+ * allows: three quarters of the burst and nine tenths of the rate. A network may bunch messages that were sent evenly.
+ */
+class MessageBudget {
+  #perSecond = DEFAULT_LIMITS.message_rate;
+  #capacity = DEFAULT_LIMITS.message_burst;
+  #left = this.#capacity;
+  #countedAt;
+
+  constructor(now) { this.#countedAt = now; }
+
+  limitsReceived({ message_rate, message_burst }, now) {
+    const spent = this.#capacity - this.#available(now);
+    this.#perSecond = Math.max(1, message_rate * 0.9);
+    this.#capacity = Math.max(1, message_burst * 0.75);
+    this.#left = Math.max(0, this.#capacity - spent);
+  }
+
+  /** How many messages may be sent. A thousandth is added so that rounding never leaves no room at `nextRoom`. */
+  allowance(now) { return Math.max(0, Math.floor(this.#available(now) + 0.001)); }
+
+  spend(messages) { this.#left -= messages; }
+
+  /** When there is room for another message. */
+  get nextRoom() { return this.#countedAt + Math.max(0, 1 - this.#left) / this.#perSecond * SECOND; }
+
+  #available(now) {
+    const elapsed = Math.max(0, now - this.#countedAt);
+    this.#left = Math.min(this.#capacity, this.#left + elapsed / SECOND * this.#perSecond);
+    this.#countedAt = now;
+    return this.#left;
+  }
+}
+
+// ---- subscriptions.js
+
+// What a client wants from its worker by name (users to watch, conversations to join), and what it has requested.
+
+/**
+ * The difference between the names that are wanted and those that were requested on this connection. Sending the
+ * difference brings a connection up to date, also a new one, on which nothing was requested yet.
+ *
+ * Messages are numbered in the order in which they are sent. Their answers may arrive in any order, so a refusal counts
+ * only for names that were not given up, and requested again, after the refused message.
+ */
+class Subscriptions {
+  #wanted = new Set();
+  /**
+   * The names that were requested and not given up since: the number of the first message that requested each, and how
+   * many messages that requested it were not refused. The worker serves a name unless it refuses all of them.
+   */
+  #requested = new Map();
+  /** Wanted, and to be requested. */
+  #missing = new Set();
+  /** No longer wanted, and to be given up. */
+  #surplus = new Set();
+  /** Refused for now: not requested before `retry`, even if they are removed and added again before that. */
+  #delayed = new Set();
+  /** The worker refused for now to give these up. It may serve them even if it refuses to serve them anew. */
+  #lingering = new Set();
+
+  get requestedCount() { return this.#requested.size; }
+  get hasMissing() { return this.#missing.size > 0; }
+  get hasSurplus() { return this.#surplus.size > 0; }
+  isWanted(name) { return this.#wanted.has(name); }
+  isRequested(name) { return this.#requested.has(name); }
+  isMissing(name) { return this.#missing.has(name); }
+  /** Whether a name is missing or surplus for which `isReady` is true. */
+  isDue(isReady) { return [...this.#missing, ...this.#surplus].some(isReady); }
+
+  add(name) {
+    this.#wanted.add(name);
+    this.#surplus.delete(name);
+    if (!this.#requested.has(name) && !this.#delayed.has(name)) this.#missing.add(name);
+  }
+
+  remove(name) {
+    this.#wanted.delete(name);
+    this.#missing.delete(name);
+    const isLingering = this.#lingering.has(name) && !this.#delayed.has(name);
+    if (this.#requested.has(name) || isLingering) this.#surplus.add(name);
+  }
+
+  /** The worker does not serve the name. It is not requested again before the next connection or `add`. */
+  refused(name) {
+    for (const names of [this.#requested, this.#surplus, this.#delayed, this.#lingering]) names.delete(name);
+  }
+
+  /** Whether a refusal of this message still concerns the name: it was not given up and requested again since. */
+  isRefused(name, message) { return this.#requested.get(name)?.first <= message; }
+
+  /** The worker refused for now to serve the names that this message requested. */
+  refusedForNow(names, message) {
+    for (const name of names) {
+      if (!this.isRefused(name, message) || --this.#requested.get(name).count > 0) continue;
+      this.#requested.delete(name);
+      this.#surplus.delete(name);
+      this.#delayed.add(name);
+    }
+  }
+
+  /** The worker refused for now to give these names up. */
+  keptForNow(names) { for (const name of names) this.#lingering.add(name); }
+
+  /** Everything that was refused for now is due again. */
+  retry() {
+    for (const name of this.#delayed) if (this.#wanted.has(name)) this.#missing.add(name);
+    for (const name of this.#lingering) if (!this.#wanted.has(name)) this.#surplus.add(name);
+    this.#delayed.clear();
+  }
+
+  /** The connection ended, and its worker forgets everything. */
+  connectionLost() {
+    for (const names of [this.#requested, this.#surplus, this.#delayed, this.#lingering]) names.clear();
+    this.#missing = new Set(this.#wanted);
+  }
+
+  /** This message requests the name, perhaps in addition to something else. */
+  requested(name, message) {
+    this.#missing.delete(name);
+    this.#delayed.delete(name);
+    const request = this.#requested.get(name) ?? { first: message, count: 0 };
+    request.count++;
+    this.#requested.set(name, request);
+  }
+
+  /** Returns up to `limit` names to request. Call `requested` for each that is. */
+  nextMissing(limit, isReady) { return firstOf(this.#missing, limit, isReady); }
+
+  /** Returns up to `limit` names to give up, which count as given up from now on. */
+  takeSurplus(limit, isReady) {
+    const names = firstOf(this.#surplus, limit, isReady);
+    for (const name of names) {
+      this.#surplus.delete(name);
+      this.#requested.delete(name);
+      this.#lingering.delete(name);
+    }
+    return names;
+  }
+}
+
+function firstOf(names, limit, isReady = (name) => true) {
+  const found = [];
+  for (const name of names) {
+    if (found.length >= limit) break;
+    if (isReady(name)) found.push(name);
+  }
+  return found;
+}
+
+// ---- outbox.js
+
+// What the client has to send to its worker, in which order, and what follows from the worker's answers.
+
+/** The type of the message that had this subject. */
+function messageType({ fetch, users, conversation, unwatched, left, stop, state }) {
+  if (fetch) return "get";
+  if (users) return "watch";
+  if (conversation !== undefined) return "join";
+  if (unwatched) return "unwatch";
+  if (left !== undefined) return "leave";
+  if (stop) return "typing";
+  return state ? "state" : "token";
+}
+
+/**
+ * The messages that are due, without timers or I/O. The user's own typing goes first because people wait for it, then
+ * whatever makes room at the worker, then whatever asks for more. A message that another one replaces before it is sent
+ * is never sent. What the worker refuses for now is sent again later, as long as it is wanted.
+ *
+ * A message with an id has a subject, which the answer is about: `{ users }` for `watch`, `{ unwatched }`,
+ * `{ conversation }` for `join` (with `withoutMembers` if it gives up the members), `{ left }` for `leave`,
+ * `{ fetch, users }` for `get`, `{ stop }` for the end of typing, `{ state }` or `{ token }`.
+ */
+class Outbox {
+  users = new Subscriptions();
+  conversations = new Subscriptions();
+  /** The conversations whose members are wanted too. */
+  memberLists = new Subscriptions();
+  #limits = DEFAULT_LIMITS;
+  #state = null;
+  #token = null;
+  /** The user's own typing: `{ conversation, typing, stop }`. `stop` is set if the client waits for its publication. */
+  #signals = [];
+  /** Presence to ask for once: `{ fetch, users }`. */
+  #gets = [];
+  /** Refused for now. */
+  #delayedState = null;
+  #delayedToken = null;
+  #delayedGets = [];
+  #retries = new RetrySchedule();
+  /** The subjects of messages without an answer, by message id. */
+  #unanswered = new Map();
+  /** How many users each `get` without an answer contains, even if nobody waits for the answer any more. */
+  #getSizes = new Map();
+  #lastID = 0;
+  /** The ids of the last messages with the device's state and with a fresh token. */
+  #lastState = 0;
+  #lastToken = 0;
+
+  /** When to call `retryDue`; null if nothing waits for a retry. */
+  get retryTime() { return this.#retries.deadline; }
+
+  /** Whether there are more messages that the worker's limits allow. */
+  get hasMore() {
+    return this.#state !== null || this.#token !== null
+      || this.#signals.some(({ conversation }) => this.#isJoined(conversation))
+      || this.users.hasSurplus || this.conversations.hasSurplus || this.memberLists.isDue(this.#isJoined)
+      || this.#gets.length > 0 && this.#getRoom > 0
+      || this.users.hasMissing && this.#userRoom > 0
+      || this.conversations.hasMissing && this.#conversationRoom > 0;
+  }
+
+  /** Whether more users or conversations are wanted than the worker allows a session. */
+  get isBeyondLimits() {
+    return this.users.hasMissing && this.#userRoom <= 0 || this.conversations.hasMissing && this.#conversationRoom <= 0;
+  }
+
+  limitsReceived(limits) { this.#limits = limits; }
+
+  stateChanged(state) {
+    this.#state = state;
+    this.#delayedState = null;
+  }
+
+  tokenRenewed(token) {
+    this.#token = token;
+    this.#delayedToken = null;
+  }
+
+  fetchRequested(fetch, users) { this.#gets.push({ fetch, users }); }
+
+  fetchEnded(fetch) {
+    this.#gets = this.#gets.filter((get) => get.fetch !== fetch);
+    this.#delayedGets = this.#delayedGets.filter((get) => get.fetch !== fetch);
+    for (const [id, subject] of this.#unanswered) if (subject.fetch === fetch) this.#unanswered.delete(id);
+  }
+
+  /** Replaces an earlier signal of the conversation that was not sent yet, unless the client waits for that one. */
+  typingSignalled(typing, conversation, stop) {
+    this.#signals = this.#signals.filter((signal) => signal.conversation !== conversation || signal.stop);
+    this.#signals.push({ conversation, typing, stop });
+  }
+
+  // Answers.
+
+  /** The worker answered a `get` with presence, so there is room for more. */
+  getAnswered(id) {
+    if (this.#getSizes.delete(id)) this.#retries.succeeded("get", id);
+  }
+
+  /** Returns the fetch to which a message without an answer belongs. */
+  fetchOf(id) { return this.#unanswered.get(id)?.fetch; }
+
+  /** Returns the subject of the acknowledged message, once. */
+  acknowledged(id) {
+    const subject = this.#unanswered.get(id);
+    if (subject) this.#retries.succeeded(messageType(subject), id);
+    // The answer to a fetch is presence, which may arrive after the acknowledgement.
+    return this.fetchOf(id) ? undefined : this.#takeSubject(id);
+  }
+
+  /**
+   * The worker refused a message. Returns the message's subject and the outcome: the message is `retried`, the refusal
+   * is `final`, or it is `stale` because it concerns nothing that is wanted now.
+   *
+   * A refusal with `limit` is final for the app, but the message is sent again: there is room after something else was
+   * given up. And a session that met the limit before it received the limits asks for less from then on.
+   */
+  refused({ id, code, retry }, now) {
+    this.#getSizes.delete(id);
+    const subject = this.#takeSubject(id);
+    if (!subject) return { outcome: "stale" };
+    const needsRoom = subject.users || subject.conversation !== undefined;
+    // A stop is not sent again: the app learns of the refusal at once, and the typing expires by itself.
+    if (subject.stop || !retry && !(code === "limit" && needsRoom)) {
+      return { subject, outcome: this.#refusedForGood(subject, id) };
+    }
+    this.#delay(subject, id);
+    this.#retries.refused(messageType(subject), now);
+    return { subject, outcome: retry || subject.fetch ? "retried" : "final" };
+  }
+
+  /** Makes everything due that was refused for now. */
+  retryDue() {
+    this.#retries.begin(this.#lastID);
+    for (const names of [this.users, this.conversations, this.memberLists]) names.retry();
+    this.#state ??= this.#delayedState;
+    this.#token ??= this.#delayedToken;
+    this.#gets.push(...this.#delayedGets);
+    this.#forgetDelayed();
+  }
+
+  #takeSubject(id) {
+    const subject = this.#unanswered.get(id);
+    this.#unanswered.delete(id);
+    return subject;
+  }
+
+  #delay({ users, fetch, conversation, unwatched, left, withoutMembers, state, token }, id) {
+    if (fetch) this.#delayedGets.push({ fetch, users });
+    else if (users) this.users.refusedForNow(users, id);
+    else if (unwatched) this.users.keptForNow(unwatched);
+    else if (left !== undefined) this.conversations.keptForNow([left]);
+    else if (withoutMembers) {
+      this.conversations.refusedForNow([conversation], id);
+      this.memberLists.keptForNow([conversation]);
+    }
+    else if (conversation !== undefined) {
+      this.conversations.refusedForNow([conversation], id);
+      this.memberLists.refusedForNow([conversation], id);
+    } else if (state && id === this.#lastState) this.#delayedState = state;
+    else if (token && id === this.#lastToken) this.#delayedToken = token;
+  }
+
+  /** Drops what is refused, unless it was requested again since. */
+  #refusedForGood(subject, id) {
+    const { users, fetch, conversation } = subject;
+    if (users && !fetch) for (const user of users) if (this.users.isRefused(user, id)) this.users.refused(user);
+    if (conversation === undefined) return "final";
+    if (!this.conversations.isRefused(conversation, id)) return "stale";
+    this.conversations.refused(conversation);
+    this.memberLists.refused(conversation);
+    return "final";
+  }
+
+  #forgetDelayed() {
+    this.#delayedState = this.#delayedToken = null;
+    this.#delayedGets = [];
+  }
+
+  /** The worker of the old connection forgets everything. Typing signals are dropped, not kept for the next one. */
+  connectionLost() {
+    this.users.connectionLost();
+    this.conversations.connectionLost();
+    this.memberLists.connectionLost();
+    this.#signals = [];
+    this.#gets = [];
+    this.#state = this.#token = null;
+    this.#forgetDelayed();
+    this.#retries = new RetrySchedule();
+    this.#unanswered.clear();
+    this.#getSizes.clear();
+  }
+
+  // Messages.
+
+  /** Returns the next messages, at most `count`. They count as sent from now on. */
+  take(count) {
+    const messages = [];
+    const room = () => count - messages.length;
+    this.#takeSignals(messages, room);
+    if (this.#token !== null && room() > 0) {
+      messages.push({ type: "token", token: this.#token, id: this.#lastToken = this.#newID({ token: this.#token }) });
+      this.#token = null;
+    }
+    if (this.#state !== null && room() > 0) {
+      messages.push({ type: "state", state: this.#state, id: this.#lastState = this.#newID({ state: this.#state }) });
+      this.#state = null;
+    }
+    for (const conversation of this.conversations.takeSurplus(room())) {
+      this.memberLists.refused(conversation);
+      messages.push({ type: "leave", conversation, id: this.#newID({ left: conversation }) });
+    }
+    if (room() > 0 && this.users.hasSurplus) {
+      const users = this.users.takeSurplus(this.#usersPerMessage);
+      messages.push({ type: "unwatch", users, id: this.#newID({ unwatched: users }) });
+    }
+    this.#takeJoins(messages, room);
+    this.#takeSignals(messages, room);
+    if (this.#conversationRoom <= 0) this.#dropSignalsBeyondLimits();
+    this.#takeWatches(messages, room);
+    this.#takeGets(messages, room);
+    return messages;
+  }
+
+  /** New conversations first, then those where only the wish for their members has changed. */
+  #takeJoins(messages, room) {
+    const join = (conversation, presence, subject = {}) => {
+      const id = this.#newID({ conversation, ...subject });
+      messages.push({ type: "join", conversation, ...presence, id });
+      return id;
+    };
+    for (const conversation of this.conversations.nextMissing(Math.min(room(), this.#conversationRoom))) {
+      const withMembers = this.memberLists.isWanted(conversation);
+      const id = join(conversation, withMembers && { presence: true });
+      this.conversations.requested(conversation, id);
+      if (withMembers) this.memberLists.requested(conversation, id);
+    }
+    for (const each of this.memberLists.nextMissing(room(), this.#isJoined)) {
+      const id = join(each, { presence: true });
+      this.conversations.requested(each, id);
+      this.memberLists.requested(each, id);
+    }
+    for (const each of this.memberLists.takeSurplus(room(), this.#isJoined)) {
+      this.conversations.requested(each, join(each, { presence: false }, { withoutMembers: true }));
+    }
+  }
+
+  #isJoined = (conversation) => this.conversations.isRequested(conversation);
+
+  /** Takes the signals of joined conversations. Others wait for their join, or are dropped if none is to come. */
+  #takeSignals(messages, room) {
+    this.#signals = this.#signals.filter((signal) => {
+      const { conversation, typing, stop } = signal;
+      if (!this.conversations.isRequested(conversation)) return this.conversations.isMissing(conversation);
+      if (room() <= 0) return true;
+      messages.push({ type: "typing", conversation, typing, ...stop && { id: this.#newID({ stop }) } });
+      return false;
+    });
+  }
+
+  /** Drops the signals of conversations for which the worker has no room. */
+  #dropSignalsBeyondLimits() { this.#signals = this.#signals.filter(({ conversation }) => this.#isJoined(conversation)); }
+
+  #takeWatches(messages, room) {
+    while (room() > 0 && this.users.hasMissing && this.#userRoom > 0) {
+      const users = this.users.nextMissing(Math.min(this.#usersPerMessage, this.#userRoom));
+      const id = this.#newID({ users });
+      for (const user of users) this.users.requested(user, id);
+      messages.push({ type: "watch", users, id });
+    }
+  }
+
+  #takeGets(messages, room) {
+    while (room() > 0 && this.#gets.length > 0 && this.#getRoom > 0) {
+      const [get] = this.#gets;
+      const users = get.users.slice(0, Math.min(this.#usersPerMessage, this.#getRoom));
+      get.users = get.users.slice(users.length);
+      if (get.users.length === 0) this.#gets.shift();
+      const id = this.#newID({ fetch: get.fetch, users });
+      this.#getSizes.set(id, users.length);
+      messages.push({ type: "get", users, id });
+    }
+  }
+
+  #newID(subject) {
+    this.#lastID += 1;
+    this.#unanswered.set(this.#lastID, subject);
+    return this.#lastID;
+  }
+
+  get #userRoom() { return this.#limits.watched_users - this.users.requestedCount; }
+  get #conversationRoom() { return this.#limits.joined_conversations - this.conversations.requestedCount; }
+  get #getRoom() {
+    let room = this.#limits.watched_users;
+    for (const users of this.#getSizes.values()) room -= users;
+    return room;
+  }
+
+  /** How many names certainly fit into one message. A name takes 128 bytes at most, or twice that if all are escaped. */
+  get #usersPerMessage() { return Math.max(1, Math.floor((this.#limits.message_bytes - 128) / 260)); }
+}
+
+// ---- sender.js
+
+// Sends the messages of the outbox, as fast as the worker allows.
+
+class Sender {
+  outbox = new Outbox();
+  /** Whether the client was closed. Then nothing is observed or sent any more. */
+  isClosed = false;
+  #connection;
+  #sent;
+  #report;
+  #budget = new MessageBudget(0);
+  /** The worker's limits; null before the first welcome. */
+  #limits = null;
+  #isFlushDue = false;
+  #isBeyondLimits = false;
+  #budgetAlarm = new Alarm(() => this.flush());
+  #retryAlarm = new Alarm(() => {
+    this.outbox.retryDue();
+    this.changed();
+  });
+
+  /**
+   * @param sent called with each message that was sent
+   * @param report called with an error that does not end the connection
+   */
+  constructor(connection, sent, report) {
+    this.#connection = connection;
+    this.#sent = sent;
+    this.#report = report;
+  }
+
+  get isOpen() { return this.#connection.isOpen; }
+
+  /** Sends what is due at the end of this task. What the same task undoes is never sent. */
+  changed() {
+    if (this.#isFlushDue || !this.isOpen) return;
+    this.#isFlushDue = true;
+    queueMicrotask(() => {
+      this.#isFlushDue = false;
+      this.flush();
+    });
+  }
+
+  /** Sends what is due now. */
+  flush() {
+    if (!this.isOpen) return;
+    const now = performance.now();
+    const messages = this.outbox.take(this.#budget.allowance(now));
+    this.#budget.spend(messages.length);
+    this.#connection.send(messages);
+    if (!this.isOpen) return;
+    for (const message of messages) this.#sent(message);
+    this.#budgetAlarm.set(this.outbox.hasMore ? this.#budget.nextRoom : null);
+    this.#reportLimits();
+  }
+
+  /** Counts messages that do not come from the outbox. */
+  spend(messages) { this.#budget.spend(messages); }
+
+  #reportLimits() {
+    const { isBeyondLimits } = this.outbox;
+    if (isBeyondLimits && !this.#isBeyondLimits) {
+      this.#report(
+        new RollcallError("limit", "more users or conversations are observed than the worker serves a session"));
+    }
+    this.#isBeyondLimits = isBeyondLimits;
+  }
+
+  /** A connection has opened, on which only the hello was sent. */
+  connectionOpened(now) {
+    this.#budget = new MessageBudget(now);
+    if (this.#limits) this.#budget.limitsReceived(this.#limits, now);
+    this.#budget.spend(1);
+  }
+
+  limitsReceived(limits) {
+    this.#limits = limits;
+    this.outbox.limitsReceived(limits);
+    this.#budget.limitsReceived(limits, performance.now());
+  }
+
+  connectionLost() {
+    this.outbox.connectionLost();
+    this.#budgetAlarm.set(null);
+    this.#retryAlarm.set(null);
+  }
+
+  /** The worker refused a message. Returns the message's subject and the outcome, as `Outbox` does. */
+  refused(message) {
+    const refused = this.outbox.refused(message, performance.now());
+    this.#retryAlarm.set(this.outbox.retryTime);
+    this.changed();
+    return refused;
+  }
+}
+
+// ---- server-clock.js
+
+// The worker's time, estimated with this device's steady clock between two messages that contain it.
+
+/**
+ * The worker's clock may be set at any moment. So the client asks for the time every minute, and sooner if a presence
+ * seems to come from the future.
+ */
+class ServerClock {
+  /** How often to ask. */
+  static INTERVAL = MINUTE;
+  /** How soon to ask again while the clock is in doubt: a worker learns of a set clock with its next heartbeat. */
+  static RECHECK = 5 * SECOND;
+  /** A difference that no text shows. */
+  static TOLERANCE = SECOND;
+
+  /** The worker's time less this device's steady time; null until the worker has sent its time. */
+  #offset = null;
+  #askedAt = -Infinity;
+  /** The latest timestamp in a message. */
+  #latest = -Infinity;
+  /** How many times to ask after `RECHECK` instead of `INTERVAL`. */
+  #rechecks = 0;
+
+  /** When to ask for the time. */
+  get deadline() { return this.#askedAt + (this.#rechecks > 0 ? ServerClock.RECHECK : ServerClock.INTERVAL); }
+
+  /** Until the first welcome, this is the device's own time. */
+  time(now) { return Math.round(this.#offset === null ? Date.now() : now + this.#offset); }
+
+  timeRequested(now) {
+    this.#askedAt = now;
+    this.#rechecks = Math.max(0, this.#rechecks - 1);
+  }
+
+  /**
+   * The worker's time arrived. The worker read it at some moment since `askedAt`. Returns whether the clock was set, so
+   * that texts like "last seen" are out of date.
+   */
+  timeReceived(time, askedAt, now) {
+    const before = this.#offset;
+    const estimate = before === null ? time : clamp(now + before, time, time + now - askedAt);
+    this.#askedAt = Math.max(this.#askedAt, askedAt);
+    this.#offset = estimate - now;
+    return before !== null && Math.abs(this.#offset - before) > ServerClock.TOLERANCE;
+  }
+
+  /**
+   * A message contains a timestamp of the worker's clock. If it is in the future, then the clock was set forward since
+   * the client asked, or set back after the timestamp: only the worker knows which.
+   */
+  timestampReceived(timestamp, now) {
+    if (!(timestamp > this.#latest)) return;
+    this.#latest = timestamp;
+    if (this.#offset !== null && timestamp > this.time(now) + ServerClock.TOLERANCE) this.#rechecks = 2;
+  }
+}
+
+// ---- engine.js
+
+// The core of the client: joins the connection to what is observed, typed and sent.
+
+/** The owner of a `Connection`. */
+class Engine {
+  connection;
+  observations;
+  typing;
+  fetches;
+  #sender;
+  #emit;
+  #clock = new ServerClock();
+  #clockAlarm = new Alarm(() => this.#requestTime());
+  /** When the hello of this connection was sent. */
+  #openedAt = 0;
+  #welcome = null;
+  #device;
+  #deviceAlarm = new Alarm(() => {
+    this.#device.deadlinePassed(performance.now());
+    this.#deviceStateChanged();
+  });
+  /** The device's state as the worker knows it. */
+  #sentState = null;
+
+  /** @param emit dispatches an event of the client, given its type and detail */
+  constructor(options, emit) {
+    this.#emit = emit;
+    this.connection = new Connection(options, this);
+    this.#sender = new Sender(
+      this.connection, (message) => this.observations.messageSent(message), (error) => this.#report(error));
+    this.observations = new Observations(
+      options, this.#sender, (conversation) => this.typing.hasField(conversation), () => this.#followClock());
+    this.typing = new OwnTyping(options.typing, this.#sender, this.observations, () => this.#edited());
+    this.fetches = new PresenceFetches(this.#sender);
+    this.#device = new DeviceState(options.idleAfter);
+  }
+
+  /** The worker's time; until the first welcome, this device's. */
+  get now() { return this.#clock.time(performance.now()); }
+  /** The worker's time; null before the first welcome. */
+  get serverTime() { return this.#welcome && this.now; }
+  get deviceState() { return this.#device.state; }
+  get #expiry() { return this.#welcome?.expiry ?? 3 * SECOND; }
+
+  close() {
+    if (this.#sender.isClosed) return Promise.resolve();
+    this.typing.endAll();
+    this.#sender.flush();
+    this.#sender.isClosed = true;
+    const closed = this.connection.end("closed", { goodbye: true });
+    for (const part of [this.fetches, this.observations, this.typing]) part.close();
+    this.#followClock();
+    this.#deviceAlarm.set(null);
+    return closed;
+  }
+
+  /** Ends the connection, but not the client. */
+  disconnect({ goodbye }) {
+    if (goodbye) this.typing.endAll();
+    this.#sender.flush();
+    return this.connection.end("idle", { goodbye });
+  }
+
+  #report(error) { this.#emit("problem", error); }
+
+  // The worker's time.
+
+  /** Requests the time while somebody may read when users were last seen. */
+  #followClock() {
+    const isRead = this.connection.isOpen && this.observations.hasPresences && this.deviceState !== "background";
+    this.#clockAlarm.set(isRead ? this.#clock.deadline : null);
+  }
+
+  #requestTime() {
+    this.#clock.timeRequested(performance.now());
+    this.#sender.spend(1);
+    this.connection.requestTime();
+    this.#followClock();
+  }
+
+  timeReceived(time, askedAt) {
+    const isSet = this.#clock.timeReceived(time, askedAt, performance.now());
+    this.#followClock();
+    if (isSet) this.observations.clockSet();
+  }
+
+  // The device's state.
+
+  phaseChanged(phase) {
+    const isBack = phase === "active" && this.deviceState === "background";
+    if (phase === "background") this.typing.endAll();
+    this.#device.phaseChanged(phase, performance.now());
+    this.#deviceStateChanged();
+    // A user who comes back must not see what a dead connection brought last.
+    if (isBack) this.connection.networkChanged();
+  }
+
+  stateSet(state) {
+    if (state === "background") this.typing.endAll();
+    this.#device.stateSet(state, performance.now());
+    this.#deviceStateChanged();
+  }
+
+  inputHappened() {
+    this.#device.inputHappened(performance.now());
+    this.#deviceStateChanged();
+  }
+
+  #edited() {
+    this.#device.edited(performance.now());
+    this.#deviceStateChanged();
+  }
+
+  #deviceStateChanged() {
+    if (this.#sender.isClosed) return;
+    this.#deviceAlarm.set(this.#device.deadline);
+    if (!this.connection.isOpen || this.deviceState === this.#sentState) return;
+    this.#sentState = this.deviceState;
+    this.#followClock();
+    this.#sender.outbox.stateChanged(this.deviceState);
+    this.#sender.changed();
+  }
+
+  // Events of the connection.
 
   connectionOpened() {
     const now = performance.now();
-    this.#toldState = this.deviceState;
+    this.#sentState = this.deviceState;
     this.#openedAt = now;
-    this.#clock.askedForTime(now);
+    this.#clock.timeRequested(now);
     this.#followClock();
-    this.#budget = new MessageBudget(now);
-    if (this.#welcome) this.#budget.limitsLearnt(this.#welcome.limits, now);
-    this.#budget.spend(1);
-    for (const fetch of this.#fetches) this.#agenda.fetchWanted(fetch, [...fetch.awaited]);
-    for (const field of this.#fields) field.connected();
-    this.#flush();
+    this.#sender.connectionOpened(now);
+    this.fetches.connectionOpened();
+    this.typing.connectionOpened();
+    this.#sender.flush();
   }
 
   welcomed(welcome) {
     this.#welcome = welcome;
-    this.timeHeard(welcome.time, this.#openedAt);
-    this.#agenda.limitsLearnt(welcome.limits);
-    this.#budget.limitsLearnt(welcome.limits, performance.now());
-    for (const field of this.#fields) field.expiryLearnt(this.#expiry);
-    this.#changed();
+    this.timeReceived(welcome.time, this.#openedAt);
+    this.#sender.limitsReceived(welcome.limits);
+    this.typing.expiryLearned(welcome.expiry);
+    this.#sender.changed();
   }
 
   tokenRenewed(token) {
-    this.#agenda.tokenRenewed(token);
-    this.#changed();
+    this.#sender.outbox.tokenRenewed(token);
+    this.#sender.changed();
   }
 
-  /** Its worker has seen that too, and ends one's typing by itself. What nobody observes is forgotten. */
+  /** The worker notices the loss too, and ends the user's typing by itself. */
   connectionLost() {
-    this.#agenda.connectionLost();
-    this.#budgetAlarm.set(null);
-    this.#retryAlarm.set(null);
+    this.#sender.connectionLost();
     this.#clockAlarm.set(null);
-    for (const stop of [...this.#stops]) stop.end(false);
-    for (const conversation of this.#rooms.keys()) this.#tidyRoom(conversation);
-    for (const user of this.#presences.keys()) this.#tidyPresence(user);
+    this.typing.connectionLost();
+    this.observations.connectionLost();
   }
 
-  connectionChanged(state) { this.connection.update(state); }
+  connectionChanged(state) { this.observations.connectionState.update(state); }
 
-  wireCarried(detail) { this.#emit("wire", detail); }
+  wireUsed(detail) { this.#emit("wire", detail); }
 
   messageReceived(message) {
     switch (message.type) {
-      case "presence": return this.#presencesHeard(message);
-      case "typing": return this.#rooms.get(message.conversation)?.heard(message, this.#expiry);
-      case "members": return this.#rooms.get(message.conversation)?.gathering?.heard(message);
-      case "removed": return this.#removed(message.conversation);
-      case "ack": return this.#acknowledged(message.id);
+      case "presence": return this.#presencesReceived(message);
+      case "typing": return this.observations.typingReceived(message, this.#expiry);
+      case "members": return this.observations.membersReceived(message);
+      case "removed": return this.observations.removed(message.conversation, workerError(REMOVED));
+      case "ack": return this.#sender.outbox.acknowledged(message.id)?.stop?.end(true);
       case "error": return this.#errorReceived(message);
     }
   }
 
-  #presencesHeard({ id, users }) {
+  #presencesReceived({ id, users }) {
     const now = performance.now();
     for (const presence of users) {
-      this.#clock.momentHeard(presence.updatedAt, now);
-      this.#presences.get(presence.user)?.update(presence);
+      this.#clock.timestampReceived(presence.updatedAt, now);
+      this.observations.presenceReceived(presence);
     }
     this.#followClock();
-    if (id === undefined) return;
-    this.#agenda.getAnswered(id);
-    const fetch = this.#agenda.fetchOf(id);
-    if (fetch) this.#fetchHeard(fetch, users);
-    this.#changed();
+    if (id !== undefined) this.fetches.received(id, users);
   }
-
-  #acknowledged(id) { this.#agenda.acknowledged(id)?.stop?.end(true); }
 
   #errorReceived(message) {
-    const { subject, fate } = this.#agenda.refused(message, performance.now());
-    this.#retryAlarm.set(this.#agenda.retryTime);
-    this.#changed();
-    if (fate === "stale") this.#strayErrorReceived(message);
-    if (fate === "final") this.#refusedForGood(subject, message);
-    if (subject?.conversation !== undefined) this.#tidyRoom(subject.conversation);
-    if (subject?.users && !subject.fetch) for (const user of subject.users) this.#tidyPresence(user);
+    const { subject, outcome } = this.#sender.refused(message);
+    if (outcome === "stale") this.#staleErrorReceived(message);
+    if (outcome === "final") this.#refused(subject, message);
+    if (subject?.conversation !== undefined) this.observations.dropUnusedConversation(subject.conversation);
+    if (subject?.users && !subject.fetch) for (const user of subject.users) this.observations.dropUnusedPresence(user);
   }
 
-  #refusedForGood({ conversation, fetch, stop, token }, message) {
-    if (conversation !== undefined) this.#showRefusal(conversation, refusalError(message));
-    else if (fetch) this.#endFetch(fetch);
+  #refused({ conversation, fetch, stop, token }, message) {
+    if (conversation !== undefined) this.observations.refused(conversation, workerError(message));
+    else if (fetch) this.fetches.end(fetch);
     else if (stop) stop.end(false);
-    // A worker that takes no token ends the session when the old one expires; then a new one begins.
-    else if (!token) this.#report(refusalError(message));
+    // A worker that refuses a fresh token ends the session when the old one expires. Then a new session begins.
+    else if (!token) this.#report(workerError(message));
   }
 
   /**
-   * Typing that could not be published is weather; the field goes on signalling. Where a join was refused, the refusal
-   * of the typing behind it says nothing new.
+   * Reports an error that concerns nothing that is wanted now, except for errors of typing signals: a signal that could
+   * not be published is followed by another, and a signal after a refused `join` fails for the same reason.
    */
-  #strayErrorReceived(message) {
-    if (!message.retry && message.code !== "not_joined") this.#report(refusalError(message));
+  #staleErrorReceived(message) {
+    if (!message.retry && message.code !== "not_joined") this.#report(workerError(message));
   }
-
-  #removed(conversation) {
-    this.#agenda.conversations.refused(conversation);
-    this.#agenda.gatherings.refused(conversation);
-    this.#showRefusal(conversation, refusalError(REMOVED));
-    this.#tidyRoom(conversation);
-  }
-
-  #showRefusal(conversation, error) { this.#rooms.get(conversation)?.refused(error); }
-}
-
-/** For an observation that ends as it begins. */
-function endedAtOnce(finish) {
-  queueMicrotask(finish);
-  return () => {};
 }
 
 // ---- updates.js
 
+// How an app observes a value, and how it ends that.
+
 /**
- * What leaves scope with `using`, where the browser has that.
+ * The method with which `using` ends something, if the browser supports that.
  *
  * @type {typeof Symbol.dispose}
  */
 const DISPOSE = Symbol.dispose ?? /** @type {any} */ (Symbol("dispose"));
 
 /**
- * A function that ends something, once; also by leaving scope.
+ * Returns a function that calls `end`, and that `using` calls too.
  *
  * @returns {import("./rollcall.js").Ending}
  */
 function ending(end) { return /** @type {any} */ (Object.assign(() => end(), { [DISPOSE]: () => end() })); }
 
-/** Calls `end` when the signal is aborted; returns what forgets it. */
+/** Calls `end` when the signal is aborted. Returns a function that stops the listening. */
 function onAbort(signal, end) {
   if (signal?.aborted) queueMicrotask(end);
   signal?.addEventListener("abort", end);
@@ -2585,8 +2836,9 @@ function onAbort(signal, end) {
 }
 
 /**
- * The latest value of something, and every change that its reader is quick enough to see. Observe it with a callback or
- * with `for await`, as often as needed, at once too. It ends with the client, and with its `signal`.
+ * The latest value of something, and its changes. Observe it with a callback or with `for await`, as often as needed and
+ * at the same time. A slow reader skips values but always gets the latest. The observation ends with the client, and
+ * when its `signal` is aborted.
  *
  * @template Value
  */
@@ -2602,26 +2854,26 @@ export class Updates {
     this.#signal = signal;
   }
 
-  /** The value as it is known now, without observing; undefined where nobody observes it, or nothing has come yet. */
+  /** The value as known now, without observing it. Undefined if nobody observes it or no value has arrived yet. */
   get latest() { return this.#latest(); }
 
   /**
-   * Calls `listener` with the latest value soon, and with every change.
+   * Calls `listener` soon with the latest value, if there is one, and then with every change.
    *
    * @param {(value: Value) => void} listener
    * @param {{ signal?: AbortSignal }} options
-   * @returns what ends it
+   * @returns a function that ends it
    */
   subscribe(listener, { signal } = {}) { return this.#begin(listener, () => {}, signal); }
 
   /** @returns {AsyncIterableIterator<Value>} */
   [Symbol.asyncIterator]() {
-    return new Newest((hear, finish) => this.#begin(hear, finish));
+    return new LatestIterator((receive, finish) => this.#begin(receive, finish));
   }
 
-  #begin(hear, finish, signal) {
+  #begin(receive, finish, signal) {
     const forget = [this.#signal, signal].map((each) => onAbort(each, () => end()));
-    const end = this.#observe(hear, () => {
+    const end = this.#observe(receive, () => {
       for (const each of forget) each();
       finish();
     });
@@ -2629,16 +2881,16 @@ export class Updates {
   }
 }
 
-/** An iterator with room for one value: a slow reader skips values rather than pile them up. */
-class Newest {
-  /** At most one of the two is set: a value that nobody has taken, or whoever waits for one. */
+/** An iterator that keeps one value: a slow reader skips values, so they do not pile up. */
+class LatestIterator {
+  /** At most one of the two is set: a value that nobody has taken, or a call of `next` that waits for one. */
   #value = null;
   #waiting = null;
   #isOver = false;
   #end;
 
   constructor(observe) {
-    this.#end = observe((value) => this.#heard(value), () => this.#finished());
+    this.#end = observe((value) => this.#received(value), () => this.#finished());
   }
 
   [Symbol.asyncIterator]() { return this; }
@@ -2658,7 +2910,7 @@ class Newest {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  #heard(value) {
+  #received(value) {
     const result = { done: false, value };
     if (this.#waiting) this.#waiting.resolve(result);
     else this.#value = result;
@@ -2674,65 +2926,69 @@ class Newest {
 
 // ---- typing-input.js
 
+// The input field of a conversation, as an app holds it.
+
 /**
- * One input field of one conversation. While its view is shown, the conversation is joined. Leaving the view, or the
- * scope of a `using`, ends the typing.
+ * One input field of one conversation. While its view is shown, the conversation is joined. Hiding the view, or leaving
+ * the scope of a `using`, ends the typing.
  */
 export class TypingInput {
-  /** Inputs that an app lost hold of, without a word, end all the same. */
-  static #lost = new FinalizationRegistry((end) => end());
+  /** Ends the typing of inputs that an app dropped without a call. */
+  static #dropped = new FinalizationRegistry((end) => end());
 
-  #engine;
+  #typing;
   #field;
 
   /** @internal */
-  constructor(conversation, engine, signal) {
+  constructor(conversation, typing, signal) {
     this.conversation = conversation;
-    this.#engine = engine;
-    const field = engine.makeField(conversation);
+    this.#typing = typing;
+    const field = typing.makeField(conversation);
     this.#field = field;
     if (signal?.aborted) return;
     this.appeared();
-    const disappear = () => engine.fieldDisappeared(field);
+    const disappear = () => typing.fieldDisappeared(field);
     onAbort(signal, disappear);
-    TypingInput.#lost.register(this, disappear);
+    TypingInput.#dropped.register(this, disappear);
   }
 
   /**
-   * The field's whole text after an edit. Returns at once; nothing of the text is kept.
+   * Call this with the field's whole text after each edit. It returns at once, and no text is kept.
    *
    * @param {string} text
    */
-  edited(text) { this.#engine.fieldEdited(this.#field, /\P{White_Space}/u.test(text)); }
+  edited(text) { this.#typing.fieldEdited(this.#field, /\P{White_Space}/u.test(text)); }
 
-  /** The text is about to be sent: the typing ends now. */
+  /** Call this when the text is sent: the typing ends now. */
   send() { this.#field.ended(); }
 
   /**
-   * `send`, and waits until the end of the typing is published, so that no observer sees it outlive the message.
+   * Like `send`, and waits until the end of the typing is published, so that no observer sees it after the message.
    *
    * @param {{ within?: number }} options how many milliseconds to wait at most
-   * @returns {Promise<boolean>} false if that could not be made sure of, for want of a connection perhaps; the typing
-   *   ends all the same. An app sends its message in either case.
+   * @returns {Promise<boolean>} false if the publication is not certain, for example without a connection. The typing
+   *   ends in either case, and an app sends its message in either case.
    */
-  sendConfirmed({ within = 2 * SECOND } = {}) { return this.#engine.fieldEndedForSure(this.#field, within); }
+  sendConfirmed({ within = 2 * SECOND } = {}) { return this.#typing.endAndConfirm(this.#field, within); }
 
-  /** The field's view is shown (again). A new input counts as shown. */
-  appeared() { this.#engine.fieldAppeared(this.#field); }
+  /** Call this when the field's view is shown again. A new input counts as shown. */
+  appeared() { this.#typing.fieldAppeared(this.#field); }
 
-  /** The field's view is left: the typing ends now, and others' is no longer received for its sake. */
-  disappeared() { this.#engine.fieldDisappeared(this.#field); }
+  /** Call this when the field's view is hidden: the typing ends now, and the conversation is no longer joined for it. */
+  disappeared() { this.#typing.fieldDisappeared(this.#field); }
 
   [DISPOSE]() { this.disappeared(); }
 }
 
 // ---- client.js
 
+// The client, as an app holds it.
+
 /**
- * A device's line to Rollcall: who is here, who is typing, and what others may know of this device.
+ * A device's connection to Rollcall: who is online, who is typing, and what other users may know of this device.
  *
- * It reconnects for ever, and after each reconnect its `Updates` show the truth of then; only a mistake ends that, and
- * the connection's state says which. Every call returns at once.
+ * The client reconnects forever, and after each reconnect its `Updates` emit the current state. Only an error that a
+ * retry cannot help ends that, and the connection's state contains this error. Calls return at once.
  *
  * Events: `problem`, whose `detail` is a RollcallError that did not end the connection, for a log; and `wire`, whose
  * `detail` is `{ sent }` or `{ received }`, the text of a message, for debugging.
@@ -2750,41 +3006,42 @@ export class RollcallClient extends EventTarget {
   }) {
     super();
     const options = {
-      urls: [url].flat(), device: device === undefined ? undefined : named(device), token, names, idleAfter,
-      workerHosts, firstPause, longestPause, connectTimeout, WebSocket, typing: typingSettings(typing),
+      urls: [url].flat(), device: device === undefined ? undefined : validName(device), token, names, idleAfter,
+      workerHosts, firstPause, longestPause, connectTimeout, WebSocket, typing: checkedTypingSettings(typing),
     };
     this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
   }
 
-  /** Begins to connect, or to try again after `failed`. The device's presence begins with it. */
-  connect() { this.#engine.connector.connect(); }
+  /** Starts to connect, or tries again after `failed`. The device's presence begins with the connection. */
+  connect() { this.#engine.connection.connect(); }
 
   /**
-   * Ends the connection but not the client: `connect` begins again. Without a goodbye it goes as a lost network does,
-   * and the worker keeps the device for its grace.
+   * Ends the connection but not the client: `connect` starts it again. Without a goodbye, this looks like a lost network
+   * to the worker, which keeps the device online for a grace period.
    *
    * @param {{ goodbye?: boolean }} options
    */
   disconnect({ goodbye = true } = {}) { return this.#engine.disconnect({ goodbye }); }
 
   /**
-   * Says goodbye and ends: presence and typing of this device at once, everything that is observed, and the client for
-   * good. Resolves once the goodbye has gone out, after two seconds at most.
+   * Says goodbye and ends the client for good: this device's presence and typing end at once, and so does everything
+   * that is observed. Resolves once the goodbye is sent, after two seconds at most.
    */
   close() { return this.#engine.close(); }
 
   [DISPOSE]() { this.close(); }
 
-  /** How the client stands with its worker. */
+  /** The state of the connection. */
   get connection() {
-    const { connection } = this.#engine;
-    return new Updates((hear, finish) => this.#engine.observeConnection(hear, finish), () => connection.latest);
+    const { observations } = this.#engine;
+    return new Updates(
+      (receive, finish) => observations.observeConnection(receive, finish), () => observations.connectionState.latest);
   }
 
-  /** The worker's time now, in milliseconds since 1970, for "last seen"; until the first welcome, this device's. */
+  /** The worker's time now, in milliseconds since 1970, for "last seen". Until the first welcome, this device's time. */
   get now() { return this.#engine.now; }
 
-  /** What this device says of itself: `active`, `idle` or `background`. */
+  /** What this device reports of itself: `active`, `idle` or `background`. */
   get deviceState() { return this.#engine.deviceState; }
 
   /**
@@ -2794,94 +3051,100 @@ export class RollcallClient extends EventTarget {
    * @param {{ signal?: AbortSignal }} options
    */
   typing(conversation, { signal } = {}) {
-    named(conversation);
+    validName(conversation);
+    const { observations } = this.#engine;
     return new Updates(
-      (hear, finish) => this.#engine.observeTyping(conversation, hear, finish),
-      () => this.#engine.latestTyping(conversation), signal);
+      (receive, finish) => observations.observeTyping(conversation, receive, finish),
+      () => observations.latestTyping(conversation), signal);
   }
 
   /**
-   * Who belongs to a conversation, and who of them is here. While it is observed, the conversation is joined. The first
-   * value comes when everybody's presence is known, or after a second.
+   * The members of a conversation and their presence. While it is observed, the conversation is joined. The first value
+   * comes when the presence of all members is known, or after a second.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
    */
   members(conversation, { signal } = {}) {
-    named(conversation);
+    validName(conversation);
+    const { observations } = this.#engine;
     return new Updates(
-      (hear, finish) => this.#engine.observeMembers(conversation, hear, finish),
-      () => this.#engine.latestMembers(conversation), signal);
+      (receive, finish) => observations.observeMembers(conversation, receive, finish),
+      () => observations.latestMembers(conversation), signal);
   }
 
   /**
-   * The presence of a user; or of several, as a map in which those still unknown are absent. While there is no
-   * connection, what was last known stands. Told again, unchanged, when the worker's clock was set, since texts like
-   * "last seen" are others then.
+   * The presence of a user, or of several users as a map without those who are unknown yet. Without a connection, the
+   * last known presence stays. It is emitted again, unchanged, when the worker's clock was set, because texts like "last
+   * seen" have changed then.
    *
    * @param {string | Iterable<string>} users
    * @param {{ signal?: AbortSignal }} options
    */
   presence(users, { signal } = {}) {
-    const engine = this.#engine;
+    const { observations } = this.#engine;
     if (typeof users === "string") {
-      const user = [named(users)];
+      const user = [validName(users)];
       return new Updates(
-        (hear, finish) => engine.observePresence(user, hear, finish), () => engine.latestPresence(users), signal);
+        (receive, finish) => observations.observePresence(user, receive, finish),
+        () => observations.latestPresence(users), signal);
     }
-    const several = [...new Set(users)].map(named);
+    const several = [...new Set(users)].map(validName);
     return new Updates(
-      (hear, finish) => engine.observePresenceOfMany(several, hear, finish),
-      () => engine.latestPresences(several), signal);
+      (receive, finish) => observations.observePresenceOfMany(several, receive, finish),
+      () => observations.latestPresences(several), signal);
   }
 
   /**
-   * The presence of a user, once: undefined if no answer came within the time, which is weather. Of several, a map in
-   * which those of whom no answer came are absent.
+   * The presence of a user, once, or undefined if no answer arrived in time. For several users, a map without those for
+   * whom no answer arrived.
    *
    * @param {string | Iterable<string>} users
    * @param {{ within?: number, signal?: AbortSignal }} options how many milliseconds to wait at most
    */
   async currentPresence(users, { within = 5 * SECOND, signal } = {}) {
     const several = typeof users === "string" ? [users] : [...new Set(users)];
-    const found = await this.#engine.fetch(several.map(named), within, signal);
+    const found = await this.#engine.fetches.fetch(several.map(validName), within, signal);
     return typeof users === "string" ? found.get(users) : found;
   }
 
   /**
-   * One's own typing in a conversation, to be fed by one input field.
+   * The user's own typing in a conversation, for one input field.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
    */
-  typingInput(conversation, { signal } = {}) { return new TypingInput(named(conversation), this.#engine, signal); }
+  typingInput(conversation, { signal } = {}) {
+    return new TypingInput(validName(conversation), this.#engine.typing, signal);
+  }
 
   /**
-   * The app's phase: `active`; `inactive`, a glance elsewhere, which changes nothing; `background`, which ends one's
-   * typing at once. A return to the front checks that the connection still lives.
+   * Sets the app's phase: `active`; `inactive`, a short look elsewhere, which changes nothing; or `background`, which
+   * ends the user's typing at once. A return to the foreground checks the connection.
    *
    * @param {"active" | "inactive" | "background"} phase
    */
   setPhase(phase) { this.#engine.phaseChanged(phase); }
 
   /**
-   * The device's state outright, for an app that knows better than phases and input tell.
+   * Sets the device's state directly, for an app that knows more than phases and input show.
    *
    * @param {"active" | "idle" | "background"} state
    */
   setState(state) { this.#engine.stateSet(state); }
 
-  /** The person touched this device. An app that calls this is idle `idleAfter` the last such call. */
+  /** Call this when the user touches the device. An app that calls this is idle `idleAfter` the last such call. */
   inputHappened() { this.#engine.inputHappened(); }
 
-  /** The network came back or changed. The browser's own word on that is heard already. */
-  networkChanged() { this.#engine.connector.networkChanged(); }
+  /** Call this when the network came back or changed. The client listens to the browser's own events already. */
+  networkChanged() { this.#engine.connection.networkChanged(); }
 
   /**
-   * Takes phases and input from the page: hidden is background, a touch of pointer or key is input. A page that is left
-   * ends its typing; it says no goodbye, since a reload is back within the grace and was never seen as gone.
+   * Takes phases and input from the page: a hidden page is in the background, and a pointer or key event is input. When
+   * the user leaves the page, the typing ends, but there is no goodbye: after a reload the device is back within the
+   * grace period, and nobody sees it offline.
    *
-   * @returns what ends that
+   * @returns a function that ends it
    */
   followPage() {
     const { document } = globalThis;
@@ -2895,9 +3158,9 @@ export class RollcallClient extends EventTarget {
     on(document, ["visibilitychange"], () => isLeft || follow());
     on(globalThis, ["pagehide"], ({ persisted }) => {
       isLeft = true;
-      this.#engine.endFields();
-      // A page that is kept for the way back may hold no connection.
-      isSuspended = persisted && this.#engine.connector.isActive;
+      this.#engine.typing.endAll();
+      // A page that the browser keeps for its back button must not keep a connection.
+      isSuspended = persisted && this.#engine.connection.isActive;
       if (isSuspended) this.disconnect({ goodbye: false });
     });
     on(globalThis, ["pageshow"], ({ persisted }) => {
@@ -2915,14 +3178,16 @@ export class RollcallClient extends EventTarget {
 
 // ---- display-name.js
 
+// Names of people, made safe to show in one line of text.
+
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The most bytes for each character allowed: enough for any script, and for families of emoji. */
+/** The most bytes for each allowed character: enough for any script, and for families of emoji. */
 const BYTES_PER_CHARACTER = 32;
 
 /**
- * A name as it may be shown: one line, without characters that steer text, shortened between characters; null if
- * nothing is left to see, so that it counts as unknown.
+ * Returns a name in one line, without characters that control the text around it, and shortened to `longest` characters.
+ * Null if nothing visible is left: the name then counts as unknown.
  */
 function shownName(name, longest) {
   if (typeof name !== "string") return null;
@@ -2930,7 +3195,7 @@ function shownName(name, longest) {
   const clean = words.filter((word) => word !== "").join(" ");
   if (!/[^\p{Default_Ignorable_Code_Point} ]/u.test(clean) || longest < 1) return null;
   const characters = firstCharacters(clean, longest + 1);
-  const isShort = (text) => utf8.encode(text).length <= longest * BYTES_PER_CHARACTER;
+  const isShort = (text) => utf8Length(text) <= longest * BYTES_PER_CHARACTER;
   if (characters.length <= longest && isShort(clean)) return clean;
   let kept = "";
   for (const character of characters.slice(0, longest - 1)) {
@@ -2948,9 +3213,10 @@ function firstCharacters(text, count) {
   return characters;
 }
 
+/** Letters of scripts that are written from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFE\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
-/** Neither a name nor the sentence around it can turn the other's order round. */
+/** Isolates a name, if necessary, so that it and the sentence around it cannot change each other's direction. */
 function isolated(name, words) {
   return words.direction === "rtl" || RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
@@ -2983,12 +3249,13 @@ const WORDS = [
 
 // ---- languages.js
 
-const languagesByTag = new Map(WORDS.map((words) => [words.id, words]));
+// The available languages: the choice of one, its plural forms, and its patterns.
 
+const languagesByTag = new Map(WORDS.map((words) => [words.id, words]));
 const pluralRules = new Map();
 
 /**
- * The words of the language that fits best.
+ * Returns the words of the first of these languages that is available; English if none is.
  *
  * @param {string | readonly string[]} language
  */
@@ -3000,7 +3267,7 @@ function wordsOf(language = "en") {
   return languagesByTag.get("en");
 }
 
-/** `zh-TW` is written as `zh-Hant` is, `de-AT` as `de`. */
+/** Returns the available tag for the same language and script: `zh-Hant` for `zh-TW`, `de` for `de-AT`. */
 function bestTag(tag) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize();
@@ -3010,20 +3277,21 @@ function bestTag(tag) {
   }
 }
 
-/** The form for a number, by CLDR's plural categories; one that a language leaves out reads as `other`. */
+/** Returns the form for a number, by the plural categories of CLDR; `other` if the words do not have that form. */
 function formOf({ id }, forms, count) {
   const rules = pluralRules.get(id) ?? new Intl.PluralRules(id);
   pluralRules.set(id, rules);
   return forms[rules.select(count)] ?? forms.other;
 }
 
+/** Fills in the `{name}` parts of a pattern. */
 function fill(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (_, name) => values[name]); }
 
 /**
- * Adds a language, or replaces one, from now on. Its words are of the same form as those below.
+ * Adds a language, or replaces one.
  *
  * @param {import("./rollcall.js").LanguageWords} words
- * @throws {RangeError} with everything that is missing
+ * @throws {RangeError} which lists everything that is missing
  */
 export function addLanguage(words) {
   const missing = [...missingFrom(words, languagesByTag.get("en"), "")];
@@ -3032,7 +3300,7 @@ export function addLanguage(words) {
   languagesByTag.set(words.id, words);
 }
 
-/** Of what depends on a number, only `other` must be there. */
+/** Yields the paths of missing words. Of plural forms, only `other` is required. */
 function* missingFrom(words, model, path) {
   for (const [key, example] of Object.entries(model)) {
     const word = words?.[key];
@@ -3042,17 +3310,19 @@ function* missingFrom(words, model, path) {
   }
 }
 
-/** The languages there are, in the order in which they are offered: `{ id, name, direction }`. */
+/** Returns the available languages, in the order in which an app offers them: `{ id, name, direction }`. */
 export function languages() {
   return [...languagesByTag.values()].map(({ id, name, direction }) => ({ id, name, direction }));
 }
 
 // ---- typing-text.js
 
+// Who is typing: a line of text, a label for screen readers, and three moving dots.
+
 const DOTS = { ellipsis: "…", three: "...", none: "" };
 
 /**
- * The line that people read: `Alice and Bob are typing…`; empty if nobody types.
+ * Returns the line that people read: `Alice and Bob are typing…`; empty if nobody types.
  *
  * @param {import("./rollcall.js").Typing} typing
  * @param {import("./rollcall.js").TypingTextOptions & { dots?: "ellipsis" | "three" | "none" }} options
@@ -3065,7 +3335,7 @@ export function typingText(typing, { dots = "ellipsis", ...options } = {}) {
 }
 
 /**
- * The line for a screen reader: without dots, and without the invisible characters that keep names apart.
+ * Returns the line for a screen reader: without dots, and without the invisible characters that isolate names.
  *
  * @param {import("./rollcall.js").Typing} typing
  * @param {import("./rollcall.js").TypingTextOptions} options
@@ -3074,10 +3344,10 @@ export function typingLabel(typing, options = {}) {
   return typingSentence(typing, wordsOf(options.language), options, (name) => name);
 }
 
-/** Decides when to tell a screen reader who is typing: when others type, and not on every dot, name or reordering. */
+/** Decides when a screen reader announces who is typing: when the typists change, not when a name or the order does. */
 export class TypingAnnouncer {
   #options;
-  #told = new Set();
+  #announced = new Set();
   #count = 0;
 
   /** @param {import("./rollcall.js").TypingTextOptions} options */
@@ -3085,15 +3355,15 @@ export class TypingAnnouncer {
 
   /**
    * @param {import("./rollcall.js").Typing} typing
-   * @returns {string | null} what to announce, if those who type are others than at the last call; empty when nobody
-   *   is left
+   * @returns {string | null} what to announce; null if the typists are the same as at the last call, empty if nobody
+   *   types any more
    */
   announcement(typing) {
     const users = new Set(typing.typists.map(({ user }) => user));
-    const isSame = typing.count === this.#count && users.size === this.#told.size
-      && [...users].every((user) => this.#told.has(user));
+    const isSame = typing.count === this.#count && users.size === this.#announced.size
+      && [...users].every((user) => this.#announced.has(user));
     if (isSame) return null;
-    this.#told = users;
+    this.#announced = users;
     this.#count = typing.count;
     return typingLabel(typing, this.#options);
   }
@@ -3111,12 +3381,12 @@ function typingSentence(typing, words, options, isolate) {
   }
   const items = shown.map((name) => ({ name, text: fill(words.typing.person, { name: isolate(name) }) }));
   if (count === 1) return fill(words.typing.one, { name: items[0].text });
-  if (count > shown.length) items.push(theOthers(count, count - shown.length, names, words, maximumNames));
-  return fill(formOf(words, words.typing.list, count), { list: listed(items, words) });
+  if (count > shown.length) items.push(othersItem(count, count - shown.length, names, words, maximumNames));
+  return fill(formOf(words, words.typing.list, count), { list: joined(items, words) });
 }
 
-/** The last of a list. One without a name among known ones can be told as such; more are told as a number. */
-function theOthers(count, others, names, words, maximumNames) {
+/** The last item of a list: `someone else` if only one typist has no name, otherwise a number of others. */
+function othersItem(count, others, names, words, maximumNames) {
   const isUnnamed = count - names.length === 1 && count <= maximumNames;
   const text = isUnnamed
     ? words.typing.someoneElse
@@ -3124,56 +3394,60 @@ function theOthers(count, others, names, words, maximumNames) {
   return { name: text, text };
 }
 
-/** The names of those who have one, in the order asked for. */
+/** The names of the typists who have one, in the order that the options ask for. */
 function namesOf(typists, words, { name = (user) => undefined, order = "beginning", longestName = 40 }) {
   const names = typists.flatMap((typist) =>
     shownName(name(typist.user), longestName) ?? shownName(typist.name, longestName) ?? []);
   if (order === "beginning") return names;
   const collator = new Intl.Collator(words.id, { numeric: true });
-  // Two names that the language does not tell apart still have one order, so that they never swap places.
+  // Names that the language treats as equal still need a fixed order, so that they never change places.
   return names.sort((left, right) => collator.compare(left, right) || (left < right ? -1 : 1));
 }
 
 /**
- * The items as a list. By the words' own patterns, which are CLDR's, and not by `Intl.ListFormat`: browsers bring
- * different versions of CLDR, and none looks behind an isolate to see with which letter a name begins.
+ * Joins the items with the words' own patterns, which are those of CLDR. It does not use `Intl.ListFormat` because
+ * browsers have different versions of CLDR, and because that does not see the first letter of a name behind an isolate.
  */
-function listed(items, { list }) {
+function joined(items, { list }) {
   const [first, ...rest] = items;
   return rest.reduce((text, item, index) => {
     const isLast = index === rest.length - 1;
     if (!isLast) return text + list.middle + item.text;
     const usual = rest.length === 1 ? list.pair : list.last;
-    return text + (isBefore(item.name, list.before) ? list.before.use : usual) + item.text;
+    return text + (changesWord(item.name, list.before) ? list.before.use : usual) + item.text;
   }, first.text);
 }
 
-function isBefore(name, before) {
+/** Whether the name changes the word before it, as "Isabel" makes "e" of the Spanish "y". */
+function changesWord(name, before) {
   const begins = (start) => name.normalize("NFC").toLowerCase().startsWith(start);
   return before !== undefined && before.starts.some(begins) && !before.except.some(begins);
 }
 
 /**
- * Three dots that swell in turn beside the text, 0.4 s each: whose turn it is, and the three opacities. A value of the
- * time, so that whatever draws it keeps no state.
+ * Returns the state of three dots that light up in turn beside the text, 0.4 s each: which dot's turn it is, and the
+ * three opacities. It depends only on the time, so the code that draws the dots keeps no state.
  *
  * @param {number} elapsed milliseconds since the dots appeared
- * @param {{ reducesMotion?: boolean }} options whether the person asked for less motion: the dots are then still
+ * @param {{ reducesMotion?: boolean }} options whether the user asked for less motion: the dots do not move then
  */
 export function typingDots(elapsed, { reducesMotion = false } = {}) {
   if (reducesMotion) return { phase: null, opacities: [1, 1, 1] };
   const turns = Math.max(0, elapsed / 400);
   const phase = Math.floor(turns % 3);
   const part = turns % 1;
-  const swell = 0.3 + 0.7 * 4 * part * (1 - part);
-  return { phase, opacities: [0, 1, 2].map((dot) => dot === phase ? swell : 0.3) };
+  const light = 0.3 + 0.7 * 4 * part * (1 - part);
+  return { phase, opacities: [0, 1, 2].map((dot) => dot === phase ? light : 0.3) };
 }
 
 // ---- presence-text.js
 
+// What an app writes beside a user: last seen, online, and how many of a group are online.
+
 /**
- * When someone was last here; empty for a user who is unknown or was never seen. `discreet`, the default, is private by
- * being vague: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact`: `Last seen 3 minutes ago`.
+ * Returns when a user was last online; empty for a user who is unknown or was never online. `discreet`, the default,
+ * protects privacy with vague texts: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact` gives
+ * `Last seen 3 minutes ago`.
  *
  * @param {import("./rollcall.js").Presence | undefined} presence
  * @param {number} now the client's `now`
@@ -3199,15 +3473,14 @@ export function lastSeenText(presence, now, { language, style = "discreet" } = {
   return age < DAY ? words.today : words.earlier;
 }
 
-/** When `lastSeenText` changes by itself, in each style: `[a whole number of this, until this]`. */
+/** When `lastSeenText` changes with time: at each multiple of the first number, up to the second. */
 const LAST_SEEN_STEPS = {
   discreet: [[MINUTE, 5 * MINUTE], [HOUR, HOUR], [DAY, DAY]],
   exact: [[MINUTE, HOUR], [HOUR, DAY], [DAY, Infinity]],
 };
 
 /**
- * How many milliseconds `lastSeenText` stays right if nothing but time changes it: when to ask for it again. Infinity:
- * for ever.
+ * Returns for how many milliseconds `lastSeenText` stays the same if only time changes it. Infinity: forever.
  *
  * @param {import("./rollcall.js").Presence | undefined} presence
  * @param {number} now the client's `now`
@@ -3222,7 +3495,8 @@ export function lastSeenValidity(presence, now, { style = "discreet" } = {}) {
 }
 
 /**
- * What the dot's colour says, for those who do not see it: `Online`, `Away`, `Offline`; empty for an unknown user.
+ * Returns what the dot's colour means, for people who cannot see it: `Online`, `Away`, `Offline`; empty for an unknown
+ * user.
  *
  * @param {import("./rollcall.js").Presence | undefined} presence
  * @param {{ language?: string | readonly string[] }} options
@@ -3232,7 +3506,7 @@ export function presenceText(presence, { language } = {}) {
 }
 
 /**
- * The colour role of the dot beside a face; which green it is, the app's design decides.
+ * Returns the role of the colour of the dot beside a user's picture. The app's design decides which green it is.
  *
  * @param {import("./rollcall.js").Presence | undefined} presence
  * @returns {"green" | "amber" | "grey" | "none"}
@@ -3247,10 +3521,10 @@ export function presenceDot(presence) {
 }
 
 /**
- * How many of a group are here: `3 of 5 online`. Who is away is here too, but not online.
+ * Returns how many members of a group are online: `3 of 5 online`. A user who is away is not online.
  *
- * @param {Iterable<import("./rollcall.js").Presence | undefined>} presences those known, whatever the others are
- * @param {number} total the size of the group, those of unknown presence among it
+ * @param {Iterable<import("./rollcall.js").Presence | undefined>} presences the known ones
+ * @param {number} total the size of the group, including members of unknown presence
  * @param {{ language?: string | readonly string[] }} options
  */
 export function groupCount(presences, total, { language } = {}) {

@@ -1,34 +1,37 @@
-import { Itinerary, parseAddress } from "./addresses.js";
+// The life of the connection to a worker: a token, a socket, hello, welcome, and what follows each end.
+
+import { AddressList, parseAddress } from "./addresses.js";
 import { Alarm } from "./alarm.js";
 import { Backoff } from "./backoff.js";
 import { RollcallError } from "./errors.js";
 import { Liveness } from "./liveness.js";
-import { messageFrom } from "./messages.js";
-import { Reconnecting } from "./reconnecting.js";
-import { expiryOf, Moment, renewalTime } from "./token.js";
+import { parseMessage } from "./messages.js";
+import { ReconnectPolicy } from "./reconnecting.js";
+import { renewalTime, Stopwatch, tokenExpiry } from "./token.js";
 import { SECOND } from "./units.js";
 
 /**
- * The life of the connection: a token, a socket, hello, welcome, and after each end whatever `Reconnecting` decides.
- * There is at most one attempt at a time, and what a socket of an earlier one says is not heard.
+ * Does what `ReconnectPolicy` and `Liveness` decide, and tells its owner what happens. There is at most one attempt at a
+ * time. Events of an earlier attempt's socket are ignored.
  */
-export class Connector {
-  /** idle, authenticating, opening, greeting (the hello is sent), connected, waiting, failed or closed. */
+export class Connection {
+  /** `idle`, `authenticating`, `opening`, `greeting` (hello is sent), `connected`, `waiting`, `failed` or `closed`. */
   #stage = "idle";
   #socket = null;
   #liveness = null;
-  /** The pings that are not answered yet, in order: `{ at, isQuestion }`, whether the liveness depends on the answer. */
+  /** The pings without an answer, in order: `{ at, isCheck }`. `isCheck`: whether `#liveness` waits for the answer. */
   #pings = [];
   #connectedAt = 0;
   #token = null;
-  /** When the app gave the token. */
-  #tokenGiven = new Moment();
-  /** Counts attempts and renewals of the token, to tell the token that is awaited from one that comes too late. */
+  /** Measures the time since the app gave the token. */
+  #tokenAge = new Stopwatch();
+  /** Counts attempts and renewals of the token, so that a token which arrives too late is recognised. */
   #attempt = 0;
-  #reconnecting = null;
+  /** Null if a URL of the app is not valid. */
+  #policy = null;
   #alarm = new Alarm(() => this.#deadlinePassed());
-  #renewal = new Alarm(() => this.#renewToken());
-  /** Ends the listening for changes of the network. */
+  #renewalAlarm = new Alarm(() => this.#renewToken());
+  /** Aborting it ends the listening for changes of the network. */
   #listening = null;
   #options;
   #owner;
@@ -36,10 +39,10 @@ export class Connector {
   constructor(options, owner) {
     this.#options = options;
     this.#owner = owner;
-    const homes = options.urls.map(parseAddress);
-    if (homes.length === 0 || homes.includes(null)) return;
-    this.#reconnecting = new Reconnecting(
-      new Itinerary(homes, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
+    const addresses = options.urls.map(parseAddress);
+    if (addresses.length === 0 || addresses.includes(null)) return;
+    this.#policy = new ReconnectPolicy(
+      new AddressList(addresses, options.workerHosts), new Backoff(options.firstPause, options.longestPause));
   }
 
   /** Whether messages may be sent. */
@@ -53,61 +56,65 @@ export class Connector {
   send(messages) {
     const socket = this.#socket;
     for (const message of messages) {
-      // Whoever watches the wire may end the connection.
+      // A listener of the `wire` event may have ended the connection.
       if (this.#socket !== socket) return;
       const text = JSON.stringify(message);
       socket.send(text);
-      this.#owner.wireCarried({ sent: text });
+      this.#owner.wireUsed({ sent: text });
     }
   }
 
   /** Asks for the worker's time. */
-  askForTime() { this.#ping({ isQuestion: false }); }
+  requestTime() { this.#ping({ isCheck: false }); }
 
-  #ping({ isQuestion }) {
-    this.#pings.push({ at: performance.now(), isQuestion });
+  #ping({ isCheck }) {
+    this.#pings.push({ at: performance.now(), isCheck });
     this.send([{ type: "ping" }]);
   }
 
-  /** There is reason to doubt the connection or the answer that is awaited, or to try again at once. */
+  /** Checks the connection, or makes the next attempt at once, also if a token is awaited. */
   networkChanged() {
     if (this.#stage === "waiting" || this.#stage === "authenticating") this.#begin();
     else if (this.#stage === "connected") this.#follow(this.#liveness.doubted(performance.now()));
   }
 
-  /** Lets the connection go, with a goodbye or, as a lost network does, without; resolves once it is closed. */
+  /**
+   * Ends the connection, with a goodbye or without one like a lost network. Resolves once the socket is closed.
+   *
+   * @param {"idle" | "closed"} state
+   */
   end(state, { goodbye }) {
     if (goodbye && this.isOpen) this.send([{ type: "goodbye" }]);
     if (this.#stage === "closed") return Promise.resolve();
     const socket = this.#socket;
-    this.#rest(state, { status: state });
+    this.#stop(state, { status: state });
     return socketClosed(socket);
   }
 
-  /** Telling of a change comes last, when its alarm is set: whoever is told may connect or close at once. */
+  /** Call this last, after the alarm is set: an observer of the connection may connect or close at once. */
   #become(stage, state) {
     this.#stage = stage;
     this.#owner.connectionChanged(state);
   }
 
-  /** Nothing more happens by itself. */
-  #rest(stage, state) {
+  /** Ends everything that would happen without another call. */
+  #stop(stage, state) {
     const wasOpen = this.isOpen;
     this.#attempt += 1;
     this.#stage = stage;
-    this.#drop();
+    this.#dropSocket();
     if (wasOpen) this.#owner.connectionLost();
     this.#listening?.abort();
     this.#listening = null;
     this.#become(stage, state);
   }
 
-  #drop() {
+  #dropSocket() {
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
     this.#alarm.set(null);
-    this.#renewal.set(null);
+    this.#renewalAlarm.set(null);
   }
 
   // The attempt.
@@ -116,17 +123,17 @@ export class Connector {
     this.#attempt += 1;
     const attempt = this.#attempt;
     this.#alarm.set(null);
-    if (!this.#reconnecting) return this.#giveUp(invalidURL());
+    if (!this.#policy) return this.#giveUp(invalidURL());
     this.#listen();
-    if (this.#token !== null && !this.#isTokenOver()) return this.#open();
+    if (this.#token !== null && !this.#isTokenExpired()) return this.#open();
     this.#alarm.set(performance.now() + this.#options.connectTimeout);
     this.#become("authenticating", { status: "connecting" });
     if (attempt !== this.#attempt) return;
     const { token, error } = await this.#freshToken()
       .then((fresh) => ({ token: fresh, error: null }), (reason) => ({ token: null, error: reason }));
     if (attempt !== this.#attempt) return;
-    if (token === null) return this.#comeBack(this.#reconnecting.tokenFailed(error));
-    this.#take(token);
+    if (token === null) return this.#retryOrGiveUp(this.#policy.tokenFailed(error));
+    this.#tokenReceived(token);
     this.#open();
   }
 
@@ -137,14 +144,14 @@ export class Connector {
     throw new RollcallError("bad_token", "the token callback gave no string");
   }
 
-  #take(token) {
+  #tokenReceived(token) {
     this.#token = token;
-    this.#tokenGiven = new Moment();
+    this.#tokenAge = new Stopwatch();
   }
 
-  /** As far as the token itself and the worker's time tell. What expires unseen is refused by the worker (4101). */
-  #isTokenOver() {
-    const expiry = expiryOf(this.#token);
+  /** Compares the token's own expiry with the worker's time. The worker refuses every other expired token (4101). */
+  #isTokenExpired() {
+    const expiry = tokenExpiry(this.#token);
     return expiry !== null && this.#owner.serverTime !== null && expiry <= this.#owner.serverTime;
   }
 
@@ -157,22 +164,22 @@ export class Connector {
   }
 
   #open() {
-    this.#reconnecting.opening();
+    this.#policy.opening();
     let socket;
     try {
-      socket = new this.#options.WebSocket(this.#reconnecting.address.href);
+      socket = new this.#options.WebSocket(this.#policy.address.href);
     } catch (cause) {
       return this.#giveUp(invalidURL(cause));
     }
     this.#socket = socket;
     this.#pings = [];
-    const heard = (name, handle) => socket.addEventListener(name, (event) => {
+    const on = (type, handle) => socket.addEventListener(type, (event) => {
       if (this.#socket === socket) handle(event);
     });
-    heard("open", () => this.#greet());
-    heard("message", ({ data }) => this.#received(data));
-    heard("close", ({ code }) => this.#closed(code));
-    this.#alarm.set(performance.now() + this.#reconnecting.timeLimit(this.#options.connectTimeout));
+    on("open", () => this.#greet());
+    on("message", ({ data }) => this.#received(data));
+    on("close", ({ code }) => this.#closed(code));
+    this.#alarm.set(performance.now() + this.#policy.timeout(this.#options.connectTimeout));
     this.#become("opening", { status: "connecting" });
   }
 
@@ -187,52 +194,53 @@ export class Connector {
 
   #received(data) {
     if (typeof data !== "string") return;
-    this.#owner.wireCarried({ received: data });
+    this.#owner.wireUsed({ received: data });
     if (!this.isOpen) return;
-    const message = messageFrom(data);
+    const message = parseMessage(data);
     const ping = message?.type === "pong" ? this.#pings.shift() : undefined;
-    if (this.#stage === "connected") this.#heard(ping?.isQuestion === true);
+    if (this.#stage === "connected") this.#noteLife(ping?.isCheck === true);
     switch (message?.type) {
       case undefined: break;
       case "welcome": if (this.#stage === "greeting") this.#welcomed(message); break;
-      case "goodbye": this.#reconnecting.goodbyeReceived(message); break;
-      case "pong": this.#owner.timeHeard(message.time, ping?.at ?? performance.now()); break;
+      case "goodbye": this.#policy.goodbyeReceived(message); break;
+      case "pong": this.#owner.timeReceived(message.time, ping?.at ?? performance.now()); break;
       default: this.#owner.messageReceived(message);
     }
   }
 
-  #heard(isAnswer) {
-    this.#liveness.heard(isAnswer, performance.now());
+  #noteLife(isAnswer) {
+    this.#liveness.received(isAnswer, performance.now());
     this.#alarm.set(this.#liveness.deadline);
   }
 
   #welcomed(welcome) {
     const now = performance.now();
     const { user, device, session, worker } = welcome;
-    this.#reconnecting.welcomed();
+    this.#policy.welcomed();
     this.#liveness = new Liveness(welcome.ping, now);
     this.#connectedAt = now;
     this.#alarm.set(this.#liveness.deadline);
     this.#stage = "connected";
     this.#owner.welcomed(welcome);
-    // A listener that was told the time may have ended the connection.
+    // Race: an observer that was called because of the worker's time may have ended the connection.
     if (this.#stage !== "connected") return;
     this.#scheduleRenewal();
     this.#owner.connectionChanged({ status: "connected", session: { user, device, session, worker } });
   }
 
+  /** @param judgement what `Liveness` decided */
   #follow(judgement) {
     this.#alarm.set(this.#liveness.deadline);
-    if (judgement === "ask") this.#ping({ isQuestion: true });
+    if (judgement === "ping") this.#ping({ isCheck: true });
     if (judgement === "dead") this.#connectionEnded(null);
   }
 
   #deadlinePassed() {
     switch (this.#stage) {
       case "waiting": this.#begin(); break;
-      case "authenticating": this.#tokenMissing(); break;
+      case "authenticating": this.#tokenTimedOut(); break;
       case "opening":
-      case "greeting": this.#notReached(); break;
+      case "greeting": this.#connectFailed(); break;
       case "connected": this.#follow(this.#liveness.deadlinePassed(performance.now())); break;
       case "idle":
       case "failed":
@@ -240,36 +248,37 @@ export class Connector {
     }
   }
 
-  /** A token that comes later belongs to an attempt that is over. */
-  #tokenMissing() {
+  /** The attempt ends here, so a token that arrives later is ignored. */
+  #tokenTimedOut() {
     this.#attempt += 1;
-    this.#comeBack(this.#reconnecting.tokenFailed(new Error("the token callback did not answer in time")));
+    this.#retryOrGiveUp(this.#policy.tokenFailed(new Error("the token callback did not answer in time")));
   }
 
   #closed(code) {
-    if (this.#stage === "opening") this.#notReached();
-    // What a browser reports where there was no close frame.
+    if (this.#stage === "opening") this.#connectFailed();
+    // 1006 is what a browser reports if there was no close frame.
     else this.#connectionEnded(code === 1006 ? null : code);
   }
 
-  #notReached() {
+  #connectFailed() {
     const wasOpen = this.isOpen;
-    this.#ended(wasOpen, this.#reconnecting.notReached());
+    this.#ended(wasOpen, this.#policy.connectFailed());
   }
 
   #connectionEnded(code) {
-    const held = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
-    this.#ended(true, this.#reconnecting.connectionEnded(code, held, this.#tokenGiven.age));
+    const duration = this.#stage === "connected" ? performance.now() - this.#connectedAt : 0;
+    this.#ended(true, this.#policy.connectionEnded(code, duration, this.#tokenAge.elapsed));
   }
 
   #ended(wasOpen, next) {
-    this.#drop();
+    this.#dropSocket();
     this.#stage = "waiting";
     if (wasOpen) this.#owner.connectionLost();
-    this.#comeBack(next);
+    this.#retryOrGiveUp(next);
   }
 
-  #comeBack({ after, freshToken, error }) {
+  /** @param next what `ReconnectPolicy` decided */
+  #retryOrGiveUp({ after, freshToken, error }) {
     if (after === undefined) return this.#giveUp(error);
     if (freshToken) this.#token = null;
     this.#alarm.set(performance.now() + after);
@@ -278,25 +287,25 @@ export class Connector {
 
   #giveUp(error) {
     this.#token = null;
-    this.#rest("failed", { status: "failed", error });
+    this.#stop("failed", { status: "failed", error });
   }
 
-  // The token, before it ends.
+  // The renewal of the token.
 
   #scheduleRenewal() {
-    const expiry = expiryOf(this.#token);
-    this.#renewal.set(expiry === null ? null : renewalTime(expiry - this.#owner.now, performance.now()));
+    const expiry = tokenExpiry(this.#token);
+    this.#renewalAlarm.set(expiry === null ? null : renewalTime(expiry - this.#owner.now, performance.now()));
   }
 
-  /** Asks again if the app has not answered in time. */
+  /** Asks the app for the next token, and again if the app does not answer in time. */
   async #renewToken() {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    this.#renewal.set(performance.now() + this.#options.connectTimeout);
+    this.#renewalAlarm.set(performance.now() + this.#options.connectTimeout);
     const token = await this.#freshToken().catch(() => this.#token);
     if (attempt !== this.#attempt || this.#stage !== "connected") return;
-    if (expiryOf(token) > expiryOf(this.#token)) {
-      this.#take(token);
+    if (tokenExpiry(token) > tokenExpiry(this.#token)) {
+      this.#tokenReceived(token);
       this.#owner.tokenRenewed(token);
     }
     this.#scheduleRenewal();
@@ -309,7 +318,7 @@ function invalidURL(cause) {
     { cause });
 }
 
-/** Resolves once a socket that is closing has closed, after two seconds at most. */
+/** Resolves once a closing socket has closed, after two seconds at most. */
 function socketClosed(socket) {
   if (!socket || socket.readyState === 3) return Promise.resolve();
   return new Promise((resolve) => {
