@@ -1,5 +1,5 @@
-// The module for browsers, as a server of any kind may serve it: two files in memory, from `Module/`. `rollcall.js` is made
-// from the modules in `JavaScript/` by `make browser-module` and checked in, so a build of the package needs no other tool.
+// The module for browsers, as a server of any kind may serve it: two files in memory, from `Module/`. `rollcall.js` is
+// made from the modules in `JavaScript/` by `make browser-module` and checked in, so a build needs no other tool.
 
 /// A file of the module for browsers.
 public struct BrowserFile: Hashable, Sendable {
