@@ -1,4 +1,5 @@
 // Where to connect: the app's URLs, and the address that a worker named when it sent this device elsewhere.
+// The Swift client has `Itinerary` for this.
 
 import { SECOND } from "./units.js";
 

@@ -1,4 +1,5 @@
 // The life of the connection to a worker: a token, a socket, hello, welcome, and what follows each end.
+// The Swift client has `Connector` for this.
 
 import { AddressList, parseAddress } from "./addresses.js";
 import { Alarm } from "./alarm.js";

@@ -1,4 +1,5 @@
 // Who types in a conversation and who its members are, as an observer sees it. Without timers or I/O.
+// The Swift client has `TypingPicture` and `MembersPicture` for this.
 
 import { SECOND } from "./units.js";
 

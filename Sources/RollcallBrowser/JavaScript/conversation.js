@@ -1,4 +1,5 @@
 // A conversation that somebody observes or types in: its state, its timers and its observers.
+// The Swift client has `Room` and `Gathering` for this.
 
 import { Alarm } from "./alarm.js";
 import { MembersState, TypingState } from "./conversation-state.js";

@@ -1,4 +1,5 @@
 // Whether this device is active, idle or in the background, from the app's phase and the user's input.
+// The Swift client has `Attention` for this.
 
 export class DeviceState {
   #idleAfter;

@@ -1,4 +1,4 @@
-// The app's names for people, from its `names` callback.
+// The app's names for people, from its `names` callback. The Swift client has `NameBook` for this.
 
 import { Alarm } from "./alarm.js";
 import { Backoff } from "./backoff.js";

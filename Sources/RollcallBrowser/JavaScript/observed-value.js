@@ -1,4 +1,5 @@
 // A value that several observers follow, and the rules for when an observer is called.
+// The Swift client has `Topic` for this.
 
 import { RollcallError } from "./errors.js";
 

@@ -1,4 +1,5 @@
 // What the client has to send to its worker, in which order, and what follows from the worker's answers.
+// The Swift client has `Agenda` for this.
 
 import { RetrySchedule } from "./backoff.js";
 import { DEFAULT_LIMITS } from "./messages.js";

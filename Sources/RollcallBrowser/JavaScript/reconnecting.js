@@ -1,4 +1,5 @@
 // What follows the end of a connection, or of an attempt to connect: a retry, where and when, or giving up.
+// The Swift client has `Reconnecting` for this.
 
 import { closeCodeError, GOODBYE_CLOSE_CODES, RollcallError, TOKEN_EXPIRED } from "./errors.js";
 import { clamp, MINUTE } from "./units.js";

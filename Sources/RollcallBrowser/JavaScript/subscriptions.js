@@ -1,4 +1,5 @@
 // What a client wants from its worker by name (users to watch, conversations to join), and what it has requested.
+// The Swift client has `Wanted` for this.
 
 /**
  * The difference between the names that are wanted and those that were requested on this connection. Sending the

@@ -1,4 +1,4 @@
-// How long a token is valid, and when to replace it.
+// How long a token is valid, and when to replace it. The Swift client has `TokenLife` for this.
 
 import { MINUTE, SECOND } from "./units.js";
 

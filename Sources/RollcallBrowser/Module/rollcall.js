@@ -147,6 +147,7 @@ class Alarm {
 // ---- addresses.js
 
 // Where to connect: the app's URLs, and the address that a worker named when it sent this device elsewhere.
+// The Swift client has `Itinerary` for this.
 
 /** Returns the URL of a worker (`ws:`, `wss:` or a path on the page's own host), or null if it is not valid. */
 function parseAddress(text) {
@@ -455,6 +456,7 @@ function requireNumber(value) {
 // ---- reconnecting.js
 
 // What follows the end of a connection, or of an attempt to connect: a retry, where and when, or giving up.
+// The Swift client has `Reconnecting` for this.
 
 /**
  * Each event returns `{ after, freshToken, error }` for a retry after so many milliseconds, or only `{ error }` to give
@@ -536,7 +538,7 @@ class ReconnectPolicy {
 
 // ---- token.js
 
-// How long a token is valid, and when to replace it.
+// How long a token is valid, and when to replace it. The Swift client has `TokenLife` for this.
 
 /** Returns when a JWT expires, in server time, or null if the token does not say. */
 function tokenExpiry(token) {
@@ -576,6 +578,7 @@ function renewalTime(left, now) {
 // ---- connection.js
 
 // The life of the connection to a worker: a token, a socket, hello, welcome, and what follows each end.
+// The Swift client has `Connector` for this.
 
 /**
  * Does what `ReconnectPolicy` and `Liveness` decide, and tells its owner what happens. There is at most one attempt at a
@@ -897,6 +900,7 @@ function socketClosed(socket) {
 // ---- device-state.js
 
 // Whether this device is active, idle or in the background, from the app's phase and the user's input.
+// The Swift client has `Attention` for this.
 
 class DeviceState {
   #idleAfter;
@@ -944,6 +948,7 @@ class DeviceState {
 // ---- conversation-state.js
 
 // Who types in a conversation and who its members are, as an observer sees it. Without timers or I/O.
+// The Swift client has `TypingPicture` and `MembersPicture` for this.
 
 /**
  * Who types in one conversation. A worker repeats a set of typists that does not change, so a set that is not repeated
@@ -1052,6 +1057,7 @@ class MembersState {
 // ---- observed-value.js
 
 // A value that several observers follow, and the rules for when an observer is called.
+// The Swift client has `Topic` for this.
 
 /**
  * The current value of one thing, and its observers. An observer is `{ receive }`, with `needsWatch` if the worker must
@@ -1145,6 +1151,7 @@ class PresenceGroup {
 // ---- conversation.js
 
 // A conversation that somebody observes or types in: its state, its timers and its observers.
+// The Swift client has `Room` and `Gathering` for this.
 
 /** Who types in one conversation, and its member list if somebody observes that. */
 class Conversation {
@@ -1286,7 +1293,7 @@ class MemberList {
 
 // ---- name-cache.js
 
-// The app's names for people, from its `names` callback.
+// The app's names for people, from its `names` callback. The Swift client has `NameBook` for this.
 
 /**
  * Asks the app once for each name, and remembers the answer. Names that are on show are never dropped, so that no number
@@ -2029,6 +2036,7 @@ class MessageBudget {
 // ---- subscriptions.js
 
 // What a client wants from its worker by name (users to watch, conversations to join), and what it has requested.
+// The Swift client has `Wanted` for this.
 
 /**
  * The difference between the names that are wanted and those that were requested on this connection. Sending the
@@ -2145,6 +2153,7 @@ function firstOf(names, limit, isReady = (name) => true) {
 // ---- outbox.js
 
 // What the client has to send to its worker, in which order, and what follows from the worker's answers.
+// The Swift client has `Agenda` for this.
 
 /** The type of the message that had this subject. */
 function messageType({ fetch, users, conversation, unwatched, left, stop, state }) {
