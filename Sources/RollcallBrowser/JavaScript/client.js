@@ -35,20 +35,20 @@ export class RollcallClient extends EventTarget {
     this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
   }
 
-  /** Starts to connect, or tries again after `failed`. The device's presence begins with the connection. */
+  /** Connects, or tries again after `failed`. The device's presence begins with the connection. */
   connect() { this.#engine.connection.connect(); }
 
   /**
-   * Ends the connection but not the client: `connect` starts it again. Without a goodbye, this looks like a lost network
-   * to the worker, which keeps the device online for a grace period.
+   * Ends the connection but not the client: `connect` connects again. Without a goodbye (`goodbye: false`), the worker
+   * treats it as a lost connection and keeps the device for its grace period. Resolves once the connection is closed.
    *
    * @param {{ goodbye?: boolean }} options
    */
   disconnect({ goodbye = true } = {}) { return this.#engine.disconnect({ goodbye }); }
 
   /**
-   * Says goodbye and ends the client for good: this device's presence and typing end at once, and so does everything
-   * that is observed. Resolves once the goodbye is sent, after two seconds at most.
+   * Says goodbye and closes the client for good: this device's presence and typing end at once, and so do all
+   * observations. Resolves once the goodbye is sent, after two seconds at most.
    */
   close() { return this.#engine.close(); }
 
@@ -61,14 +61,14 @@ export class RollcallClient extends EventTarget {
       (receive, finish) => observations.observeConnection(receive, finish), () => observations.connectionState.latest);
   }
 
-  /** The worker's time now, in milliseconds since 1970, for "last seen". Until the first welcome, this device's time. */
+  /** The time on the worker's clock, in milliseconds since 1970. Before the first welcome, this device's clock. */
   get now() { return this.#engine.now; }
 
-  /** What this device reports of itself: `active`, `idle` or `background`. */
+  /** The state of this device, as reported to the worker: `active`, `idle` or `background`. */
   get deviceState() { return this.#engine.deviceState; }
 
   /**
-   * Who types in a conversation. While it is observed, the conversation is joined.
+   * The users who are typing in a conversation. While it is observed, the conversation is joined.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -83,7 +83,7 @@ export class RollcallClient extends EventTarget {
 
   /**
    * The members of a conversation and their presence. While it is observed, the conversation is joined. The first value
-   * comes when the presence of all members is known, or after a second.
+   * comes once the presence of all members is known, but at most one second after their names.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -97,9 +97,9 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * The presence of a user, or of several users as a map without those who are unknown yet. Without a connection, the
-   * last known presence stays. It is emitted again, unchanged, when the worker's clock was set, because texts like "last
-   * seen" have changed then.
+   * The presence of a user, or of several users as a map. Users whose presence is not known yet are absent from it.
+   * While the client is disconnected, the last known presence stays. Emitted again without a change if the worker's
+   * clock was set, since texts such as "last seen" then change.
    *
    * @param {string | Iterable<string>} users
    * @param {{ signal?: AbortSignal }} options
@@ -119,8 +119,8 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * The presence of a user, once, or undefined if no answer arrived in time. For several users, a map without those for
-   * whom no answer arrived.
+   * Reads the presence of a user once. Undefined if there is no answer in time. For several users, it is a map, and
+   * users without an answer are absent.
    *
    * @param {string | Iterable<string>} users
    * @param {{ within?: number, signal?: AbortSignal }} options how many milliseconds to wait at most
@@ -132,7 +132,7 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * The user's own typing in a conversation, for one input field.
+   * Returns a typing input for one input field of a conversation.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -142,30 +142,30 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * Sets the app's phase: `active`; `inactive`, a short look elsewhere, which changes nothing; or `background`, which
-   * ends the user's typing at once. A return to the foreground checks the connection.
+   * Reports the app's phase: `active`; `inactive`, a brief interruption, which changes nothing; or `background`, which
+   * ends the user's typing at once. A return from the background checks the connection.
    *
    * @param {"active" | "inactive" | "background"} phase
    */
   setPhase(phase) { this.#engine.phaseChanged(phase); }
 
   /**
-   * Sets the device's state directly, for an app that knows more than phases and input show.
+   * Sets the device's state directly, for apps that know more than phases and input show.
    *
    * @param {"active" | "idle" | "background"} state
    */
   setState(state) { this.#engine.stateSet(state); }
 
-  /** Call this when the user touches the device. An app that calls this is idle `idleAfter` the last such call. */
+  /** Reports input on this device. Once an app has called this, the device is idle `idleAfter` the last call. */
   inputHappened() { this.#engine.inputHappened(); }
 
-  /** Call this when the network came back or changed. The client listens to the browser's own events already. */
+  /** Reports that the network is back or has changed. The browser's own events for this are handled already. */
   networkChanged() { this.#engine.connection.networkChanged(); }
 
   /**
-   * Takes phases and input from the page: a hidden page is in the background, and a pointer or key event is input. When
-   * the user leaves the page, the typing ends, but there is no goodbye: after a reload the device is back within the
-   * grace period, and nobody sees it offline.
+   * Reports phases and input from the page's events: a hidden page is in the background, and a pointer or key event is
+   * input. When the user leaves the page, the typing ends, but there is no goodbye: after a reload the device is back
+   * within the grace period, and no other user sees it offline.
    *
    * @returns a function that ends it
    */

@@ -17,11 +17,11 @@ export class RollcallError extends Error {
     this.closeCode = closeCode;
   }
 
-  /** Whether a retry may help. If so, the client retries by itself. */
+  /** Whether a retry may help. If so, the client already retries. */
   get retry() { return TRANSIENT.has(this.code); }
 }
 
-/** Lists everything that is wrong with typing settings. */
+/** The typing settings contradict each other. `problems` lists every contradiction. */
 export class InvalidTypingSettings extends RangeError {
   /** @param {string[]} problems */
   constructor(problems) {

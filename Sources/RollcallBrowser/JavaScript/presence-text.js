@@ -4,7 +4,7 @@ import { fill, formOf, wordsOf } from "./languages.js";
 import { DAY, HOUR, MINUTE } from "./units.js";
 
 /**
- * Returns when a user was last online; empty for a user who is unknown or was never online. `discreet`, the default,
+ * Says when a user was last seen; empty for a user who is unknown or was never seen. `discreet`, the default,
  * protects privacy with vague texts: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact` gives
  * `Last seen 3 minutes ago`.
  *
@@ -39,7 +39,7 @@ const LAST_SEEN_STEPS = {
 };
 
 /**
- * Returns for how many milliseconds `lastSeenText` stays the same if only time changes it. Infinity: forever.
+ * Returns how many milliseconds `lastSeenText` stays correct if the presence does not change; Infinity if always.
  *
  * @param {import("../Module/rollcall.js").Presence | undefined} presence
  * @param {number} now the client's `now`
@@ -65,7 +65,7 @@ export function presenceText(presence, { language } = {}) {
 }
 
 /**
- * Returns the role of the colour of the dot beside a user's picture. The app's design decides which green it is.
+ * Returns the colour role of a user's dot. The app's design chooses the actual colours.
  *
  * @param {import("../Module/rollcall.js").Presence | undefined} presence
  * @returns {"green" | "amber" | "grey" | "none"}

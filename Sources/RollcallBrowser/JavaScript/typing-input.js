@@ -28,28 +28,29 @@ export class TypingInput {
   }
 
   /**
-   * Call this with the field's whole text after each edit. It returns at once, and no text is kept.
+   * Reports the field's whole text after an edit. The text is not kept. White space alone does not count as typing.
    *
    * @param {string} text
    */
   edited(text) { this.#typing.fieldEdited(this.#field, /\P{White_Space}/u.test(text)); }
 
-  /** Call this when the text is sent: the typing ends now. */
+  /** Ends the typing. Call it right before the text is sent. */
   send() { this.#field.ended(); }
 
   /**
-   * Like `send`, and waits until the end of the typing is published, so that no observer sees it after the message.
+   * Like `send`, and waits until the worker has published the end, so that other users do not see typing after the
+   * message.
    *
    * @param {{ within?: number }} options how many milliseconds to wait at most
-   * @returns {Promise<boolean>} false if the publication is not certain, for example without a connection. The typing
-   *   ends in either case, and an app sends its message in either case.
+   * @returns {Promise<boolean>} false if the worker did not confirm it in time, or if the client is disconnected. The
+   *   typing ends in either case, and the app should send its message in either case.
    */
   sendConfirmed({ within = 2 * SECOND } = {}) { return this.#typing.endAndConfirm(this.#field, within); }
 
-  /** Call this when the field's view is shown again. A new input counts as shown. */
+  /** Reports that the field's view is shown again. A new input counts as shown. */
   appeared() { this.#typing.fieldAppeared(this.#field); }
 
-  /** Call this when the field's view is hidden: the typing ends now, and the conversation is no longer joined for it. */
+  /** Reports that the field's view is no longer shown: the typing ends, and the input no longer joins the conversation. */
   disappeared() { this.#typing.fieldDisappeared(this.#field); }
 
   [DISPOSE]() { this.disappeared(); }

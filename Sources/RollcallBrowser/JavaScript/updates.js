@@ -40,11 +40,11 @@ export class Updates {
     this.#signal = signal;
   }
 
-  /** The value as known now, without observing it. Undefined if nobody observes it or no value has arrived yet. */
+  /** The value that is known now. Undefined if nothing observes it, or if no value has arrived yet. */
   get latest() { return this.#latest(); }
 
   /**
-   * Calls `listener` soon with the latest value, if there is one, and then with every change.
+   * Calls `listener` with the latest value, but not within this call, and then with every change.
    *
    * @param {(value: Value) => void} listener
    * @param {{ signal?: AbortSignal }} options

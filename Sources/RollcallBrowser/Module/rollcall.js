@@ -38,11 +38,11 @@ export class RollcallError extends Error {
     this.closeCode = closeCode;
   }
 
-  /** Whether a retry may help. If so, the client retries by itself. */
+  /** Whether a retry may help. If so, the client already retries. */
   get retry() { return TRANSIENT.has(this.code); }
 }
 
-/** Lists everything that is wrong with typing settings. */
+/** The typing settings contradict each other. `problems` lists every contradiction. */
 export class InvalidTypingSettings extends RangeError {
   /** @param {string[]} problems */
   constructor(problems) {
@@ -2863,11 +2863,11 @@ export class Updates {
     this.#signal = signal;
   }
 
-  /** The value as known now, without observing it. Undefined if nobody observes it or no value has arrived yet. */
+  /** The value that is known now. Undefined if nothing observes it, or if no value has arrived yet. */
   get latest() { return this.#latest(); }
 
   /**
-   * Calls `listener` soon with the latest value, if there is one, and then with every change.
+   * Calls `listener` with the latest value, but not within this call, and then with every change.
    *
    * @param {(value: Value) => void} listener
    * @param {{ signal?: AbortSignal }} options
@@ -2962,28 +2962,29 @@ export class TypingInput {
   }
 
   /**
-   * Call this with the field's whole text after each edit. It returns at once, and no text is kept.
+   * Reports the field's whole text after an edit. The text is not kept. White space alone does not count as typing.
    *
    * @param {string} text
    */
   edited(text) { this.#typing.fieldEdited(this.#field, /\P{White_Space}/u.test(text)); }
 
-  /** Call this when the text is sent: the typing ends now. */
+  /** Ends the typing. Call it right before the text is sent. */
   send() { this.#field.ended(); }
 
   /**
-   * Like `send`, and waits until the end of the typing is published, so that no observer sees it after the message.
+   * Like `send`, and waits until the worker has published the end, so that other users do not see typing after the
+   * message.
    *
    * @param {{ within?: number }} options how many milliseconds to wait at most
-   * @returns {Promise<boolean>} false if the publication is not certain, for example without a connection. The typing
-   *   ends in either case, and an app sends its message in either case.
+   * @returns {Promise<boolean>} false if the worker did not confirm it in time, or if the client is disconnected. The
+   *   typing ends in either case, and the app should send its message in either case.
    */
   sendConfirmed({ within = 2 * SECOND } = {}) { return this.#typing.endAndConfirm(this.#field, within); }
 
-  /** Call this when the field's view is shown again. A new input counts as shown. */
+  /** Reports that the field's view is shown again. A new input counts as shown. */
   appeared() { this.#typing.fieldAppeared(this.#field); }
 
-  /** Call this when the field's view is hidden: the typing ends now, and the conversation is no longer joined for it. */
+  /** Reports that the field's view is no longer shown: the typing ends, and the input no longer joins the conversation. */
   disappeared() { this.#typing.fieldDisappeared(this.#field); }
 
   [DISPOSE]() { this.disappeared(); }
@@ -3021,20 +3022,20 @@ export class RollcallClient extends EventTarget {
     this.#engine = new Engine(options, (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail })));
   }
 
-  /** Starts to connect, or tries again after `failed`. The device's presence begins with the connection. */
+  /** Connects, or tries again after `failed`. The device's presence begins with the connection. */
   connect() { this.#engine.connection.connect(); }
 
   /**
-   * Ends the connection but not the client: `connect` starts it again. Without a goodbye, this looks like a lost network
-   * to the worker, which keeps the device online for a grace period.
+   * Ends the connection but not the client: `connect` connects again. Without a goodbye (`goodbye: false`), the worker
+   * treats it as a lost connection and keeps the device for its grace period. Resolves once the connection is closed.
    *
    * @param {{ goodbye?: boolean }} options
    */
   disconnect({ goodbye = true } = {}) { return this.#engine.disconnect({ goodbye }); }
 
   /**
-   * Says goodbye and ends the client for good: this device's presence and typing end at once, and so does everything
-   * that is observed. Resolves once the goodbye is sent, after two seconds at most.
+   * Says goodbye and closes the client for good: this device's presence and typing end at once, and so do all
+   * observations. Resolves once the goodbye is sent, after two seconds at most.
    */
   close() { return this.#engine.close(); }
 
@@ -3047,14 +3048,14 @@ export class RollcallClient extends EventTarget {
       (receive, finish) => observations.observeConnection(receive, finish), () => observations.connectionState.latest);
   }
 
-  /** The worker's time now, in milliseconds since 1970, for "last seen". Until the first welcome, this device's time. */
+  /** The time on the worker's clock, in milliseconds since 1970. Before the first welcome, this device's clock. */
   get now() { return this.#engine.now; }
 
-  /** What this device reports of itself: `active`, `idle` or `background`. */
+  /** The state of this device, as reported to the worker: `active`, `idle` or `background`. */
   get deviceState() { return this.#engine.deviceState; }
 
   /**
-   * Who types in a conversation. While it is observed, the conversation is joined.
+   * The users who are typing in a conversation. While it is observed, the conversation is joined.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -3069,7 +3070,7 @@ export class RollcallClient extends EventTarget {
 
   /**
    * The members of a conversation and their presence. While it is observed, the conversation is joined. The first value
-   * comes when the presence of all members is known, or after a second.
+   * comes once the presence of all members is known, but at most one second after their names.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -3083,9 +3084,9 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * The presence of a user, or of several users as a map without those who are unknown yet. Without a connection, the
-   * last known presence stays. It is emitted again, unchanged, when the worker's clock was set, because texts like "last
-   * seen" have changed then.
+   * The presence of a user, or of several users as a map. Users whose presence is not known yet are absent from it.
+   * While the client is disconnected, the last known presence stays. Emitted again without a change if the worker's
+   * clock was set, since texts such as "last seen" then change.
    *
    * @param {string | Iterable<string>} users
    * @param {{ signal?: AbortSignal }} options
@@ -3105,8 +3106,8 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * The presence of a user, once, or undefined if no answer arrived in time. For several users, a map without those for
-   * whom no answer arrived.
+   * Reads the presence of a user once. Undefined if there is no answer in time. For several users, it is a map, and
+   * users without an answer are absent.
    *
    * @param {string | Iterable<string>} users
    * @param {{ within?: number, signal?: AbortSignal }} options how many milliseconds to wait at most
@@ -3118,7 +3119,7 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * The user's own typing in a conversation, for one input field.
+   * Returns a typing input for one input field of a conversation.
    *
    * @param {string} conversation
    * @param {{ signal?: AbortSignal }} options
@@ -3128,30 +3129,30 @@ export class RollcallClient extends EventTarget {
   }
 
   /**
-   * Sets the app's phase: `active`; `inactive`, a short look elsewhere, which changes nothing; or `background`, which
-   * ends the user's typing at once. A return to the foreground checks the connection.
+   * Reports the app's phase: `active`; `inactive`, a brief interruption, which changes nothing; or `background`, which
+   * ends the user's typing at once. A return from the background checks the connection.
    *
    * @param {"active" | "inactive" | "background"} phase
    */
   setPhase(phase) { this.#engine.phaseChanged(phase); }
 
   /**
-   * Sets the device's state directly, for an app that knows more than phases and input show.
+   * Sets the device's state directly, for apps that know more than phases and input show.
    *
    * @param {"active" | "idle" | "background"} state
    */
   setState(state) { this.#engine.stateSet(state); }
 
-  /** Call this when the user touches the device. An app that calls this is idle `idleAfter` the last such call. */
+  /** Reports input on this device. Once an app has called this, the device is idle `idleAfter` the last call. */
   inputHappened() { this.#engine.inputHappened(); }
 
-  /** Call this when the network came back or changed. The client listens to the browser's own events already. */
+  /** Reports that the network is back or has changed. The browser's own events for this are handled already. */
   networkChanged() { this.#engine.connection.networkChanged(); }
 
   /**
-   * Takes phases and input from the page: a hidden page is in the background, and a pointer or key event is input. When
-   * the user leaves the page, the typing ends, but there is no goodbye: after a reload the device is back within the
-   * grace period, and nobody sees it offline.
+   * Reports phases and input from the page's events: a hidden page is in the background, and a pointer or key event is
+   * input. When the user leaves the page, the typing ends, but there is no goodbye: after a reload the device is back
+   * within the grace period, and no other user sees it offline.
    *
    * @returns a function that ends it
    */
@@ -3454,7 +3455,7 @@ export function typingDots(elapsed, { reducesMotion = false } = {}) {
 // What an app writes beside a user: last seen, online, and how many of a group are online.
 
 /**
- * Returns when a user was last online; empty for a user who is unknown or was never online. `discreet`, the default,
+ * Says when a user was last seen; empty for a user who is unknown or was never seen. `discreet`, the default,
  * protects privacy with vague texts: `Active now`, `3m ago`, `Active recently`, `Last seen today`. `exact` gives
  * `Last seen 3 minutes ago`.
  *
@@ -3489,7 +3490,7 @@ const LAST_SEEN_STEPS = {
 };
 
 /**
- * Returns for how many milliseconds `lastSeenText` stays the same if only time changes it. Infinity: forever.
+ * Returns how many milliseconds `lastSeenText` stays correct if the presence does not change; Infinity if always.
  *
  * @param {import("./rollcall.js").Presence | undefined} presence
  * @param {number} now the client's `now`
@@ -3515,7 +3516,7 @@ export function presenceText(presence, { language } = {}) {
 }
 
 /**
- * Returns the role of the colour of the dot beside a user's picture. The app's design decides which green it is.
+ * Returns the colour role of a user's dot. The app's design chooses the actual colours.
  *
  * @param {import("./rollcall.js").Presence | undefined} presence
  * @returns {"green" | "amber" | "grey" | "none"}
