@@ -2984,7 +2984,7 @@ export class TypingInput {
   /** Reports that the field's view is shown again. A new input counts as shown. */
   appeared() { this.#typing.fieldAppeared(this.#field); }
 
-  /** Reports that the field's view is no longer shown: the typing ends, and the input no longer joins the conversation. */
+  /** Reports that the field's view is no longer shown: the typing ends, and the input leaves the conversation. */
   disappeared() { this.#typing.fieldDisappeared(this.#field); }
 
   [DISPOSE]() { this.disappeared(); }
