@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tries the module for browsers in headless Chromium, against real workers and a real Redis. The workers are those of
-# $ROLLCALL, else of .build/debug/rollcall.
+# Tests the browser module in headless Chromium, with real workers and a real Redis. The workers are those of $ROLLCALL,
+# or else of .build/debug/rollcall.
 #
 # Usage: browser.sh [PYTEST-ARGUMENT...], such as -k T7
 set -eu

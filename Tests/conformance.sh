@@ -1,6 +1,6 @@
 #!/bin/sh
-# Another's implementation of WebSocket, Python's wsproto, asks a running worker case by case whether it keeps to RFC
-# 6455. The worker takes names for tokens (auth.mode insecure).
+# Python's wsproto, an independent implementation of WebSocket, tests case by case whether a running worker conforms to
+# RFC 6455. The worker accepts user names as tokens (auth.mode insecure).
 #
 # Usage: conformance.sh ws://HOST:PORT/v1/connect
 set -eu

@@ -1,9 +1,9 @@
 #!/bin/sh
-# An app that imports only RollcallClient builds, links and runs without hiredis.
+# Checks that an application which imports only RollcallClient builds, links and runs without hiredis.
 #
-# Three checks, from the cheapest to the most honest: the build compiles nothing of ours but the client and the model;
-# the program neither links hiredis nor has a symbol of it; and, where this user may hide files in a mount namespace,
-# the whole build happens with hiredis's headers, libraries and pkg-config file hidden.
+# Three checks, from the fastest to the most reliable: the build compiles only the client and the model of this package;
+# the program neither links hiredis nor has a symbol of it; and, if this user may hide files in a mount namespace, the
+# build succeeds with hiredis's headers, libraries and pkg-config file hidden.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,13 +20,13 @@ clean_up() {
     rm -rf "$scratch" "$package/Package.resolved" "$package/.swiftpm"
 }
 
-# Where hiredis may be found by a compiler, a linker or pkg-config.
+# The paths where a compiler, a linker or pkg-config may find hiredis.
 hiredis_files() {
     find /usr/include /usr/local/include /usr/lib /usr/local/lib -maxdepth 3 \
         \( -path '*/include/hiredis' -o -name 'libhiredis.*' -o -name 'hiredis*.pc' \) 2>/dev/null || true
 }
 
-# Runs inside the namespace: hides each of them behind something empty, then builds.
+# Runs inside the namespace: hides each of these files behind an empty one, and then builds.
 if [ "${1:-}" = --hidden ]; then
     mkdir -p "$scratch/nothing"
     : >"$scratch/empty"
@@ -47,7 +47,7 @@ trap clean_up EXIT
 clean_up
 mkdir -p "$scratch"
 
-# What the main build has already fetched need not be fetched again.
+# What the main build has fetched need not be fetched again.
 if [ -f "$root/Package.resolved" ]; then cp "$root/Package.resolved" "$package/Package.resolved"; fi
 
 if unshare --map-root-user --mount true 2>/dev/null; then

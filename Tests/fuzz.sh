@@ -1,18 +1,18 @@
 #!/bin/sh
-# Feeds the parts that read what strangers say with inputs that libFuzzer makes, branch by branch.
+# Fuzzes the parsers of untrusted input with libFuzzer.
 #
-# What a target has come upon stays in .build-fuzz/corpus, from where the next run goes on; an input that broke one is
-# left in .build-fuzz/finds. After it is mended it belongs into Tests/Fuzz/Corpus, which every run begins with.
-# RUNS is how many inputs each target takes at most (default 200000), TIME for how many seconds (no end), ONLY one target.
-# With MERGE=1 the corpus of the repository is made anew: the smallest set that reaches what all runs have reached.
+# New inputs of a target stay in .build-fuzz/corpus, where the next run continues; an input that caused a failure is saved
+# in .build-fuzz/finds. After the fix, it should be added to Tests/Fuzz/Corpus, with which every run starts.
+# RUNS is the maximum number of inputs per target (default 200000), TIME the maximum seconds (no limit), ONLY one target.
+# MERGE=1 recreates the repository's corpus: the smallest set that reaches everything that all runs have reached.
 set -eu
 cd "$(dirname "$0")/.."
 build=.build-fuzz
 runs=${RUNS:-200000}
 fail() { echo "fuzz: $*" >&2; exit 69; }
 
-# The part of libFuzzer without a `main`: the targets have one, which picks among them. Only the compiler's front end is
-# told of the fuzzer, since its linking would bring the other `main` into every program of the build.
+# The part of libFuzzer without a `main`: the targets have one, which selects among them. Only the compiler's front end
+# gets the fuzzer option, since at link time it would add the other `main` to every program of the build.
 resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 runtime=$(ls "$resources"/clang/lib/*/libclang_rt.fuzzer_no_main-"$(uname -m)".a 2>/dev/null) ||
     fail "this Swift compiler has no libFuzzer (those from swift.org for Linux have)"
@@ -20,7 +20,7 @@ ROLLCALL_FUZZ=1 swift build --scratch-path "$build" --product fuzz -Xswiftc -Xfr
     -Xlinker "$runtime" -Xlinker -lstdc++ -Xlinker -lm || fail "the targets do not build"
 program=$build/debug/fuzz
 
-# Shows a target's last lines: how many inputs, how fast, how much memory.
+# Prints a target's last lines: number of inputs, speed, memory.
 play() {
     corpus=$build/corpus/$1
     mkdir -p "$corpus" "$build/finds"

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Runs the tests of RollcallRedis against hiredis 1.x, where the system's is 0.14 or whatever it may be.
+# Runs the tests of RollcallRedis with hiredis 1.x, independent of the version that the system has.
 #
-# The C source comes from the sdist of the PyPI package "hiredis", which carries it. What is built stays in
-# .build-hiredis1 for the next time; delete that folder to begin anew. Needs Python with venv, a C compiler and
-# redis-server.
+# The C source comes from the sdist of the PyPI package "hiredis". The build stays in .build-hiredis1 for the next run;
+# delete that folder to start again. Needs Python with venv, a C compiler and redis-server.
 # Arguments go to "swift test", for example --filter ReplyReaderTests.
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,7 +40,7 @@ build_hiredis() {
     touch "$prefix/complete"
 }
 
-# The package, reduced to what these tests need, so that nothing else is built a second time.
+# The package, reduced to what these tests need, so that nothing else is built again.
 derive_package() {
     mkdir -p "$work/package"
     ln -sfn "$root/Sources" "$work/package/Sources"
@@ -77,7 +76,7 @@ number() { awk -v name="HIREDIS_$1" '$2 == name { print $3 }' "$prefix/include/h
 version=$(number MAJOR).$(number MINOR).$(number PATCH)
 echo "hiredis-1x: testing against hiredis $version in $prefix"
 
-# HiredisTests checks against these that this very hiredis was compiled against, and is loaded.
+# HiredisTests checks with these that it was compiled against this hiredis and loaded it.
 ROLLCALL_HIREDIS_VERSION=$version ROLLCALL_HIREDIS_FOLDER=$prefix/lib \
     swift test --package-path "$work/package" --scratch-path "$work/build" \
     -Xcc "-I$prefix/include" -Xlinker "-L$prefix/lib" -Xlinker -rpath -Xlinker "$prefix/lib" "$@"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A WebSocket client that nobody here wrote, Python's websockets, speaks to running workers by docs/protocol.md alone.
-# The workers take names for tokens (auth.mode insecure).
+# Python's websockets, an independent WebSocket client, tests running workers using only docs/protocol.md. The workers
+# accept user names as tokens (auth.mode insecure).
 #
 # Usage: interop.sh ws://HOST:PORT/v1/connect ws://HOST:PORT/v1/connect
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs Python with the packages that a file of requirements names, in a virtual environment that is made at first use.
+# Runs Python with the packages in a requirements file, in a virtual environment that is created at first use.
 #
 # Usage: venv.sh FOLDER REQUIREMENTS PYTHON-ARGUMENT...
 set -eu
@@ -12,7 +12,7 @@ fail() {
     exit 69
 }
 
-# Made beside its place and then moved there, since another run may be making it too.
+# Created next to its place and then moved there, since another run may be creating it too.
 make_venv() {
     command -v python3 >/dev/null || fail "python3 is needed and not on the PATH"
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||

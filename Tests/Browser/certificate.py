@@ -1,4 +1,4 @@
-"""A certificate for this machine, by the program with which operators make theirs."""
+"""Creates a certificate for this machine with OpenSSL, as operators do."""
 
 import base64
 import hashlib
@@ -19,6 +19,6 @@ class Certificate:
 
     @property
     def hash(self):
-        """Of its public key, as Chromium's flag takes it."""
+        """The hash of its public key, as Chromium's flag expects it."""
         public = openssl("pkey", "-in", self.key, "-pubout", "-outform", "der")
         return base64.b64encode(hashlib.sha256(public).digest()).decode()

@@ -1,4 +1,4 @@
-"""What the stories share: one browser, one web server, one Redis with two workers, one `rollcall dev` a file."""
+"""Fixtures: one browser, one web server, one Redis with two workers, and one `rollcall dev` per file."""
 
 import contextlib
 import itertools
@@ -47,7 +47,7 @@ def workers(redis, site):
 
 @pytest.fixture
 def worker(redis, site):
-    """Starts workers of the story's own."""
+    """Starts separate workers for one test."""
     with contextlib.ExitStack() as stack:
         yield lambda **settings: stack.enter_context(
             stopping(Worker(f"own{next(numbers)}", redis, site, **settings)))
@@ -55,14 +55,14 @@ def worker(redis, site):
 
 @pytest.fixture
 def network():
-    """Puts a network before a worker."""
+    """Puts a simulated network in front of a worker."""
     with contextlib.ExitStack() as stack:
         yield lambda worker: stack.enter_context(contextlib.closing(Network(worker.port)))
 
 
 @pytest.fixture
 def open_page(driver, site):
-    """Opens pages that are closed with the story, and none of which may have made a mistake."""
+    """Opens pages that are closed after the test; fails if a page reported errors."""
     opened = []
 
     def open_one():
@@ -90,7 +90,7 @@ def dev():
 
 @pytest.fixture
 def open_demo(driver, dev):
-    """Opens demo pages, whose width and media features end with the story."""
+    """Opens demo pages, whose width and media features are reset after the test."""
     opened = []
 
     def open_one(**choices):
@@ -117,7 +117,7 @@ def devices(demo):
 
 @pytest.fixture
 def room():
-    """A conversation that no other story has, and people whom no other knows."""
+    """A conversation and users that no other test uses."""
     return Room(next(numbers))
 
 

@@ -1,14 +1,14 @@
-"""The demo page as its visitor sees it."""
+"""The demo page as visitors see it."""
 
 from selenium.webdriver.common.by import By
 
 from pages import Page
 
-# How long, in seconds, `rollcall dev` waits for who lost the network, and for a worker; and what is fast enough.
+# In seconds: the grace period and the lease of `rollcall dev`, and the time limit for updates.
 GRACE, LEASE = 5.0, 5.0
 BY_THEN = 2.0
 
-# Keeps every text that an element ever shows, from now on.
+# Records every text that an element shows from now on.
 RECORD = """
     const [name, selector] = arguments;
     const element = document.querySelector(selector);
@@ -21,7 +21,7 @@ RECORD = """
 
 
 class Demo(Page):
-    """The page of `rollcall dev`, freshly loaded."""
+    """The page of `rollcall dev`, newly loaded."""
 
     def __init__(self, driver, url, **choices):
         super().__init__(driver, url)
@@ -31,7 +31,7 @@ class Demo(Page):
             "three devices are connected", "document.querySelectorAll('.badge[data-worker^=w]').length === 3", within=20)
 
     def emulate(self, **features):
-        """Media features, such as `prefers_color_scheme="dark"`."""
+        """Sets media features, such as `prefers_color_scheme="dark"`."""
         listed = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": listed})
 
@@ -49,7 +49,7 @@ class Demo(Page):
 
     @property
     def held(self):
-        """How many devices the workers hold for this window."""
+        """Returns how many devices of this window are connected to the workers."""
         return self.run(
             "return [...document.querySelectorAll('[data-part=role]')]"
             ".reduce((sum, each) => sum + (Number(each.textContent.match(/\\d+/)?.[0]) || 0), 0)")
@@ -80,7 +80,7 @@ class Demo(Page):
             within=20)
 
     def console(self):
-        """What the browser complained of."""
+        """Returns the errors in the browser's console."""
         self.show()
         return [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
@@ -103,7 +103,7 @@ class Device:
 
     @property
     def line(self):
-        """What stands below the other's name, without the invisible characters that keep names apart."""
+        """The text below the other user's name, without the invisible characters that isolate names."""
         return self.page.text(f"{self.root} .chat-line").replace("\u2068", "").replace("\u2069", "")
 
     def press(self, button):
@@ -137,13 +137,13 @@ class Device:
             f"{self.root} .words", text)
 
     def box(self, selector):
-        """Where something is on the page: left, top, right, bottom."""
+        """The position of an element on the page: left, top, right, bottom."""
         return self.page.run(
             "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
             "return [box.left, box.top + scrollY, box.right, box.bottom + scrollY]", f"{self.root} {selector}")
 
     def type_from_afar(self, text):
-        """As if on another machine: the focus stays where it is."""
+        """Clicks without moving the focus, as on another machine."""
         self.page.run(
             "const field = document.querySelector(arguments[0]); field.value = arguments[1];"
             "field.dispatchEvent(new Event('input'))", f"{self.root} input", text)

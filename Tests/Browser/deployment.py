@@ -1,4 +1,4 @@
-"""What an operator runs: one Redis, and workers beside it. Nothing outlives the test run, however that ends."""
+"""A deployment: one Redis and workers. All processes end with the test run, however it ends."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ PROGRAM = os.environ.get("ROLLCALL", str(ROOT / ".build/debug/rollcall"))
 
 
 def eventually(what, condition, within=10.0):
-    """Waits until the condition gives something true, and gives it back."""
+    """Waits until the condition returns something true, and returns it."""
     end = time.monotonic() + within
     while True:
         found = condition()
@@ -35,7 +35,7 @@ def free_port():
 
 
 def watch_over(pid):
-    """A shell that ends the process when this one is gone, be it by kill -9; closing its input calls it off."""
+    """A shell that kills the process when this one ends, even by kill -9; closing its input cancels that."""
     script = 'trap "" INT TERM HUP; read -r word || kill -9 "$1"'
     return subprocess.Popen(
         ["sh", "-c", script, "watcher", str(pid)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -50,7 +50,7 @@ class Process:
         self.watcher = watch_over(self.child.pid)
 
     def crash(self):
-        """Ends it as kill -9 does."""
+        """Kills it, as kill -9 does."""
         self.child.send_signal(signal.SIGKILL)
         self.child.wait()
 
@@ -67,7 +67,7 @@ class Process:
 
 @contextlib.contextmanager
 def stopping(process):
-    """Lends a process, and ends it afterwards."""
+    """Provides a process, and ends it afterwards."""
     try:
         yield process
     finally:
@@ -75,7 +75,7 @@ def stopping(process):
 
 
 class Redis(Process):
-    """A private server on loopback that keeps nothing."""
+    """A private server on loopback without persistence."""
 
     def __init__(self, port=None):
         self.port = port or free_port()
@@ -87,7 +87,7 @@ class Redis(Process):
         eventually("Redis answers", self.answers)
 
     def users(self):
-        """The file that operators are given, with a password, beside a user who may do everything."""
+        """The operators' ACL file with a password added, and a user who may run every command."""
         line = (ROOT / "Config/redis.acl").read_text(encoding="utf-8").strip()
         file = pathlib.Path(self.folder) / "users.acl"
         file.write_text(f"user default on nopass ~* &* +@all\n{line} >a-password\n", encoding="utf-8")
@@ -95,7 +95,7 @@ class Redis(Process):
 
     @property
     def url(self):
-        """For workers, who may do what they have to and nothing else."""
+        """The URL for workers, with only the permissions that they need."""
         return f"redis://rollcall:a-password@127.0.0.1:{self.port}"
 
     def answers(self):
@@ -114,7 +114,7 @@ class Redis(Process):
 
 
 class Worker(Process):
-    """A ready worker."""
+    """A worker that is ready."""
 
     def __init__(self, name, redis, origin, log=None, **settings):
         usual = {
@@ -141,5 +141,5 @@ class Dev(Process):
             [PROGRAM, "dev", "--json", "--port", "0", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             **options)
         self.ready = json.loads(self.child.stdout.readline())["ready"]
-        # The changes that follow are not of interest, but have to go somewhere.
+        # Reads and discards the output that follows, so that the pipe does not fill up.
         threading.Thread(target=self.child.stdout.read, daemon=True).start()

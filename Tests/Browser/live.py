@@ -1,4 +1,4 @@
-"""The live page as an operator sees it, and devices whose every message is counted."""
+"""The live page as operators see it, and devices that count every message."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ from pages import Page
 
 
 class Device:
-    """One session of the bare protocol, which counts what it sends and hears."""
+    """One session of the bare protocol, which counts what it sends and receives."""
 
     def __init__(self, worker, user, device, conversation=None):
         self.socket = websocket.create_connection(worker.edge, timeout=20, suppress_origin=True)
@@ -36,7 +36,7 @@ class Device:
             (each for each in self.heard if each["type"] == kind and fields.items() <= each.items()), None))
 
     def ask(self, **message):
-        """Says it, and waits until it has taken effect."""
+        """Sends a message, and waits until it has taken effect."""
         self.asked += 1
         self.socket.send(json.dumps(message | {"id": self.asked}))
         if message["type"] != "hello":
@@ -48,12 +48,12 @@ class Device:
             self.ask(type="typing", conversation=self.conversation, typing=True)
 
     def drop(self):
-        """Ends the connection without a word."""
+        """Closes the connection without a close frame."""
         self.socket.sock.shutdown(socket.SHUT_RDWR)
 
 
 class Live(Page):
-    """The page of a worker, freshly loaded."""
+    """The page of a worker, newly loaded."""
 
     def __init__(self, driver, worker):
         super().__init__(driver, f"{worker.admin}/live")
@@ -62,7 +62,7 @@ class Live(Page):
         return self.run("return document.querySelector(arguments[0])?.innerText ?? null", selector)
 
     def row(self, worker):
-        """What stands in a worker's row, by the titles of its columns."""
+        """The values in a worker's row, by column title."""
         return self.run(
             "return Object.fromEntries([...document.querySelectorAll(`[data-worker='${arguments[0]}'] > [data-title]`)]"
             ".map((cell) => [cell.dataset.title, cell.innerText.replaceAll('\\n', ' ')]))", worker.incarnation)
@@ -72,7 +72,7 @@ class Live(Page):
             "return document.querySelector(`[data-worker='${arguments[0]}']`)?.dataset.state", worker.incarnation)
 
     def value(self, title, line=0):
-        """What a chart says is so now."""
+        """The current value of a chart."""
         return self.run(
             "return [...document.querySelectorAll('.chart')].find((each) => each.querySelector('h2').innerText ==="
             " arguments[0]).querySelectorAll('.value b')[arguments[1]].innerText", title, line)
@@ -91,6 +91,6 @@ class Live(Page):
         return self.text("#banner:not([hidden])")
 
     def console(self):
-        """What the browser complained of."""
+        """Returns the errors in the browser's console."""
         self.show()
         return [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]

@@ -5,7 +5,7 @@ import threading
 
 
 class Network:
-    """Passes bytes to a worker's port and back."""
+    """Forwards bytes to a worker's port and back."""
 
     def __init__(self, port):
         self.target = port
@@ -22,11 +22,11 @@ class Network:
         return f"ws://127.0.0.1:{self.port}/v1/connect"
 
     def cut(self):
-        """Ends every connection, and lets no other come about."""
+        """Ends every connection, and refuses new ones."""
         self.accepts = False
         for pair in self.pairs:
             for end in pair:
-                # Also wakes the thread that reads from it.
+                # This also wakes the thread that reads from it.
                 try:
                     end.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -34,7 +34,7 @@ class Network:
         self.pairs = []
 
     def fall_silent(self):
-        """Carries nothing any more, and tells nobody."""
+        """Drops all bytes from now on, without closing connections."""
         self.flows.clear()
 
     def mend(self):

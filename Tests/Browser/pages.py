@@ -49,7 +49,7 @@ def find(*names):
 
 
 def start_browser(key):
-    """Headless Chromium, and its driver. It takes certificates with this key, whoever vouches for them."""
+    """Headless Chromium and its driver. It accepts certificates with this key, whatever their issuer."""
     options = webdriver.ChromeOptions()
     options.binary_location = find("chromium", "chromium-browser", "google-chrome")
     for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1200,900",
@@ -63,7 +63,7 @@ def start_browser(key):
 
 
 class Page:
-    """A tab of its own."""
+    """A separate tab."""
 
     def __init__(self, driver, url):
         self.driver = driver
@@ -77,12 +77,12 @@ class Page:
         eventually("the module is loaded", lambda: self.run("return Boolean(window.rollcall ?? true)"))
 
     def show(self):
-        """Brings the tab to the front; the others are hidden then."""
+        """Brings the tab to the front, which hides the others."""
         if self.driver.current_window_handle != self.handle:
             self.driver.switch_to.window(self.handle)
 
     def run(self, script, *arguments):
-        """Runs a script, and gives what it returns; a promise is awaited."""
+        """Runs a script and returns its result; a promise is awaited."""
         self.show()
         return self.driver.execute_script(script, *arguments)
 

@@ -1,4 +1,4 @@
-"""The demo page reaches everybody: languages, keyboard, screen reader, motion, widths, contrasts."""
+"""Accessibility of the demo page: languages, keyboard, screen reader, motion, widths, contrasts."""
 
 import time
 
@@ -134,7 +134,7 @@ def test_nothing_is_wider_than_the_window(open_demo, language, width):
     demo.press("#crowd")
 
 
-# Text against the nearest background that is opaque; faces and the curtain stand on gradients of their own.
+# Compares text with the nearest opaque background; avatars and the curtain have gradients as background.
 CONTRASTS = """
     const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
     const pixel = (colour) => {

@@ -1,4 +1,4 @@
-"""What the demo page lets one break, and what it tells of that: networks, workers, Redis."""
+"""The faults that the demo page can cause, and how it shows them: networks, workers, Redis."""
 
 import time
 
@@ -113,7 +113,7 @@ def test_redis_killed_and_started_again_is_weather(demo, devices):
     expect_no_flap(demo, devices)
     demo.start("redis")
     expect_no_flap(demo, devices)
-    # A signal is refused while Redis is away, so one types until it is there.
+    # Signals are refused while Redis is away, so the test types until Redis is back.
     eventually("typing is seen again", lambda: alice.field.send_keys("x") or bob.shows_dots)
     alice.field.send_keys(Keys.ENTER)
     bob.says("Online")

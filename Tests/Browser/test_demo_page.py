@@ -1,4 +1,4 @@
-"""The demo page as a page: who may ask its server, how it is opened, and how it outlives what it shows."""
+"""The demo page itself: who may request it, how it opens, and how it survives the end of what it shows."""
 
 import http.client
 import os
@@ -12,7 +12,7 @@ from deployment import Dev, stopping
 
 
 def ask(dev, method, path, **headers):
-    """The status of an answer to whoever asks the page's server."""
+    """The status of a response of the page's server."""
     address = urllib.parse.urlsplit(dev.ready["page"]).netloc
     connection = http.client.HTTPConnection(address, timeout=10)
     named = {name.replace("_", "-"): value.replace("OWN", address) for name, value in headers.items()}

@@ -1,4 +1,4 @@
-"""The live page of the admin port: what it shows is what happens."""
+"""The live page of the admin port shows what happens."""
 
 import contextlib
 import http.client
@@ -17,7 +17,7 @@ SETTINGS = {"typing.throttle": "0s", "typing.expiry": "8s", "presence.grace": "3
 
 @pytest.fixture
 def deploy(site):
-    """Starts a Redis and workers of the story's own."""
+    """Starts a separate Redis and workers for one test."""
     with contextlib.ExitStack() as stack:
         def start(*names, **settings):
             redis = stack.enter_context(stopping(Redis()))
@@ -56,7 +56,7 @@ def test_its_figures_are_a_count_by_hand(deploy, open_live):
         sent = sum(device.signals for device in devices)
 
         def expected():
-            # Of whatever type, the answers among them.
+            # Messages of all types, including answers.
             heard = sum(len(device.heard) for device in devices)
             row = page.row(worker)
             return row and [row["Sessions"], row["Signals"].split()[-3], row["Published"].split()[-3],
@@ -145,7 +145,8 @@ def test_it_wants_the_token_where_the_port_does(deploy, open_live, tmp_path):
     assert page.run("return document.activeElement.id") == "token" and page.text("#all:not([hidden])") is None
     field().send_keys("wrong", Keys.ENTER)
     eventually("it says that it is wrong", lambda: "not its token" in (page.text("#token-failure") or ""))
-    # A header holds bytes: with letters beyond Latin-1 nothing was asked, and nobody seemed to answer.
+    # Regression: a header contains bytes. With letters beyond Latin-1, no request was sent, and no worker seemed to
+    # answer.
     for beyond in ("t\u20acken", "\u00e9"):
         page.run("document.getElementById('token-failure').textContent = ''")
         field().send_keys(beyond, Keys.ENTER)
@@ -180,7 +181,7 @@ def test_while_redis_is_away_it_says_so_and_keeps_what_it_knew(deploy, open_live
 
 
 def test_who_opens_it_while_redis_is_away_sees_what_the_worker_knows(deploy, open_live, site):
-    """It answered 503, and the page stayed empty."""
+    """Regression: it answered 503, and the page stayed empty."""
     with stopping(Redis()) as redis, stopping(Worker("w1", redis, site)) as worker:
         redis.stop()
         page = open_live(worker)
@@ -191,7 +192,7 @@ def test_who_opens_it_while_redis_is_away_sees_what_the_worker_knows(deploy, ope
 
 
 def test_what_stays_the_same_is_left_alone(deploy, open_live):
-    """A selection, and the place of a screen reader, were lost each second."""
+    """Regression: a selection, and the position of a screen reader, were lost every second."""
     _, worker = deploy("w1")
     page = open_live(worker)
     eventually("it is alive", lambda: page.state(worker) == "alive")
@@ -262,7 +263,7 @@ def test_it_fits_the_screen(deploy, open_live, width):
     assert page.run("return document.documentElement.scrollWidth") <= width
 
 
-# The least contrast of any text that is shown, by the formula of WCAG, and whose it is.
+# The lowest contrast of any visible text, by the formula of WCAG, and the element with it.
 CONTRAST = """
     const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
     const luminance = (colour) => {

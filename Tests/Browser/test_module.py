@@ -1,4 +1,4 @@
-"""The module and what stands beside it: its types, its words."""
+"""The module's types and words."""
 
 import re
 import shutil
@@ -23,14 +23,14 @@ def test_c6_an_app_in_typescript_compiles_against_the_declarations():
 
 
 def test_c6_declarations_and_module_agree(tmp_path):
-    """The compiler reads the module itself, by its JSDoc, and compares what it finds with what is declared."""
+    """The compiler reads the module's JSDoc, and compares the result with the declarations."""
     built = tmp_path / "built"
     tsc("--allowJs", "--checkJs", "--declaration", "--emitDeclarationOnly", "--outDir", built, MODULE / "rollcall.js")
     declared = tmp_path / "declared"
     declared.mkdir()
     for source, name in ((MODULE / "rollcall.d.ts", "rollcall.d.ts"), (HERE / "types/agree.ts", "agree.ts")):
         shutil.copy(source, declared / name)
-    # What the compiler made of the module speaks of the declared types by the same path.
+    # The generated declarations import the declared types from the same path.
     shutil.copy(built / "rollcall.d.ts", declared / "built.d.ts")
     tsc("--noEmit", declared / "agree.ts")
 

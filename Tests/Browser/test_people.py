@@ -1,4 +1,4 @@
-"""People in real pages, on real workers and a real Redis."""
+"""Users in real pages, on real workers and a real Redis."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ import urllib.request
 
 from deployment import eventually
 
-# A person in a page: a client, what it sees of a conversation and of others, and an input.
+# A user in a page: a client, what it sees of a conversation and of others, and an input.
 JOIN = """
     const [name, urls, user, conversation, others, more] = arguments;
     const client = new rollcall.RollcallClient({ url: urls, token: user, device: name, ...more });
@@ -38,7 +38,7 @@ class Person:
         return self.page.run(f"const {{ client, input }} = people.{self.name}; {script}", *arguments)
 
     def seen(self, what):
-        """Everything seen of it, as `{at, value}`."""
+        """All observed values, as `{at, value}`."""
         return self.page.run("return seen[arguments[0]]", f"{self.name} {what}")
 
     def sees(self, what, condition, within=10.0):
@@ -65,7 +65,7 @@ TAKE_ADDRESSES_IN_ORDER = "Math.random = () => 0.999"
 def test_t11_typing_appears_and_ends_within_a_blink(page, workers, room):
     alice = Person(page, "alice", workers[0].edge, room.alice, room, **QUICK)
     Person(page, "bob", workers[1].edge, room.bob, room)
-    # A conversation a round, since a worker forwards one start a throttle in each.
+    # A new conversation for each round, since a worker forwards one start per throttle in each.
     took = alice.run(
         """
         const took = { appear: [], end: [] };
@@ -87,7 +87,7 @@ def test_t11_typing_appears_and_ends_within_a_blink(page, workers, room):
         """, room.name)
     for what, times in took.items():
         print(f"{what}: median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms")
-    # Half of them, since other programs may take the machine for a while.
+    # The median, since other programs may use the machine for a while.
     assert statistics.median(took["appear"]) < 50
     assert statistics.median(took["end"]) < 100
 
@@ -114,7 +114,7 @@ def test_t4_ten_seconds_of_keys_are_ten_signals_and_one_appearance(page, workers
     signals = [text for text in page.run("return wire.alice") if '"typing":true' in text]
     frames = [text for text in page.run("return wire.bob") if '"type":"typing"' in text]
     print(f"{len(signals)} signals, {len(frames)} frames at the observer, who saw {bob.counts()}")
-    # The first after 0.3 s, then one a second: ten, unless the machine was late.
+    # The first after 0.3 s, then one per second: ten, unless the machine is slow.
     assert len(signals) <= typed + 0.7
     assert bob.counts() == [0, 1, 0]
 
@@ -176,7 +176,7 @@ def test_t7_the_background_and_a_closed_tab_end_typing_and_presence(open_page, w
     bob.sees("typing", "value.count === 0")
     page.show()
     alice.run("input.edited('Hello again')")
-    # The worker defers a start that comes within its throttle of the last.
+    # The worker defers a start that arrives within its throttle of the last one.
     eventually("she types again", lambda: redis.ask("EXISTS", f"typing:{{{room.name}}}:{room.alice}") == "1")
     start = time.time()
     page.close()
@@ -193,7 +193,7 @@ def test_p5_a_reload_is_never_seen_as_gone(open_page, worker, workers, room):
     bob = Person(watching, "bob", workers[1].edge, room.bob, room, [room.alice])
     page = open_page()
     site = page.run("return location.href")
-    # The observer's tab is hidden meanwhile, which a page without followPage does not mind.
+    # The observer's tab is hidden meanwhile, which does not affect a page without followPage.
     for _ in range(3):
         alice = Person(page, "web", own.edge, room.alice, room, **QUICK)
         alice.run("client.followPage(); input.edited('Hello')")
@@ -288,7 +288,7 @@ def test_p9_who_belongs_to_a_conversation_and_is_here(page, workers, room):
 
 
 def test_c2_a_worker_killed_under_the_page(page, worker, workers, room):
-    """Fifty users watched through a worker that dies: no wrong state in between, and the truth soon after."""
+    """Fifty users watched through a worker that is killed: no wrong state in between, the current one soon after."""
     own = worker()
     page.run(
         """

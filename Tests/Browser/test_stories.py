@@ -1,5 +1,5 @@
-"""The stories on a clock of their own, told in `stories/` and played in a real page: once against rollcall.js, which is
-what users load, and once against the modules that it is made of."""
+"""Runs the stories in `stories/` in a real page, with a test clock: once with rollcall.js, which users load, and once with
+the modules that it is made of."""
 
 import re
 
@@ -22,7 +22,7 @@ PLAY = """
 """
 
 def count_objects(driver):
-    """Counts what has an object's prototype, after a collection of garbage."""
+    """Counts the objects with the prototype of Object, after a garbage collection."""
     prototype = driver.execute_cdp_cmd("Runtime.evaluate", {"expression": "Object.prototype"})["result"]["objectId"]
     objects = driver.execute_cdp_cmd("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]["objectId"]
     count = driver.execute_cdp_cmd("Runtime.callFunctionOn", {

@@ -1,4 +1,4 @@
-"""A worker that speaks TLS itself, without a proxy before it."""
+"""A worker that serves TLS itself, without a proxy in front of it."""
 
 
 def test_a_page_connects_to_a_worker_under_tls(page, worker, room, certificate):

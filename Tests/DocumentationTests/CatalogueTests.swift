@@ -1,4 +1,4 @@
-// The pages of DocC: their links hold, and nothing public is without a place.
+// The DocC pages: their links work, and every public symbol has a place.
 
 import Foundation
 import TestSupport
@@ -9,7 +9,7 @@ struct CatalogueTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
 
     @Test(
-        "is made without a warning, and has a place for every public symbol",
+        "builds without warnings, and has a place for every public symbol",
         .enabled("this toolchain has docc") { try await isInstalled() })
     func isMade() async throws {
         let output = FileManager.default.temporaryDirectory.appending(path: "rollcall-\(UUID())")
@@ -22,14 +22,14 @@ struct CatalogueTests {
         #expect(FileManager.default.fileExists(atPath: output.appending(path: "index.html").path))
     }
 
-    /// Where the tests were built, if not in the usual place.
+    /// The path of the build, if it is not the usual one.
     private static var build: [String] {
         let besideTests = Bundle.main.bundleURL
         let hasModules = FileManager.default.fileExists(atPath: besideTests.appending(path: "Modules").path)
         return hasModules ? [besideTests.path] : []
     }
 
-    /// Whether this toolchain brings docc along.
+    /// Whether this toolchain contains docc.
     @Sendable private static func isInstalled() async throws -> Bool {
         let search = try ChildProcess(["sh", "-c", "command -v docc || xcrun --find docc"])
         return try await search.exitCode() == 0

@@ -1,4 +1,4 @@
-// The way from a page to what is compiled. That the snippets are right, the compiler says.
+// How a page is turned into code to compile. The compiler checks whether the snippets are correct.
 
 import Snippets
 import Testing
@@ -28,14 +28,14 @@ struct PageTests {
                 """)
     }
 
-    @Test("has its declarations compiled as they are, and other languages left alone")
+    @Test("has its declarations compiled unchanged, and other languages ignored")
     func declarations() throws {
         let page = try Page("```json\nlet\n```\n```swift\nstruct A {}\n```\n```swift\nlet a = A()\n```", path: "a.md")
         #expect(page.snippets.count == 2)
         #expect(page.code.contains("line: 5)\nstruct A {}\n#sourceLocation()\n@MainActor func line8()"))
     }
 
-    @Test("has what is for Apple's systems compiled there alone")
+    @Test("has code for Apple's platforms compiled only there")
     func elsewhere() throws {
         let page = try Page("```swift\nimport SwiftUI\nstruct A: View {}\n```", path: "a.md")
         #expect(page.code.contains("#if canImport(SwiftUI)\nimport SwiftUI\n#endif"))
@@ -43,7 +43,7 @@ struct PageTests {
     }
 
     @Test(
-        "is refused if a snippet in it would go unseen",
+        "is refused if a snippet in it would be overlooked",
         arguments: ["1. One:\n   ```swift\n   let a = 1\n   ```", "```swift\nlet a = 1", "```swift no-test\n```"])
     func unseen(text: String) {
         #expect(throws: UnreadablePage.self) { try Page(text, path: "a.md") }

@@ -1,4 +1,4 @@
-// What the snippets of the documentation take for granted: what any app has of its own.
+// What the documentation's snippets use without declaring it: parts that every application has.
 
 import RollcallClient
 
@@ -22,7 +22,7 @@ let file = ""
 func freshToken() async throws -> String { "alice" }
 func lookUp() async throws -> String { "42" }
 
-/// Whom the app knows.
+/// The users that the application knows.
 actor Contacts {
     func name(of user: UserID) -> String? { nil }
 }

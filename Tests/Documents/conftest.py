@@ -1,4 +1,4 @@
-"""What the tests share: one Redis with two workers, and the documents."""
+"""Fixtures: one Redis with two workers, and the documents."""
 
 import secrets
 

@@ -16,17 +16,17 @@ class Document:
         }
 
     def of(self, operation):
-        """The names of the messages that an operation, or else a channel, has."""
+        """The names of the messages of an operation, or else of a channel."""
         found = self.tree["operations"].get(operation) or self.tree["channels"][operation]
         messages = found["messages"]
         references = messages if isinstance(messages, list) else messages.values()
         return [reference["$ref"].rsplit("/", 1)[1] for reference in references]
 
     def kinds(self, message, operation):
-        """Which of an operation's messages this may be."""
+        """Returns which of an operation's messages this may be."""
         return [name for name in self.of(operation) if self.validators[name].is_valid(message)]
 
     def complaint(self, message, operation):
-        """Why it is none of them."""
+        """Returns why it is none of them."""
         return {name: [error.message for error in self.validators[name].iter_errors(message)]
                 for name in self.of(operation)}

@@ -1,4 +1,4 @@
-"""The admin port, attacked by its own OpenAPI document: whatever is sent, the answer is one that the document has."""
+"""Sends requests generated from the OpenAPI document to the admin port: every response must be in the document."""
 
 import os
 import random
@@ -9,7 +9,7 @@ import sys
 from conftest import TOKEN
 from deployment import ROOT, eventually
 
-# Without a time it is a number of cases that ends it, so that a busy machine tries no less.
+# Without a time limit, the number of cases is fixed, so that a busy machine does not try fewer.
 SECONDS = os.environ.get("SECONDS_OF_ATTACK")
 LENGTH = ["--max-time", SECONDS] if SECONDS else ["--max-examples", "15"]
 FOLDER = str(ROOT / "Tests/Documents")
@@ -23,7 +23,7 @@ def test_schemathesis_finds_nothing(redis, workers, tmp_path):
         "--url", worker.admin, "--header", f"Authorization: Bearer {TOKEN}", "--checks", "all",
         "--phases", "coverage,fuzzing,stateful", "--continue-on-failure", "--seed", str(SEED), *LENGTH, "--no-color",
     ]
-    # Its memory of what it found before would make one run depend on another.
+    # Stored results of earlier runs would make one run depend on another.
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": "attack_hooks", "PYTHONPATH": FOLDER},
         capture_output=True, text=True, check=False)

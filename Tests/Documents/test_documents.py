@@ -1,4 +1,4 @@
-"""The documents by themselves: each keeps to its standard and hangs together."""
+"""The documents alone: each one conforms to its standard, and its references resolve."""
 
 import jsonschema
 import openapi_spec_validator

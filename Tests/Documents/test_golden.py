@@ -1,4 +1,4 @@
-"""The AsyncAPI document of the edge against the frames that the codec is held to, whole and broken."""
+"""Compares the edge's AsyncAPI document with the frames in the codec's tests, valid and invalid."""
 
 import copy
 import json
@@ -10,7 +10,7 @@ from deployment import ROOT
 
 GOLDEN = json.loads((ROOT / "Tests/RollcallModelTests/golden-frames.json").read_text())
 FRAMES = [("hear", frame) for frame in GOLDEN["client"]] + [("tell", frame) for frame in GOLDEN["worker"]]
-# What may be left out.
+# Optional fields.
 OPTIONAL = {"id", "device", "state", "presence", "name", "after", "to"}
 
 
@@ -40,7 +40,7 @@ def test_every_error_code_has_a_golden_frame(edge):
 
 
 def objects(tree, path=()):
-    """Every object in a message, with the way to it."""
+    """Returns every object in a message, with its path."""
     if isinstance(tree, dict):
         yield path
     for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
@@ -54,12 +54,12 @@ def at(tree, path):
 
 
 def mutations(message):
-    """The message with one thing wrong, each in turn."""
+    """Returns variants of the message with one error each."""
     for path in list(objects(message)):
         place = at(message, path)
         yield changed(message, path, lambda it: it.update(surprise=1)), f"a field too many at {path}"
         for key in place:
-            # A name is a required field of some objects and an optional one of others, as is a device.
+            # `name` is required in some objects and optional in others, and so is `device`.
             if key not in OPTIONAL or (key == "device" and message["type"] == "welcome"):
                 if not (key == "state" and message["type"] == "hello"):
                     yield changed(message, path, lambda it, key=key: it.pop(key)), f"{key} is missing at {path}"

@@ -1,4 +1,4 @@
-"""The AsyncAPI documents against what real workers and devices say, over WebSocket and over Redis."""
+"""Compares the AsyncAPI documents with the messages of real workers and devices, over WebSocket and Redis."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from deployment import eventually
 
 
 class Listener:
-    """Hears every channel of a Redis."""
+    """Receives every channel of a Redis."""
 
     def __init__(self, port):
         self.heard = []
@@ -32,7 +32,7 @@ class Listener:
 
 
 class Device:
-    """One connection; keeps all that goes over it."""
+    """One connection, which keeps all of its messages."""
 
     def __init__(self, socket):
         self.socket, self.said, self.heard, self.next = socket, [], [], 0
@@ -56,7 +56,7 @@ class Device:
         await self.socket.send(json.dumps(message))
 
     async def ask(self, **message):
-        """Says something, and waits for its answer."""
+        """Sends a message, and waits for its answer."""
         self.next += 1
         await self.say(id=self.next, **message)
         return await self.hears(lambda heard: heard.get("id") == self.next)
@@ -90,7 +90,7 @@ async def admin(worker, method, path, body=None):
 
 
 async def a_day(first, second):
-    """Everything that can be said in good order, and some that cannot. Gives the devices."""
+    """Sends every valid kind of message, and some invalid ones. Returns the devices."""
     phone = await Device.connect(first, "alice", "phone", state="idle")
     desk = await Device.connect(second, "bob", "desk")
     await admin(first, "PUT", "/v1/conversations/c42/members", {"members": {"alice": "Alice", "bob": ""}})

@@ -1,4 +1,4 @@
-# Runs inside a machine that systemd has booted: what an operator does with two workers. Prints what came of it.
+# Runs inside a machine booted by systemd: an operator's steps with two workers. Prints the results.
 export PATH=/opt/rollcall/bin:$PATH
 
 show() { systemctl show --property="$2" --value "rollcall@$1"; }

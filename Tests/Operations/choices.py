@@ -1,8 +1,8 @@
-"""What of the documentation is not run, what goes on until somebody stops it, and what a section takes for granted."""
+"""Which commands of the documentation are not run, which ones run until stopped, and what each section requires."""
 
 import re
 
-# Commands that are not run here, each with its reason. A command that none of these names is run.
+# Commands that are not run here, each with the reason. All others are run.
 NOT_RUN = [
     (r"make run$", "does not end; Tests/IntegrationTests/DevTests does the same"),
     (r"(mkdir hello|swift package|swift run hello)", "builds a package for minutes; Tests/consumer.sh builds such a one"),
@@ -20,7 +20,7 @@ NOT_RUN = [
     (r"sudo scripts/make-secrets\b", "writes to /etc; without a folder it is run"),
 ]
 
-# Commands that go on until they are stopped, as a reader has them in a terminal of their own.
+# Commands that run until they are stopped, as a reader runs them in a separate terminal.
 STAYS = re.compile(r"(^|/)rollcall (worker|watch|dev)\b|^rollcall top(?!.*--once)|^rollcall type (?!.*--for)|\b[PS]*SUBSCRIBE\b")
 
 REDIS = "redis-server --save '' --daemonize yes >/dev/null"
@@ -35,7 +35,7 @@ MEMBERS = (
 SCRIPT = "printf 'type Hello\\nsend\\n' >demo.txt"
 ON_PATH = 'PATH="$PWD/.build/debug:$PATH"'
 
-# What a reader of any section has: the program, a Redis and a worker; and what readers of these have instead.
+# What every section requires: the program, a Redis and a worker; and the requirements of certain sections.
 USUAL = [ON_PATH, REDIS, WORKER, READY]
 GIVEN = {
     "docs/admin.md: Members in pages": [*USUAL, MEMBERS],
@@ -53,5 +53,5 @@ GIVEN = {
 
 
 def reason(command):
-    """Why a command is not run, or nothing."""
+    """Returns why a command is not run, or nothing."""
     return next((why for pattern, why in NOT_RUN if re.match(pattern, command)), None)

@@ -1,5 +1,5 @@
-"""The story of docker-compose.cluster.yml: a cluster is made once, outlives a restart of all, and the loss of a primary.
-Started by world.BEGIN."""
+"""Runs docker-compose.cluster.yml: a cluster is created once, survives a restart of all services, and the loss of a
+primary. Started by world.BEGIN."""
 
 import shutil
 
@@ -12,7 +12,7 @@ NODES = ["redis", *(f"redis-{number}" for number in range(2, 7))]
 
 class Story(compose.Story):
     def up(self):
-        """As compose does it: each when those are well that it depends on."""
+        """Starts services as compose does: each when its dependencies are healthy."""
         for node in NODES:
             self.all[node].start()
         for node in NODES:
@@ -23,7 +23,7 @@ class Story(compose.Story):
         eventually("the worker is ready", lambda: "ready worker=" in self.all["worker"].log.read_text(), 30)
 
     def are_in_step(self):
-        """Whether each replica has what its primary has: before, it does not take its place."""
+        """Whether each replica is in sync with its primary: only then can it be promoted."""
         return sum("connected" in self.ask(node, "ROLE").split() for node in NODES) == 3
 
     def down(self):
@@ -43,7 +43,7 @@ def play(story):
     story.up()
     assert "Alice" in story.members()
     eventually("each replica could take its primary's place", story.are_in_step, 30)
-    # It has what belongs to c42.
+    # This primary holds the keys of c42.
     story.all["redis-2"].kill()
     eventually("its replica takes its place", lambda: story.roles()[3:].count("master") == 1, 30)
     eventually("the worker goes on", lambda: story.members({"bob": "Bob"}), 30)

@@ -1,5 +1,5 @@
-"""Compose files played without containers: each service's command as it stands there, with folders of its own in the place
-of a container's, and an address on loopback under its name. Wants a world of its own."""
+"""Runs compose files without containers: each service's command as written, with a folder instead of the container's
+file system, and a loopback address for its name. Requires a separate world."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from deployment import PROGRAM, ROOT, eventually
 
 
 def merged(*files):
-    """The services of files of which each goes on from the one before, as far as ours do that."""
+    """The services of these files, merged as far as Rollcall's files need it."""
     services = {}
     for file in files:
         for name, new in yaml.safe_load((ROOT / file).read_text(encoding="utf-8"))["services"].items():
@@ -48,7 +48,7 @@ class Composition:
 
 
 class Service:
-    """What a container has of its service; its folder is its volume too, and outlives it."""
+    """The process of a service; its folder is its volume too, and survives it."""
 
     def __init__(self, name, service, address, root):
         self.name, self.service, self.address = name, service, address
@@ -66,14 +66,14 @@ class Service:
                 pathlib.Path(self.here(target)).write_text(self.here(text), encoding="utf-8")
 
     def here(self, text):
-        """Words of a container, for a world in which all are beside each other."""
+        """Translates words of a container for a world in which all services are on one machine."""
         pattern = rf"(?<![\w.])({'|'.join(map(re.escape, self.places))})\b"
         text = re.sub(pattern, lambda match: str(self.places[match[0]]), text)
         text = text.replace("port 26379\n", f"port 26379\nbind {self.address}\n")
         return text.replace("bind * -::*", f"bind {self.address}\nbind-source-addr {self.address}")
 
     def start(self):
-        # What compose writes as $$ is one.
+        # Compose writes $ as $$.
         told = [self.here(word.replace("$$", "$")) for word in self.service.get("command", [])]
         environment = {key: self.here(str(value)) for key, value in self.service["environment"].items()}
         with self.log.open("w") as log:
@@ -97,7 +97,7 @@ class Service:
         assert self.process.wait(60) == 0, f"{self.name} failed:\n{self.log.read_text()}"
 
     def stop(self):
-        """As compose does it."""
+        """Waits for dependencies as compose does."""
         self.process.terminate()
         try:
             self.process.wait(10)
@@ -110,7 +110,7 @@ class Service:
 
 
 class Story:
-    """What is told of services that run, by whoever has every secret."""
+    """Queries running services with all of the secrets."""
 
     def __init__(self, *files):
         self.all = Composition(*files)
@@ -121,7 +121,7 @@ class Story:
             env={**os.environ, "REDISCLI_AUTH": self.all.secret("redis_admin_password")}).stdout
 
     def members(self, names=None):
-        """Puts the members of c42, or reads them."""
+        """Sets the members of c42, or reads them."""
         request = urllib.request.Request(
             "http://127.0.0.1:8081/v1/conversations/c42/members", method="PUT" if names else "GET",
             data=json.dumps({"members": names}).encode() if names else None,
@@ -134,7 +134,7 @@ class Story:
             return None
 
     def worker_is_nobody_else(self, server):
-        """Whether the worker's password is good for the worker's user alone."""
+        """Whether the worker's password is valid only for the worker's user."""
         said = subprocess.run(
             ["redis-cli", "-h", server, "ACL", "WHOAMI"], check=False, capture_output=True, text=True,
             env={**os.environ, "REDISCLI_AUTH": self.all.secret("redis_password")})

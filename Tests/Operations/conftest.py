@@ -1,4 +1,4 @@
-"""What the tests share: an installation in a folder of its own, and a Redis."""
+"""Fixtures: an installation in a temporary folder, and a Redis."""
 
 import pathlib
 import subprocess
@@ -15,7 +15,7 @@ def redis():
 
 
 class Installation:
-    """What `make install` makes, below a folder in the place of /."""
+    """Runs `make install` with a folder instead of /."""
 
     def __init__(self, root):
         self.root = root

@@ -1,4 +1,4 @@
-"""The commands of the documentation, as they stand in its pages: blocks of ```console, by section."""
+"""The commands in the documentation's pages: blocks of ```console, by section."""
 
 import dataclasses
 import re
@@ -10,7 +10,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 @dataclasses.dataclass
 class Command:
-    """What stands after a $, and what is shown below it. Without a $, what is shown came from a command before."""
+    """The text after a $, and the output shown below it. Without a $, the output belongs to an earlier command."""
 
     text: str
     line: int
@@ -19,7 +19,7 @@ class Command:
 
 @dataclasses.dataclass
 class Section:
-    """The commands under one heading. A reader may come to it first, so nothing is taken for granted of another."""
+    """The commands under one heading. Readers may start there, so no other section is required."""
 
     page: str
     title: str
@@ -52,7 +52,7 @@ def read(page, text):
 
 
 def take(commands, line, number):
-    """Adds a line of a block to its commands; a backslash at a command's end goes on in the next line."""
+    """Adds a line of a block to its commands; a backslash at the end continues a command on the next line."""
     last = commands[-1]
     if line.startswith("$ "):
         commands.append(Command(line[2:], number))

@@ -1,5 +1,5 @@
-"""Plays one section of the documentation, in a world of its own: each command as it is written, and what it shows must
-be what the page shows.
+"""Runs one section of the documentation in a separate world: each command as it is written. The output must be what the
+page shows.
 
 Usage: play.py SECTION, such as 'docs/identity.md: Making tokens'; started by world.BEGIN
 """
@@ -16,16 +16,16 @@ from deployment import eventually
 
 
 def shape(line):
-    """A line without what is different each time: identifiers, moments, what is left of a time."""
+    """Removes from a line what differs each time: identifiers, timestamps, remaining times."""
     line = re.sub(r"\b[0-9a-f]{12,16}\b", "*", line)
     line = re.sub(r'("expires_in":|· )\d+', r"\1*", line)
-    # Of a typing that has up to three seconds left, Redis rounds them.
+    # Redis rounds the remaining time of a typing, which is up to three seconds.
     line = re.sub(r"\(integer\) 2$", "(integer) 3", line)
     return " ".join(line.split())
 
 
 def fields(lines):
-    """The fields of a hash as redis-cli lists them, a line for each name and each value; Redis keeps no order."""
+    """The fields of a hash as redis-cli lists them, one line for each name and value; their order varies."""
     words = [line.split(") ", 1)[-1] for line in lines]
     return sorted(zip(words[::2], words[1::2]))
 
@@ -36,8 +36,8 @@ def in_order(found, wanted):
 
 
 def shows(text, command):
-    """Whether the lines that the page shows are among the text's, in this order; of what came by itself, the lines that
-    begin with the same word, since news of one thing may overtake those of another."""
+    """Whether the lines that the page shows are among the text's, in this order. Lines of events are compared with those
+    that start with the same word, since events of different kinds may overtake each other."""
     found, wanted = [shape(line) for line in text.splitlines()], [shape(line) for line in command.shown]
     if "HGETALL" in command.text and wanted:
         return fields(found) == fields(wanted)
@@ -78,7 +78,7 @@ class Player:
             self.do(command)
 
     def do(self, command):
-        """What only looks is looked at again, as a person would, until it shows what the page does."""
+        """Repeats a command that only reads until it shows what the page does, as a person would."""
         end = time.monotonic() + 30
         while True:
             start = len(self.shell.text)
@@ -90,7 +90,7 @@ class Player:
         self.appears(command, lambda: [text if looks else self.shell.text[start:]], max(0, end - time.monotonic()))
 
     def leave_running(self, command):
-        """In a terminal of its own, with what the first one knows."""
+        """Runs a command in a separate terminal, with the variables of the first one."""
         state = f"{self.folder}/.state"
         self.shell.do(f"{{ declare -p; }} >{state} 2>/dev/null")
         terminal = world.Terminal(self.folder, state)
@@ -100,7 +100,7 @@ class Player:
         self.appears(command, lambda: [terminal.text], 30)
 
     def was_shown(self, command):
-        """What stands alone is what one of the terminals shows by now."""
+        """Output without a command is what one of the terminals shows by now."""
         self.appears(command, lambda: [terminal.text for _, terminal in self.others], 30)
 
     def appears(self, command, texts, within):

@@ -1,4 +1,4 @@
-"""The story of docker-compose.sentinel.yml: the loss of the primary. Started by world.BEGIN."""
+"""Runs docker-compose.sentinel.yml: the loss of the primary. Started by world.BEGIN."""
 
 import shutil
 
@@ -16,7 +16,7 @@ def knows_all(story, sentinel):
 
 
 def in_step(story, primary):
-    """How many replicas have what their primary has."""
+    """Returns how many replicas are in sync with their primary."""
     return story.ask(primary, "INFO", "replication").count("state=online")
 
 
@@ -27,14 +27,14 @@ def play(story):
         story.all[server].until_healthy()
     for sentinel in SENTINELS:
         story.all[sentinel].start()
-    # A primary takes no writes before (min-replicas-to-write), which may take it longer than a worker waits; compose would
-    # start that again.
+    # Before that, the primary refuses writes (min-replicas-to-write). This may take longer than a worker waits at
+    # startup; compose would restart it.
     eventually("the replicas are in step", lambda: in_step(story, "redis") == 2, 30)
     story.all["worker"].start()
     eventually("the worker is ready", lambda: "ready worker=" in story.all["worker"].log.read_text(), 30)
     assert all(story.worker_is_nobody_else(server) for server in SERVERS)
     assert story.members({"alice": "Alice"})
-    # A sentinel hears of replicas every ten seconds, and has those alone follow the next primary that it knows.
+    # Sentinels learn of replicas every ten seconds, and reconfigure only those that they know.
     eventually("each sentinel knows all", lambda: all(knows_all(story, sentinel) for sentinel in SENTINELS), 60)
     story.all["redis"].kill()
     eventually("the worker goes on", lambda: story.members({"bob": "Bob"}), 60)

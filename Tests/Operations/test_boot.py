@@ -1,4 +1,4 @@
-"""The unit on a machine that a real systemd has booted: a container of systemd-nspawn, with the programs of this one."""
+"""The unit on a machine booted by a real systemd: a systemd-nspawn container with the programs of this machine."""
 
 import os
 import re
@@ -20,13 +20,13 @@ Type=oneshot
 ExecStart=/bin/bash /check/boot.sh
 StandardOutput=file:/check/said
 """
-# Nothing of these matters to a worker, and some take long.
+# None of these affects a worker, and some take long.
 MASKED = ["systemd-networkd-wait-online", "systemd-sysctl", "ldconfig", "systemd-journal-catalog-update",
           "systemd-hwdb-update"]
 
 
 def make_machine(root):
-    """A root folder with what `make install` puts there, and the system's programs as they are here."""
+    """A root folder with the result of `make install`, and this machine's programs."""
     root.chmod(0o755)
     for folder in ("usr", "etc/systemd/system", "check", "tmp", "var"):
         (root / folder).mkdir(parents=True)
@@ -51,8 +51,8 @@ def make_machine(root):
 
 
 def libraries():
-    """The folders of Swift's libraries, which a program built for debugging has not inside. The unit sees nobody's home,
-    where Swift may be installed: in the machine they stand elsewhere."""
+    """The folders of Swift's libraries, which a debug build does not contain. The unit cannot read home folders, where
+    Swift may be installed: in the machine, they are at another path."""
     linked = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
     folders = {os.path.dirname(path) for path in re.findall(r"=> (/\S+)", linked)}
     apart = sorted(folder for folder in folders if not folder.startswith(("/lib", "/usr")))
@@ -60,7 +60,7 @@ def libraries():
 
 
 def nspawn(root, *arguments):
-    # In a process table that ends with unshare, since a machine outlives a systemd-nspawn that is killed.
+    # In a process namespace that ends with unshare, since the machine survives a systemd-nspawn that is killed.
     return subprocess.run(
         ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "systemd-nspawn",
          "--quiet", "--register=no", "--keep-unit", "--private-network", "--console=pipe",
@@ -80,7 +80,7 @@ def boot(root):
 
 
 def may_raise_limits():
-    """Whether LimitNICE can have its effect; inside some containers it cannot."""
+    """Whether LimitNICE can take effect; in some containers it cannot."""
     return subprocess.run(["prlimit", "--nice=24", "true"], capture_output=True, check=False).returncode == 0
 
 
@@ -92,7 +92,7 @@ def said(tmp_path_factory):
 
 
 def test_two_workers_run_as_the_unit_says(said):
-    # Devices are told the worker's name: nothing of the host is in it.
+    # Devices are sent the worker's name: it must not contain the host's.
     ready = r"ready worker=worker-[0-9a-f]{{8}}\.\w+ edge=ws://127.0.0.1:{}/v1/connect"
     assert "started\n" in said
     assert re.search("status: " + ready.format(8080), said), said

@@ -1,4 +1,4 @@
-"""The commands of README.md and docs, run as they are written."""
+"""Runs the commands of README.md and docs as they are written."""
 
 import re
 import subprocess

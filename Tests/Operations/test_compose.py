@@ -1,4 +1,4 @@
-"""The compose files, as far as they can be played without Docker."""
+"""The compose files, as far as they can be run without Docker."""
 
 import subprocess
 import sys

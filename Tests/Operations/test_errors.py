@@ -1,4 +1,4 @@
-"""docs/errors.md names every code and every message of the sources, and none that is not there."""
+"""docs/errors.md lists exactly the codes and messages of the sources."""
 
 import http
 import re
@@ -27,12 +27,12 @@ def cases(file, enumeration):
 
 
 def constants(file, kind):
-    """The raw values of a type that is open to values to come."""
+    """The raw values of a type that permits unknown values."""
     return re.findall(rf'static let \w+ = {kind}\(rawValue: "?(\w+)"?\)', sources(file))
 
 
 def statuses():
-    """The statuses of handshakes that are refused, by the names that HTTP has for them."""
+    """The status codes of refused handshakes, by their HTTP names."""
     names = re.findall(r"status: \.(\w+)", sources("RollcallWorker/Edge/Handshake/Refusal.swift"))
     return [str(http.HTTPStatus[re.sub("([A-Z])", r"_\1", name).upper()].value) for name in names]
 

@@ -1,4 +1,4 @@
-"""HAProxy with the configuration and the certificate that operators are given, before two workers: all is under TLS."""
+"""HAProxy with the operators' configuration and certificate, in front of two workers: all connections use TLS."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ HANDSHAKE = (
 
 
 class Proxy(Process):
-    """The configuration, but for the container's ports and names."""
+    """The configuration, except for the container's ports and names."""
 
     def __init__(self, folder, workers):
         self.port = free_port()
@@ -39,12 +39,12 @@ class Proxy(Process):
         self.trust = ssl.create_default_context(cafile=folder / "secrets/edge_certificate.pem")
         file = folder / "haproxy.cfg"
         file.write_text(text, encoding="utf-8")
-        # As many connections as docker-compose.yml gives it, or more than there are here.
+        # As many connections as docker-compose.yml permits, or more than this test makes.
         command = ["sh", "-c", 'ulimit -n 4096; exec haproxy -f "$1"', "haproxy", file]
         super().__init__(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def connect(self, address, path="/v1/connect", more=""):
-        """A connection from an address of this machine, and the status of the answer to its handshake."""
+        """A connection from a local address, and the status of its handshake response."""
         plain = socket.create_connection(("127.0.0.1", self.port), 10, (address, 0))
         try:
             connection = self.trust.wrap_socket(plain, server_hostname="localhost")
@@ -123,7 +123,7 @@ def test_workers_hear_from_the_proxy_alone_where_devices_come_from(proxy):
 
 
 def test_one_address_has_so_many_connections_and_others_notice_nothing(proxy):
-    """Opened more slowly than the other limit allows."""
+    """Connections are opened more slowly than the other limit permits."""
     with contextlib.ExitStack() as stack:
         statuses = []
         for number in range(520):
@@ -138,12 +138,12 @@ def test_one_address_has_so_many_connections_and_others_notice_nothing(proxy):
 
 
 def test_one_address_opens_so_many_in_a_while_and_refused_ones_do_not_count(proxy):
-    """Else the attempts of an office during an outage would keep it out when the workers are back."""
+    """Otherwise, the attempts of an office during an outage would keep it out when the workers are back."""
     def attempts(count, path="/v1/connect", more=""):
         statuses = [proxy.status("127.0.0.6", path, more) for _ in range(count)]
         return {status: statuses.count(status) for status in set(statuses)}
 
-    # A worker refuses this one.
+    # A worker refuses this request.
     assert attempts(600, more="Content-Length: 1\r\n").keys() == {426}
     begun = time.monotonic()
     found = attempts(560)

@@ -1,4 +1,4 @@
-"""`make install` puts everything in its place, and `make uninstall` takes it away again."""
+"""`make install` installs all files, and `make uninstall` removes them."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""A worker as a service of systemd: its unit, and what the two say to each other."""
+"""A worker as a systemd service: its unit, and the messages between the two."""
 
 import contextlib
 import ctypes
@@ -16,7 +16,7 @@ import pytest
 from deployment import PROGRAM, Process, stopping
 
 UNIT = "usr/local/lib/systemd/system/rollcall@.service"
-# systemd's own scale: 0 is a service that can do nothing, 10 one that can do everything.
+# systemd's own scale: 0 is a service without any permissions, 10 one with all of them.
 MOST_EXPOSED = 2.0
 
 needs_linux = pytest.mark.skipif(platform.system() != "Linux", reason="Linux alone has units")
@@ -25,7 +25,7 @@ needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="
 
 @pytest.fixture
 def unit(installed, tmp_path):
-    """An instance of the installed unit whose paths are those of the installation, not of the machine."""
+    """An instance of the installed unit, with the paths of the test installation."""
     file = tmp_path / "rollcall@a.service"
     file.write_text((installed / UNIT).read_text().replace("/usr/local/bin", f"{installed / 'usr/local/bin'}"))
     return file
@@ -117,7 +117,7 @@ def test_a_worker_that_never_was_ready_says_nothing(redis):
 
 
 def deny_writing_and_executing():
-    """What MemoryDenyWriteExecute= does, for this process and those that it becomes."""
+    """Does what MemoryDenyWriteExecute= does, for this process and the programs that it executes."""
     set_mdwe, refuse_gain = 65, 1
     if ctypes.CDLL(None, use_errno=True).prctl(set_mdwe, refuse_gain, 0, 0, 0) != 0:
         os._exit(77)

@@ -1,5 +1,5 @@
-"""A machine of one's own, as far as commands can tell: loopback with all ports free, a process table that ends with it,
-and a copy of the repository in which the program is built."""
+"""A separate machine for commands: loopback with all ports free, a process namespace that ends with it, and a copy of the
+repository in which the program is built."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ import threading
 
 from deployment import PROGRAM, ROOT, eventually
 
-# Begins a world; the process that it starts is the first of its process table, and all others end with it.
+# Begins a world; its first process is the first of the process namespace, and all others end with it.
 BEGIN = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]),
          "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 MARK = "\x1e"
@@ -33,7 +33,7 @@ def raise_loopback():
 
 
 def make_folder():
-    """What a clone has; what commands may write to is copied, the rest is only pointed at."""
+    """A clone of the repository: what commands may write to is copied, the rest is linked."""
     folder = tempfile.mkdtemp(prefix="rollcall-docs-")
     for entry in ROOT.iterdir():
         if entry.name in ("Config", "scripts"):
@@ -47,7 +47,7 @@ def make_folder():
 
 
 class Terminal:
-    """A shell on a terminal: it does what it is told, and what stands on the terminal is kept."""
+    """A shell on a terminal that runs commands; the terminal's output is kept."""
 
     def __init__(self, folder, state=None):
         master, slave = pty.openpty()
@@ -82,7 +82,7 @@ class Terminal:
         os.write(self.orders, f"{command}\n".encode())
 
     def do(self, command, within=30):
-        """Does it and waits for its end; gives its exit code and what came meanwhile."""
+        """Runs a command until its end; returns its exit code and the output."""
         start = len(self.text)
         self.order(command)
         self.order(f"printf '{MARK}%s{MARK}' $?")
@@ -91,5 +91,5 @@ class Terminal:
         return int(ended[1]), self.text[start:ended.start()]
 
     def last(self, command):
-        """Does it as the last thing; what it exits with, the shell does."""
+        """Runs the last command; the shell exits with its exit code."""
         self.order(f"{command}\nexit $?")

@@ -4,7 +4,7 @@ import Testing
 @Suite("A worker's address")
 struct AddressTests {
     @Test(
-        "is read with what may be left out",
+        "is parsed, with defaults for missing parts",
         arguments: [
             ("ws://127.0.0.1:8080/v1/connect", "ws://127.0.0.1:8080/v1/connect"),
             ("ws://127.0.0.1", "ws://127.0.0.1:80/v1/connect"),

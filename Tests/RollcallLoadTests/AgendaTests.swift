@@ -1,11 +1,11 @@
 import RollcallLoad
 import Testing
 
-@Suite("What is due")
+@Suite("The load's agenda")
 struct AgendaTests {
     private let start = Moment.now
 
-    @Test("comes in the order of time, and what is due together in the order in which it was noted")
+    @Test("returns events in order of time, and simultaneous ones in the order in which they were added")
     func order() {
         var agenda = Agenda()
         agenda.note(Cue(.stop, 1), at: start + .seconds(2))
@@ -19,7 +19,7 @@ struct AgendaTests {
         #expect(agenda.next == nil)
     }
 
-    @Test("is not taken before its time, and says later when that was")
+    @Test("returns nothing early, and later the time at which it was due")
     func due() {
         var agenda = Agenda()
         agenda.note(Cue(.start, 7), at: start + .seconds(1))
@@ -27,13 +27,13 @@ struct AgendaTests {
         #expect(agenda.take(by: start + .seconds(5))?.due == start + .seconds(1))
     }
 
-    @Test("what happens to many by themselves comes as often as it should")
+    @Test("random events of many devices have the right rate")
     func poisson() {
         var chance = Chance(seed: 7)
         let waits = (0..<20_000).map { _ in chance.wait(mean: .seconds(3)) }
         let mean = waits.reduce(.zero, +) / waits.count
         #expect(mean > .milliseconds(2_900) && mean < .milliseconds(3_100))
-        // Of an exponential distribution a part of 1/e is longer than the mean.
+        // In an exponential distribution, a part of 1/e is longer than the mean.
         #expect((7_000...7_700).contains(waits.count { $0 > .seconds(3) }))
         #expect(waits.allSatisfy { $0 >= .zero })
     }

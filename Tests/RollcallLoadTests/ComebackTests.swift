@@ -2,23 +2,23 @@ import RollcallClient
 import RollcallLoad
 import Testing
 
-@Suite("A device comes back")
+@Suite("A device reconnects")
 struct ComebackTests {
     private var chance = Chance(seed: 3)
     private let client = ClientOptions()
 
-    @Test("when the worker said, and where")
+    @Test("when and where the worker said")
     mutating func asked() {
         var comeback = Comeback(to: 2, from: 0)
         let pause = comeback.ended(held: .seconds(1), asked: .milliseconds(1_200), to: 5, using: &chance)
         #expect(pause == .milliseconds(1_200))
         #expect(comeback.address == 5)
-        // Nobody is there: then at once where it would have gone without the word.
+        // Without an answer there, it connects at once to the address that it would have used otherwise.
         #expect(comeback.notReached(using: &chance) == .zero)
         #expect(comeback.address < 2)
     }
 
-    @Test("at the next address at once, until all were tried; then after pauses that grow, with jitter")
+    @Test("to the next address at once, until all were tried; then after growing pauses with jitter")
     mutating func pauses() {
         var comeback = Comeback(to: 2, from: 1)
         var longest: [Duration] = []
@@ -32,7 +32,7 @@ struct ComebackTests {
         #expect(longest.contains { $0 > .milliseconds(500) })
     }
 
-    @Test("waits for an answer longer where there is nobody else to ask")
+    @Test("with a longer timeout if there is no other address")
     mutating func patience() {
         #expect(Comeback(to: 1, from: 0).patience == .seconds(10))
         var comeback = Comeback(to: 2, from: 0)
@@ -44,7 +44,7 @@ struct ComebackTests {
         #expect(comeback.patience == .seconds(2))
     }
 
-    @Test("soon again, once a connection has held")
+    @Test("soon again, once a connection has lasted")
     mutating func steady() {
         var comeback = Comeback(to: 1, from: 0)
         for _ in 0..<10 { _ = comeback.ended(held: .zero, asked: nil, to: nil, using: &chance) }

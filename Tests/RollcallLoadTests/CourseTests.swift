@@ -1,4 +1,4 @@
-// A load on a clock of the test's: workers are played by the test, and nothing waits.
+// A load on a test clock, with simulated workers.
 
 import RollcallLoad
 import RollcallModel
@@ -6,12 +6,12 @@ import Testing
 
 @Suite("A load")
 struct CourseTests {
-    /// Workers that answer everything after the same time.
+    /// Workers that answer everything after the same delay.
     private struct Stage {
         var course: Course
         var now = Moment.now
         let delay: Duration
-        /// What workers have still to say, by when.
+        /// The pending messages of the workers, with their times.
         private var answers: [(at: Moment, device: Int, text: String)] = []
         private(set) var connects: [(device: Int, address: Int, at: Moment)] = []
         private(set) var said: [(device: Int, message: ClientMessage, at: Moment)] = []
@@ -22,7 +22,7 @@ struct CourseTests {
             course.gather(at: now)
         }
 
-        /// Plays on, in steps of a millisecond.
+        /// Continues in steps of one millisecond.
         mutating func play(_ duration: Duration) throws {
             let end = now + duration
             while now < end {
@@ -56,7 +56,7 @@ struct CourseTests {
             answers.append((now + delay, device, #"{"id":\#(id),"type":"ack"}"#))
         }
 
-        /// What is in finished frames, one behind the other.
+        /// Decodes consecutive frames.
         private func requests(_ bytes: [UInt8]) -> [ClientRequest] {
             var (requests, start) = ([ClientRequest](), 0)
             while start < bytes.count {
@@ -78,7 +78,7 @@ struct CourseTests {
         return #"{"conversation":"\#(conversation)","count":\#(users.count),"type":"typing","users":[\#(list)]}"#
     }
 
-    @Test("gathers so many at a time, until all are there")
+    @Test("opens a limited number of connections at once, until all are connected")
     func gathering() throws {
         var stage = Stage(Plan(.idle, devices: 1_000, duration: .seconds(10)))
         try stage.play(.milliseconds(1))
@@ -86,18 +86,18 @@ struct CourseTests {
         try stage.play(.milliseconds(100))
         #expect(stage.course.isGathered)
         #expect(stage.course.tally.present == 1_000)
-        // A hello, whom it watches, and two joins.
+        // A hello, a watch, and two joins.
         #expect(stage.said.count == 4_000)
     }
 
-    @Test("counts the time to the welcome from when a connection was due, however late it was begun")
+    @Test("measures the time to the welcome from when a connection was due, however late it was started")
     func omission() throws {
         var plan = Plan(.storm, devices: 100, duration: .seconds(10))
         plan.rate = 100
         var stage = Stage(plan, delay: .milliseconds(5))
         stage.course.begin(at: stage.now)
         try stage.play(.milliseconds(100))
-        // This process did not get any time for a while.
+        // This process was not scheduled for a while.
         stage.now += .milliseconds(500)
         try stage.play(.milliseconds(500))
         let welcome = stage.course.tally.welcome
@@ -107,7 +107,7 @@ struct CourseTests {
         #expect(try #require(stage.course.tally.late.milliseconds(1)) >= 490)
     }
 
-    @Test("counts typing from when it was due, where the typist was late too")
+    @Test("measures typing from when it was due, even if the typing device was late")
     func lateTypist() throws {
         var stage = Stage(Plan(.witness, devices: 2, duration: .seconds(10)))
         try stage.play(.milliseconds(50))
@@ -121,7 +121,7 @@ struct CourseTests {
         #expect(try #require(tally.typing.milliseconds(1)) >= 40)
     }
 
-    @Test("has everybody in the room know when typists are due, though they are another process's")
+    @Test("knows when typing in the room is due, even of devices of another process")
     func processes() throws {
         var plan = Plan(.room, devices: 40, part: 1, of: 2, duration: .seconds(10))
         plan.typists = 2
@@ -129,7 +129,7 @@ struct CourseTests {
         try stage.play(.milliseconds(50))
         stage.course.begin(at: stage.now)
         try stage.play(.milliseconds(1))
-        // The first typist is the other process's: all twenty are to see it, and nobody of these types.
+        // The first typing user belongs to the other process: all 20 should see it, and none of these types.
         #expect(stage.course.tally.expected == 20)
         let room = try conversation("load-room")
         #expect(stage.said.allSatisfy { $0.message != .typing(room, true) })
@@ -140,7 +140,7 @@ struct CourseTests {
         #expect(stage.said.last?.device == 0)
     }
 
-    @Test("ends nobody's chat, and types as often as it was asked to")
+    @Test("keeps chats alive, and types as often as configured")
     func chat() throws {
         var plan = Plan(.chat, devices: 200, duration: .seconds(60))
         plan.bursts = 50
@@ -149,7 +149,7 @@ struct CourseTests {
         stage.course.begin(at: stage.now)
         for _ in 0..<60 {
             try stage.play(.seconds(1))
-            // Who says goodbye is let go.
+            // A device that says goodbye is disconnected.
             let leaving = stage.said.filter { $0.message == .goodbye && $0.at > stage.now - .seconds(1) }
             for (device, _, _) in leaving { stage.course.closed(device, .code(1000), at: stage.now) }
         }
@@ -157,7 +157,7 @@ struct CourseTests {
             if case .typing(_, true) = said.message { starts[said.device, default: 0] += 1 }
         }
         #expect(starts.count == 200)
-        // Each is silent for four seconds on average, and types for more than three.
+        // Each one is silent for four seconds on average, and types for more than three.
         #expect((2_000...5_000).contains(stage.course.tally.changes))
         #expect(stage.course.tally.present > 150)
         #expect(stage.course.tally.losses == 0)
@@ -165,7 +165,7 @@ struct CourseTests {
         #expect(stage.course.tally.welcomes > 20, "those who left have come again")
     }
 
-    @Test("waits as the worker says before it comes back, and counts the whole time away")
+    @Test("waits as the worker says before it reconnects, and measures the whole time without a connection")
     func comingBack() throws {
         var plan = Plan(.reconnect, devices: 1, duration: .seconds(60))
         plan.cuts = false
@@ -186,7 +186,7 @@ struct CourseTests {
         #expect((700...710).contains(try #require(tally.away.milliseconds(1))))
     }
 
-    @Test("cuts all connections a third of the time over, and everybody comes back")
+    @Test("cuts all connections after a third of the time, and all devices reconnect")
     func cut() throws {
         var stage = Stage(Plan(.reconnect, devices: 30, duration: .seconds(9)))
         try stage.play(.milliseconds(50))
@@ -199,7 +199,7 @@ struct CourseTests {
         #expect(try #require(tally.away.milliseconds(1)) < 260)
     }
 
-    @Test("says why nobody is let in")
+    @Test("reports why no device is admitted")
     func failures() throws {
         for (ending, words) in [
             (Crowd.Ending.unreachable(111), "no worker answers at ws://127.0.0.1:1"), (.refused(404), "status 404"),

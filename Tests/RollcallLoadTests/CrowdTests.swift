@@ -1,13 +1,13 @@
-// Devices on bare sockets, against a socket that stands for a worker.
+// Devices on plain sockets, connected to a socket that simulates a worker.
 
 import Foundation
 import RollcallLoad
 import Testing
 
 @Suite struct CrowdTests {
-    /// `rollcall load` told that other devices had its names: a worker that stood still heard a hello after the device had
-    /// given up and connected to another.
-    @Test("a device says nothing before its WebSocket stands", .timeLimit(.minutes(1)))
+    /// Regression: `rollcall load` reported that other devices used its names. A suspended worker processed a hello
+    /// after the device had given up and connected to another one.
+    @Test("a device sends nothing before its WebSocket is open", .timeLimit(.minutes(1)))
     func order() throws {
         let worker = try Listener()
         defer { worker.close() }
@@ -38,7 +38,7 @@ import Testing
     }
 }
 
-/// A socket on loopback.
+/// A listening socket on loopback.
 private struct Listener {
     private let descriptor: Int32
     let port: Int
@@ -61,7 +61,7 @@ private struct Listener {
 
     func accept() -> Int32 { Foundation.accept(descriptor, nil, nil) }
 
-    /// What has come by now.
+    /// Returns what has arrived so far.
     func hear(_ connection: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))

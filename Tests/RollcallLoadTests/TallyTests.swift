@@ -4,14 +4,14 @@ import RollcallModel
 import TestSupport
 import Testing
 
-@Suite("What several processes tell")
+@Suite("Results of several processes")
 struct TallyTests {
-    @Test("merges into the percentiles of all, by way of JSON")
+    @Test("merge into the percentiles of all, by way of JSON")
     func merging() throws {
         var (all, halves) = (Timings(), [Timings(), Timings()])
         for microseconds in 1...10_000 {
             all.record(.microseconds(microseconds * 7))
-            // The slow ones are all in one process.
+            // All slow ones are in one process.
             halves[microseconds > 9_000 ? 1 : 0].record(.microseconds(microseconds * 7))
         }
         let merged = try halves.map { try sent($0) }.reduce(Timings(), +)
@@ -23,7 +23,7 @@ struct TallyTests {
         #expect(abs(p99 - 69.3) < 0.07, "three digits of \(p99)")
     }
 
-    @Test("has times from nothing to an hour, and none where nothing happened")
+    @Test("have times from zero to an hour, and none if nothing happened")
     func range() throws {
         var times = Timings()
         #expect(times.milliseconds(0.5) == nil)
@@ -34,7 +34,7 @@ struct TallyTests {
         #expect(times.count == 2)
     }
 
-    @Test("adds up, each figure of it")
+    @Test("add up, each figure of them")
     func sum() throws {
         let start = Moment.now
         var (left, right) = (Tally(), Tally())
@@ -59,7 +59,7 @@ struct TallyTests {
     }
 }
 
-@Suite("What workers compute")
+@Suite("The workers' computed figures")
 struct WorkersMeterTests {
     private func beat(_ worker: String, at seconds: Int64, processor: Int64) -> WorkersMeter.Beat {
         WorkersMeter.Beat(
@@ -67,7 +67,7 @@ struct WorkersMeterTests {
             at: Timestamp(milliseconds: 1_000 + seconds * 1_000), processor: processor)
     }
 
-    @Test("counts from the beginning, over the heartbeats")
+    @Test("count from the start, across heartbeats")
     func cores() throws {
         var meter = WorkersMeter()
         meter.heard([beat("a", at: 100, processor: 50_000), beat("b", at: 100, processor: 9_000)])
@@ -78,7 +78,7 @@ struct WorkersMeterTests {
         #expect(abs(try #require(meter.cores) - 0.6) < 1e-9)
     }
 
-    @Test("counts a worker that came later from its own beginning")
+    @Test("count a worker that started later from its own start")
     func newcomer() {
         var meter = WorkersMeter()
         meter.heard([beat("a", at: 100, processor: 50_000)])

@@ -1,7 +1,7 @@
 import RollcallLoad
 import Testing
 
-@Suite("Typing, from when it was due to the eye")
+@Suite("Typing, from when it was due until it is shown")
 struct TypingLedgerTests {
     private let start = Moment.now
     private var tally = Tally()
@@ -11,7 +11,7 @@ struct TypingLedgerTests {
         TypingPicture(talk: 0, typing: bits, isComplete: isComplete)
     }
 
-    @Test("counts from when the signal was due, for each who sees it and not for the typist")
+    @Test("is measured from when the signal was due, for each observer and not for the typing user")
     mutating func latency() throws {
         for observer in [10, 11, 12] { ledger.joined(observer) }
         ledger.changed(10, to: true, due: start, &tally)
@@ -26,7 +26,7 @@ struct TypingLedgerTests {
         #expect(abs(try #require(tally.typing.milliseconds(0.5)) - 5) < 0.01)
     }
 
-    @Test("leaves out what was over before it was shown, and repetitions")
+    @Test("leaves out repetitions and what was over before it was shown")
     mutating func overtaken() {
         for observer in [10, 11] { ledger.joined(observer) }
         ledger.changed(10, to: true, due: start, &tally)
@@ -36,7 +36,7 @@ struct TypingLedgerTests {
         #expect((tally.changes, tally.expected, tally.seen) == (2, 2, 0))
     }
 
-    @Test("does not count how things stood when somebody joined")
+    @Test("does not count the state at the time of a join")
     mutating func snapshot() {
         ledger.joined(10)
         ledger.changed(10, to: true, due: start, &tally)
@@ -48,7 +48,7 @@ struct TypingLedgerTests {
         #expect((tally.expected, tally.seen) == (1, 1))
     }
 
-    @Test("expects nothing more of those who left, and ends the typing of those whose connection ended")
+    @Test("expects nothing of observers that left, and ends the typing of disconnected devices")
     mutating func leaving() {
         for observer in [10, 11, 12] { ledger.joined(observer) }
         ledger.changed(10, to: true, due: start, &tally)
@@ -60,7 +60,7 @@ struct TypingLedgerTests {
         #expect((tally.changes, tally.expected, tally.seen) == (2, 2, 2))
     }
 
-    @Test("draws no conclusion from a list that is cut short")
+    @Test("draws no conclusion from a truncated list")
     mutating func conflated() {
         for observer in [10, 11] { ledger.joined(observer) }
         ledger.changed(10, to: true, due: start, &tally)
@@ -70,7 +70,7 @@ struct TypingLedgerTests {
         ledger.changed(10, to: false, due: start, &tally)
         ledger.heard(11, picture(0), at: start, &tally)
         #expect(tally.seen == 1)
-        // Others are named in the place of whom this one saw.
+        // Others are named instead of those that this observer saw.
         ledger.changed(10, to: true, due: start, &tally)
         ledger.heard(11, picture(1), at: start, &tally)
         ledger.heard(11, picture(2, isComplete: false), at: start, &tally)

@@ -1,5 +1,5 @@
-// The codec beside Foundation's, and beside the RFC's grammar written down plainly: on texts as they should be, on texts
-// that are nearly so, and on what nobody would send but to do harm.
+// Compares the codec with Foundation's, and with a plain implementation of the RFC's grammar: on valid texts, on nearly
+// valid ones, and on hostile ones.
 
 import FoundationCodec
 import RollcallModel
@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct CodecComparisonTests {
-    @Test("what is JSON is read and written as by Foundation, in whatever way it is written")
+    @Test("JSON is read and written as by Foundation, in any notation")
     func valid() {
         randomised("valid") { random in
             var texts = RandomJSON(random)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("texts with bytes changed, lost, doubled and swapped are JSON just if they keep its grammar")
+    @Test("texts with bytes changed, lost, doubled and swapped are JSON exactly if they match its grammar")
     func mutated() {
         randomised("mutated") { random in
             var texts = RandomJSON(random)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("bytes by chance are no JSON")
+    @Test("random bytes are not JSON")
     func hostile() {
         randomised("hostile") { random in
             for _ in 0..<1_000 {

@@ -1,5 +1,5 @@
-// Peers may be wrong in any way: whatever comes, the codec answers with a message or with one of its errors, and what it
-// has read it can write.
+// Peers may send anything: the codec returns a message or one of its errors, and it can write everything that it has
+// read.
 
 import Foundation
 import RollcallModel
@@ -39,7 +39,7 @@ import Testing
             let request = try codec.request(from: data)
             #expect(try codec.request(from: codec.json(of: request)) == request)
         } catch let error as MessageError {
-            // The answer to it can be written, whatever its id was.
+            // The answer can be written with any id.
             #expect(try codec.message(from: codec.json(of: .error(error))) == .error(error))
         } catch is MessageCodec.NotJSON {}
         if let message = try? codec.message(from: data) {

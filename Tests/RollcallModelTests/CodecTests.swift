@@ -1,4 +1,4 @@
-// The text of messages and back, for both ends.
+// Messages to text and back, for both ends.
 
 import Foundation
 import RollcallModel
@@ -7,27 +7,27 @@ import Testing
 @Suite struct CodecTests {
     private let codec = MessageCodec()
 
-    @Test("a client's message is written and read as it stands on the wire", arguments: Golden.requests.indices)
+    @Test("a client's message is written and read as on the wire", arguments: Golden.requests.indices)
     func goldenRequests(index: Int) throws {
         let (frame, request) = Golden.requests[index]
         #expect(String(decoding: codec.json(of: request), as: UTF8.self) == frame)
         #expect(try codec.request(from: Data(frame.utf8)) == request)
     }
 
-    @Test("a worker's message is written and read as it stands on the wire", arguments: Golden.messages.indices)
+    @Test("a worker's message is written and read as on the wire", arguments: Golden.messages.indices)
     func goldenMessages(index: Int) throws {
         let (frame, message) = Golden.messages[index]
         #expect(String(decoding: codec.json(of: message), as: UTF8.self) == frame)
         #expect(try codec.message(from: Data(frame.utf8)) == message)
     }
 
-    @Test("of a later version's message what is known counts", arguments: Golden.laterMessages.indices)
+    @Test("the known parts of a later version's message are used", arguments: Golden.laterMessages.indices)
     func laterMessages(index: Int) throws {
         let (frame, message) = Golden.laterMessages[index]
         #expect(try codec.message(from: Data(frame.utf8)) == message)
     }
 
-    @Test("whether an error of a later version may be tried again is as it says", arguments: [true, false])
+    @Test("an error of a later version says whether to retry", arguments: [true, false])
     func laterError(retry: Bool) throws {
         let frame = #"{"type":"error","code":"full_moon","message":"m","retry":\#(retry)}"#
         guard case .error(let error) = try codec.message(from: Data(frame.utf8)) else {
@@ -37,7 +37,7 @@ import Testing
         #expect(error.code.rawValue == "full_moon")
     }
 
-    @Test("what may be left out has its default, and what is not known is ignored")
+    @Test("missing fields have their defaults, and unknown ones are ignored")
     func defaultsAndUnknownFields() throws {
         let hello = #"{ "type":"hello", "token":"t", "colour":{"deep":[1,2]}, "id":null }"#
         #expect(
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "an object that is no message is told so, under its id",
+        "an object that is not a message gets an error with its id",
         arguments: [
             (#"{}"#, MessageError.Code.badRequest, nil),
             (#"{"id":7}"#, .badRequest, .integer(7)),
@@ -79,7 +79,7 @@ import Testing
         #expect(!error.retry)
     }
 
-    @Test("an id may have 64 bytes, and no more")
+    @Test("an id may have up to 64 bytes")
     func idLength() throws {
         let longest = String(repeating: "é", count: 32)
         let ping = try codec.request(from: Data(#"{"type":"ping","id":"\#(longest)"}"#.utf8))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "text that is no JSON object is not taken for a wrong message",
+        "text that is not a JSON object is distinguished from a wrong message",
         arguments: [
             "", " ", "{", "}", "nonsense", "[]", #"[{"type":"ping"}]"#, "1", "null", "true", #""ping""#,
             #"{"type":"ping""#, #"{"type":"ping"} x"#, "{'type':'ping'}",
@@ -102,18 +102,18 @@ import Testing
         #expect(throws: MessageCodec.NotJSON.self) { try codec.request(from: Data(text.utf8)) }
     }
 
-    @Test("an id whose fraction is lost in reading is given back as it was read")
+    @Test("an id whose fraction is lost in reading is returned as it was read")
     func hugeFraction() throws {
         let request = try codec.request(from: Data(#"{"type":"ping","id":44444444444444444.44444444}"#.utf8))
         #expect(try codec.request(from: codec.json(of: request)) == request)
     }
 
-    @Test("bytes that are no UTF-8 are no JSON")
+    @Test("bytes that are not UTF-8 are not JSON")
     func notUTF8() {
         #expect(throws: MessageCodec.NotJSON.self) { try codec.request(from: Data([0x7B, 0xFF, 0xFE, 0x7D])) }
     }
 
-    @Test("a client skips what it does not know of its worker")
+    @Test("a client ignores unknown parts of a worker's message")
     func unknownServerMessages() {
         for text in [#"{"type":"fireworks"}"#, #"{"time":1}"#, "[]", "x", #"{"type":"pong","time":"noon"}"#] {
             #expect(throws: UnexpectedJSON.self) { try codec.message(from: Data(text.utf8)) }

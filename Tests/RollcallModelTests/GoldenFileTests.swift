@@ -8,8 +8,8 @@ import Testing
         var worker: [String]
     }
 
-    /// The file is what the schemas in `docs/asyncapi-edge.yaml` are tried against, by a program that reads no Swift.
-    @Test("the file of golden frames has the frames that the codec is held to")
+    /// The file is used to test the schemas in `docs/asyncapi-edge.yaml` by a program that does not read Swift.
+    @Test("the file of golden frames has the frames of the codec's tests")
     func same() throws {
         let url = URL(filePath: #filePath).appending(path: "../golden-frames.json").standardized
         let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: url))

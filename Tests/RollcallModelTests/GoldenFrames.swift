@@ -1,5 +1,5 @@
-// Every message both ways, as its bytes stand on the wire. These are the protocol: a change here is a change for
-// clients that nobody here wrote.
+// Every message in both directions, byte for byte. These are the protocol: a change here affects clients of other
+// authors.
 
 import RollcallModel
 import Testing
@@ -139,7 +139,7 @@ enum Golden {
         ),
     ]
 
-    /// What a later version might say, and what this one makes of it.
+    /// What a later version might send, and how this one reads it.
     static let laterMessages: [(frame: String, message: ServerMessage)] = [
         (
             #"{"type":"presence","users":[{"availability":"busy","last_seen":7,"status":"driving","updated_at":8,"#

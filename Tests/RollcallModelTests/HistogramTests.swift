@@ -15,7 +15,7 @@ import Testing
         #expect(histogram.count == 6 && histogram.nanoseconds == .max)
     }
 
-    @Test("a quantile lies in its bucket as far as its rank does, and beyond the last bound is that bound")
+    @Test("a quantile is interpolated within its bucket, and beyond the last bound it is that bound")
     func quantiles() {
         var histogram = Histogram()
         #expect(histogram.quantile(0.5) == nil)
@@ -27,7 +27,7 @@ import Testing
         #expect(histogram.quantile(0.99) == Histogram.bounds.last)
     }
 
-    @Test("two are added, and one that grew less what it was is what came")
+    @Test("two histograms add up, and subtracting an earlier state gives what was added since")
     func sums() {
         var (first, second) = (Histogram(), Histogram())
         first.record(nanoseconds: 1)
@@ -37,7 +37,7 @@ import Testing
         #expect(both - first == second)
     }
 
-    @Test("durations of any kind are taken: what clocks that disagree come to, too")
+    @Test("any duration is accepted, even negative ones of clocks that disagree")
     func durations() {
         var histogram = Histogram()
         histogram.record(.milliseconds(7))

@@ -1,4 +1,4 @@
-// Names are their bytes.
+// Names are compared by their bytes.
 
 import Foundation
 import RollcallModel
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "letters, digits, signs and emoji of any script may stand in a name",
+        "letters, digits, symbols and emoji of any script are permitted in a name",
         arguments: ["a", "alice@example.com", "c:42/7", "李雷", "مريم", "👩‍👩‍👧", "\"\\", String(repeating: "x", count: 128)])
     func allowed(text: String) throws {
         #expect(try UserID(text).text == text)
@@ -36,7 +36,7 @@ import Testing
         #expect(error?.reason == reason)
     }
 
-    @Test("a substring or a bridged string makes the same name as its own copy")
+    @Test("a substring or a bridged string makes the same name as a copy of it")
     func contiguous() throws {
         let whole = "xxaliceyy"
         let part = String(whole.dropFirst(2).dropLast(2))
@@ -44,7 +44,7 @@ import Testing
         #expect(try UserID(part).hashValue == user("alice").hashValue)
     }
 
-    @Test("a name travels as a plain JSON string")
+    @Test("a name is encoded as a plain JSON string")
     func coding() throws {
         let names = [user("cafe\u{301}"), user("caf\u{e9}")]
         let json = try JSONEncoder().encode(names)

@@ -1,4 +1,4 @@
-// Arrays and objects in each other, deeper than anybody needs.
+// Nested arrays and objects, deeper than needed.
 
 import Foundation
 import RollcallModel
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "512 deep is passed over, and deeper is refused",
+        "a depth of 512 is accepted, and more is refused",
         arguments: [("[", "]"), (#"{"a":"#, "}"), (#"[{"a":"#, "}]"), (#"{"a":["#, "]}")])
     func depth(open: String, close: String) throws {
         let each = open.count { $0 == "[" || $0 == "{" }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("however deep it nests, the stack stays as it is")
+    @Test("the stack does not grow with the depth")
     func stack() {
         let deep = Self.ping(depth: 1_000_000, "[", "]")
         let unending = Array(String(repeating: #"{"a":["#, count: 500_000).utf8)

@@ -1,4 +1,4 @@
-// What is JSON, and what is read of it.
+// What counts as JSON, and how it is read.
 
 import Foundation
 import RollcallModel
@@ -7,7 +7,7 @@ import Testing
 @Suite struct JSONReadingTests {
     private func isJSON(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes { JSONValue(object: $0) != nil } }
 
-    /// What a field `x` of this value is read as.
+    /// Reads this value as a field `x`.
     private func read<Value: JSONReadable>(_ value: String, as type: Value.Type = Value.self) throws -> Value {
         try Array(#"{"x":\#(value)}"#.utf8).withUnsafeBytes { try #require(JSONValue(object: $0)).field("x") }
     }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "a number with a fraction, or too large a one, is no whole number",
+        "a number with a fraction, or one that is too large, is not a whole number",
         arguments: [
             "0.5", "-1e-1", "1.0000000000000000000001", "1e-400", "9223372036854775808", "-9223372036854775809", "1e19",
             "1e999999999999999999999", "-1e-999999999999999999999", String(repeating: "9", count: 100_000),
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: UnexpectedJSON.self) { try read(text, as: Int64.self) }
     }
 
-    @Test("of an id that is a number of any size or precision no more is lost than a Double loses")
+    @Test("a numeric id of any size or precision loses no more than a Double does")
     func ids() throws {
         #expect(try read("0.1") == MessageID.number(0.1))
         #expect(try read("1e300") == MessageID.number(1e300))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("escapes are read as what they stand for")
+    @Test("escapes are decoded")
     func escapes() throws {
         let escaped = #""\"\\\/\b\f\n\r\t\u0000\u00e9\u2028\uD83D\uDE00\uFFFF""#
         #expect(try read(escaped) == "\"\\/\u{8}\u{c}\n\r\t\u{0}é\u{2028}😀\u{ffff}")
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "half of a surrogate pair is JSON, but no text",
+        "half of a surrogate pair is JSON, but not valid text",
         arguments: [#""\ud83d""#, #""\ude00""#, #""\ud83dx""#, #""\ud83d\n""#, #""\ud83d\ud83d""#, #""\ud83d\u0041""#])
     func halfSurrogates(text: String) throws {
         #expect(throws: UnexpectedJSON.self) { try read(text, as: String.self) }
@@ -76,14 +76,14 @@ import Testing
         #expect(request == ClientRequest(.ping, id: .integer(1)))
     }
 
-    @Test("a byte order mark and white space around the object are passed over")
+    @Test("a byte order mark and white space around the object are ignored")
     func around() {
         #expect(isJSON("\u{feff} \t\r\n{}\n"))
         #expect(!isJSON(" \u{feff}{}"))
     }
 
     @Test(
-        "what only looks like JSON is none, wherever it stands",
+        "what only resembles JSON is refused, in any position",
         arguments: [
             #"{"a":01}"#, #"{"a":+1}"#, #"{"a":.5}"#, #"{"a":1.}"#, #"{"a":1e}"#, #"{"a":0x1}"#, #"{"a":NaN}"#,
             #"{"a":-}"#, #"{"a":tru}"#, #"{"a":True}"#, #"{"a":nul}"#, #"{"a":'b'}"#, #"{a:1}"#, #"{"a" 1}"#,
@@ -97,7 +97,7 @@ import Testing
         #expect(!isJSON(text))
     }
 
-    @Test("bytes that are no UTF-8 are no JSON, wherever they stand")
+    @Test("bytes that are not UTF-8 are not JSON, in any position")
     func notUTF8() {
         let broken: [[UInt8]] = [
             [0xFF], [0x80], [0xC0, 0xAF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3],

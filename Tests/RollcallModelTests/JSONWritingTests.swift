@@ -1,4 +1,4 @@
-// What is written, beyond what the golden frames have.
+// Writing, as far as the golden frames do not cover it.
 
 import FoundationCodec
 import RollcallModel
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct JSONWritingTests {
-    @Test("every character is written as by Foundation, escaped only where it must be")
+    @Test("every character is written as by Foundation, escaped only where necessary")
     func characters() throws {
         let low = (0...0x800).compactMap(Unicode.Scalar.init)
         let high: [Unicode.Scalar] = [
@@ -32,14 +32,14 @@ import Testing
         }
     }
 
-    @Test("a text that is not contiguous is written as its copy")
+    @Test("a text that is not contiguous is written like a copy of it")
     func substrings() {
         let whole = "xx\"ä\"yy"
         let part = String(whole.dropFirst(2).dropLast(2))
         #expect(String(decoding: part.jsonText, as: UTF8.self) == #""\"ä\"""#)
     }
 
-    @Test("what is written takes as many bytes as were counted")
+    @Test("the written size equals the computed size")
     func size() {
         for (_, message) in Golden.messages { #expect(message.jsonText.count == message.jsonSize) }
         for (_, request) in Golden.requests { #expect(request.jsonText.count == request.jsonSize) }

@@ -1,7 +1,7 @@
 import TestSupport
 
 extension [UInt8] {
-    /// Changes, loses or adds something, as JSON might be changed that is almost right.
+    /// Changes, removes or adds something, so that the result is almost correct JSON.
     mutating func mutate(with other: [UInt8], using random: inout SeededGenerator) {
         guard !isEmpty else { return }
         let place = Int.random(in: 0..<count, using: &random)

@@ -11,7 +11,7 @@ struct NastyNamesTests {
         #expect(NastyNames.longest.allSatisfy { $0.utf8.count == UserID.maximumBytes })
     }
 
-    @Test("Canonically equal names are two names")
+    @Test("Canonically equal names are different")
     func pairs() throws {
         for (left, right) in NastyNames.canonicallyEqual {
             #expect(left == right, "not the pair that it should be")

@@ -1,4 +1,4 @@
-// Online if any device is, in whatever order they are looked at.
+// Online if any device is, in any order of devices.
 
 import RollcallModel
 import Testing
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("only what can be seen makes a difference to look at")
+    @Test("only visible differences make presences differ")
     func looksDifferent() {
         func presence(_ status: PresenceStatus, _ lastSeen: Int64?, version: Int64 = 1) -> Presence {
             Presence(
@@ -36,6 +36,6 @@ import Testing
     }
 }
 
-/// The power of a small number.
+/// Returns the power of a small number.
 private func ** (base: Int, exponent: Int) -> Int { (0..<exponent).reduce(1) { power, _ in power * base } }
 infix operator ** : MultiplicationPrecedence

@@ -1,9 +1,9 @@
-// Texts of every kind that might come: messages as they should be, messages with fields missing, wrong, doubled and
-// unknown, each written in the many ways in which JSON can be written.
+// Texts of every kind that may be received: correct messages, and messages with missing, wrong, duplicate and unknown
+// fields, each in the various notations of JSON.
 
 import TestSupport
 
-/// Makes JSON by chance.
+/// Generates random JSON.
 struct RandomJSON {
     private var random: SeededGenerator
 
@@ -121,7 +121,7 @@ extension RandomJSON {
         "-9223372036854775809", "1e18", "1e999", "0.5", "1e-7", "123456.789e3",
     ]
 
-    /// Whole numbers in several ways of writing, and others.
+    /// Whole numbers in several notations, and other numbers.
     private mutating func number() -> String {
         let digits = String(Int64.random(in: -9_999_999...9_999_999, using: &random))
         switch Int.random(in: 0..<8, using: &random) {
@@ -144,7 +144,7 @@ extension RandomJSON {
         return (0..<Int.random(in: 0..<7, using: &random)).map { _ in signs.randomElement(using: &random)! }.joined()
     }
 
-    /// Whatever may be escaped is, now and then.
+    /// Escapes some characters that may be escaped.
     private mutating func written(_ text: String) -> String {
         let escapesAll = chance(8)
         return "\"" + text.unicodeScalars.map { written($0, escaping: escapesAll || chance(30)) }.joined() + "\""

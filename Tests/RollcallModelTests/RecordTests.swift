@@ -1,4 +1,4 @@
-// What stands in Redis, read back: also what a later version wrote.
+// Reading what is stored in Redis, including what a later version wrote.
 
 import RollcallModel
 import TestSupport
@@ -20,7 +20,7 @@ import Testing
         #expect(record.description == text)
     }
 
-    @Test("a device that is gone or in grace says so")
+    @Test("a device that has left or is in its grace period is recognised")
     func goneAndLost() throws {
         let gone = "gone w1.a 5-b 1 2 0"
         #expect(try #require(DeviceRecord(gone)).state == nil)
@@ -28,12 +28,12 @@ import Testing
         #expect(DeviceRecord("idle w1.a 5-b 1 2 77")?.lost == time(77))
     }
 
-    @Test("words that a later version added are ignored")
+    @Test("values added by a later version are ignored")
     func laterWords() {
         #expect(DeviceRecord(text + " shiny 42") == DeviceRecord(text))
     }
 
-    @Test("a state of a later version says that the device is there, and nothing of its person")
+    @Test("with a state of a later version, a device counts as connected without affecting the status")
     func laterState() throws {
         let record = try #require(DeviceRecord("driving w9.a 5-b 1 2 0 fast"))
         #expect(record.state == .background)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "what is no record is none",
+        "an invalid record is rejected",
         arguments: [
             "", "active", "active w1.a 5-b 1 2", " w1.a 5-b 1 2 0", "active w1.a 5b 1 2 0",
             "active w1.a x-b 1 2 0", "active w1.a 5-b x 2 0", "active w1.a 5-b 1 x 0", "active w1.a 5-b 1 2 x",
@@ -51,7 +51,7 @@ import Testing
         #expect(DeviceRecord(text) == nil)
     }
 
-    @Test("a record is read past the devices of the dead")
+    @Test("devices of dead workers are skipped in a record")
     func masking() throws {
         let record = PresenceRecord(
             user: user("a"),
@@ -75,7 +75,7 @@ import Testing
         #expect(record.incarnations == [Incarnation(name: "dead.1"), Incarnation(name: "w1.a")])
     }
 
-    @Test("an incarnation names its worker, however the worker is named")
+    @Test("an incarnation names its worker, whatever the worker's name")
     func incarnation() {
         var random = SeededGenerator(seed: 1)
         let incarnation = Incarnation(worker: "host-1", using: &random)
@@ -86,7 +86,7 @@ import Testing
         #expect(SessionID(using: &random).random.count == 15)
     }
 
-    @Test("what is published is read by its fields, in any order and with more of them")
+    @Test("published changes are read by field, in any order and with additional fields")
     func changes() throws {
         func read<Change: JSONReadable>(_ text: String, as type: Change.Type = Change.self) throws -> Change {
             try Change(jsonText: text.utf8)
@@ -113,14 +113,14 @@ import Testing
                 == PresenceChange(presence))
     }
 
-    /// A worker that took it for offline would show that until the next change.
-    @Test("a published status of a later version is not guessed at: the record is read for it")
+    /// A worker that read it as offline would show that until the next change.
+    @Test("for a published status of a later version, the record is read instead")
     func laterStatus() {
         let change = #"{"user":"alice","status":"driving","last_seen":4,"updated_at":5,"version":6,"devices":1,"at":5}"#
         #expect(throws: UnexpectedJSON.self) { try PresenceChange(jsonText: change.utf8) }
     }
 
-    @Test("times are whole milliseconds, and may be negative durations apart")
+    @Test("times are whole milliseconds, and differences may be negative")
     func times() {
         #expect(time(1500).advanced(by: .seconds(2)) == time(3500))
         #expect(time(1500).advanced(by: .milliseconds(-2)) == time(1498))
@@ -129,7 +129,7 @@ import Testing
         #expect(Duration.microseconds(-1999).milliseconds == -1)
     }
 
-    @Test("only the codes from 4100 to 4199 ask for something to be put right first")
+    @Test("only the codes from 4100 to 4199 need a correction first")
     func closeCodes() {
         for code: UInt16 in [1000, 1002, 1003, 1006, 1009, 4000, 4003, 4099, 4200, 4999] {
             #expect(CloseCode(rawValue: code).mayReconnect)

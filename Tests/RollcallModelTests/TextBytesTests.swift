@@ -8,7 +8,7 @@ import Testing
 struct TextBytesTests {
     private let names = NastyNames.all
 
-    @Test("Words are found at their bytes, whatever they begin or end with")
+    @Test("Words are found by their bytes, whatever they begin or end with")
     func words() {
         for left in names {
             for right in names {
@@ -47,14 +47,14 @@ struct TextBytesTests {
         }
     }
 
-    /// What may stand although the rule below finds it: it touches no name and no text of strangers.
+    /// Exceptions to the rule below, because they affect no names and no text from outside.
     private static let allowed = [
         "RollcallRedis/Topology/Sentinel/PrimaryChoice.swift": ["[String: SentinelWord]"],  // hexadecimal ids
-        // Words of sentinels' own.
+        // Sentinel's own keywords.
         "RollcallRedis/Topology/Sentinel/SentinelReply.swift": ["[String: String]", ".contains(\"s_down\")"],
         "RollcallRedis/Topology/Sentinel/SentinelWatch.swift": ["[String: String]"],
         "RollcallRedis/RedisError.swift": ["refusalsOfWrites: Set<String>"],  // Redis's own error words
-        "RollcallRedis/Commands/ClusterCommands.swift": ["[String: Script]"],  // names of our scripts
+        "RollcallRedis/Commands/ClusterCommands.swift": ["[String: Script]"],  // names of Rollcall's scripts
         "RollcallRedis/Commands/CommandConnection.swift": ["[String: String]", "Set(scripts"],
         "RollcallRedis/TLS/TLSFailure.swift": [".contains(\""],  // the words of BoringSSL
         "RollcallWorker/Admin/AdminLive.swift": ["[String: String]"],  // facts of the log, by constant keys
@@ -64,14 +64,14 @@ struct TextBytesTests {
             ".contains(\"websocket\")", ".contains(\"upgrade\")", "content-length",  // in lists of words
         ],
         "RollcallRedis/Topology/RedisDeployment+URL.swift": ["database: String(parts.path.drop"],  // a number
-        "RollcallWorker/Edge/Handshake/Refusal.swift": ["[String: String]"],  // headers of ours
+        "RollcallWorker/Edge/Handshake/Refusal.swift": ["[String: String]"],  // Rollcall's headers
     ]
 
-    /// Operations that work on `Character`s, or that take canonically equal text for the same.
+    /// Operations on `Character`s, or that treat canonically equal texts as the same.
     nonisolated(unsafe) private static let rule =
         #/\.split\(separator: "|split\(whereSeparator: \\\.is|(first|last)Index\(of: "|\bhas(Prefix|Suffix)\(|\.contains\("|firstRange\(of: "|\brange\(of:|components\(separatedBy|trimming(Characters|Prefix)|\bCharacter\b|\[String ?:|Set<String>|Dictionary<String|JSON(De|En)coder|(prefix|drop|first|contains|allSatisfy) ?\(?(while: )?\{ \$0 (!=|==) "/#
 
-    @Test("Text of strangers is not handled as characters")
+    @Test("Text from outside is not handled as characters")
     func sources() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources")

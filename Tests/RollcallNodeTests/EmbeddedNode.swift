@@ -1,4 +1,4 @@
-// Nodes in the test's process, on a Redis of its own.
+// Nodes in the test's process, with a private Redis.
 
 import RollcallNode
 import ServiceLifecycle
@@ -44,7 +44,7 @@ struct EmbeddedNode: Sendable {
 }
 
 extension Updates {
-    /// Reads until a value is as asked for, and returns it.
+    /// Reads until a value matches, and returns it.
     func first(_ what: String, _ matches: @escaping @Sendable (Element) -> Bool) async throws -> Element {
         try await withThrowingTaskGroup(of: Element?.self) { group in
             group.addTask {

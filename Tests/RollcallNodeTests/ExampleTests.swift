@@ -1,4 +1,4 @@
-// The example of `Examples/Rooms`, run as the reader of it would.
+// Runs the example in `Examples/Rooms` like a reader.
 
 import Foundation
 import RollcallNode
@@ -15,7 +15,7 @@ import Testing
         var typing: [String]
     }
 
-    @Test("C5: an HTTP server with a node in it tells who is here and who is typing")
+    @Test("an HTTP server with an embedded node returns who is online and who is typing")
     func rooms() async throws {
         let redis = try await RedisServer()
         let port = try freePort()

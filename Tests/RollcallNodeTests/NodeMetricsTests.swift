@@ -1,4 +1,4 @@
-// What a node in a server's own process does shows in that server's own metrics.
+// A node in a server's process reports to that server's metrics.
 
 import Metrics
 import MetricsTestKit
@@ -17,7 +17,7 @@ import Testing
         let embedded = try await withMetricsFactory(metrics) { [configuration] in
             try await EmbeddedNode(configuration)
         }
-        // What is typed is said once until it has been reported.
+        // Long enough that the typing is signalled once until it was reported.
         var options = ClientOptions()
         options.typing = try TypingSettings(throttle: .seconds(7), inactivity: .seconds(60), expiry: .seconds(8))
         let alice = embedded.node.client(user: "alice", device: "server")
@@ -27,7 +27,7 @@ import Testing
         _ = try await bob.connection.first("connected") { $0.isConnected }
         input.edited("Hi")
         _ = try await alice.typing(in: "c42").first("bob types") { !$0.isEmpty }
-        // The loops report each in its own time: who hears of the typing is often on another than who types.
+        // The event loops report separately, and observers are often on another loop than the typing user.
         try await eventually("it is reported") {
             gauge(metrics, "rollcall_sessions") == 2 && gauge(metrics, "rollcall_typists") == 1
                 && (try? metrics.expectCounter("rollcall_typing_published_total").totalValue) == 1

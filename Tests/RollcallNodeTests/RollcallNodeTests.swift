@@ -1,4 +1,4 @@
-// Devices of a server's own process, among themselves, over two nodes, and as others see them.
+// Devices in a server's own process: with each other, across two nodes, and as others see them.
 
 import NIOConcurrencyHelpers
 import RollcallNode
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct RollcallNodeTests {
-    @Test("C5: two servers see each other's devices, type and read, without a WebSocket")
+    @Test("two servers see each other's devices, type and read, without a WebSocket")
     func twoServers() async throws {
         let redis = try await RedisServer()
         try await EmbeddedNode.with(redis) { here in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("C5: a client may connect before its node runs, and observes what then becomes true")
+    @Test("a client may connect before its node runs, and then observes the current state")
     func beforeRun() async throws {
         let redis = try await RedisServer()
         let node = try await RollcallNode(redis: redis.url)
@@ -44,7 +44,7 @@ import Testing
         try await run.value
     }
 
-    @Test("C5: a client whose session the node ends comes back by itself, one that is replaced does not")
+    @Test("a client whose session the node ends reconnects, one that is replaced does not")
     func comesBack() async throws {
         let redis = try await RedisServer()
         try await EmbeddedNode.with(redis) { node in
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("C5: when the node stops, its clients' streams end, and the next process takes over without a flap")
+    @Test("when the node stops, its clients' streams end, and the next process takes over without a flap")
     func stops() async throws {
         let redis = try await RedisServer()
         let first = try await EmbeddedNode(redis)
@@ -94,7 +94,7 @@ import Testing
         await watching.value
     }
 
-    @Test("C5: no pings go over the wire within a process, and its silence worries nobody")
+    @Test("no pings are sent within a process, and its silence causes no disconnect")
     func silence() async throws {
         let redis = try await RedisServer()
         var configuration = WorkerConfiguration()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("P9: who belongs to a conversation, and who of them is here")
+    @Test("the members of a conversation, and which of them are online")
     func members() async throws {
         let redis = try await RedisServer()
         try await EmbeddedNode.with(redis) { node in
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("C3: clients that are let go leave nothing at the node")
+    @Test("clients that are released leave nothing at the node")
     func letGo() async throws {
         let redis = try await RedisServer()
         try await EmbeddedNode.with(redis) { node in
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("without a Redis a node says so, and one told to stop before it is ready just stops")
+    @Test("without a Redis a node reports an error, and one stopped before it is ready just stops")
     func noRedis() async throws {
         var configuration = WorkerConfiguration()
         configuration.redis.url = "redis://127.0.0.1:\(try freePort())"

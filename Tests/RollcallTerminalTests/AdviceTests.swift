@@ -2,12 +2,12 @@ import RollcallClient
 import RollcallTerminal
 import Testing
 
-@Suite("What to do")
+@Suite("Advice in error messages")
 struct AdviceTests {
     private let named = ConnectionText(url: "ws://127.0.0.1:9/v1/connect", saysName: true)
     private let signed = ConnectionText(url: "ws://127.0.0.1:9/v1/connect", saysName: false)
 
-    @Test("where nobody answers, it names the URL and what starts a worker")
+    @Test("without an answer, it names the URL and how to start a worker")
     func unreachable() {
         let state = ConnectionState.waiting(.seconds(1), because: RollcallError(.unreachable, "no worker answered"))
         #expect(
@@ -17,7 +17,7 @@ struct AdviceTests {
                 """)
     }
 
-    @Test("where the token is wrong, it says which one would be right")
+    @Test("with a wrong token, it says which one would be right")
     func badToken() {
         let state = ConnectionState.failed(RollcallError(.badToken, "the worker does not take the token"))
         #expect(named.sentence(for: state)?.contains("--as works where") == true)
@@ -25,7 +25,7 @@ struct AdviceTests {
         for text in [named, signed] { #expect(text.sentence(for: state)?.contains("rollcall token") == true) }
     }
 
-    @Test("every state has its sentence or none, every mistake one", arguments: RollcallError.Code.allCases)
+    @Test("every state has a sentence or none, every error has one", arguments: RollcallError.Code.allCases)
     func all(code: RollcallError.Code) {
         #expect(named.sentence(for: .failed(RollcallError(code, "what happened")))?.contains("what happened") == true)
         #expect(named.sentence(for: .connecting) == nil)
@@ -37,7 +37,7 @@ struct AdviceTests {
     }
 
     @Test(
-        "a language that there is not is answered with those that there are", arguments: ["sv", "", "c", "\u{1B}[2J"])
+        "an unknown language is answered with the list of languages", arguments: ["sv", "", "c", "\u{1B}[2J"])
     func unknownLanguage(name: String) throws {
         let error = try #require(throws: UnknownLanguage.self) { try Language(named: name) }
         for language in Language.all { #expect(error.description.contains("\(language.id) (\(language.name))")) }

@@ -4,7 +4,7 @@ import Testing
 @Suite("Widths in cells")
 struct CellsTests {
     @Test(
-        "a character takes as many cells as the terminal that draws it widest gives it",
+        "a character has the width of the terminal that draws it widest",
         arguments: [
             ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("ｱ", 1), ("Ａ", 2), ("한", 2), ("👍", 2), ("👍🏽", 4), ("🇩🇪", 2),
             ("❤", 1), ("❤️", 2), ("\u{200B}", 0), ("ש", 1), ("\u{1F468}\u{200D}\u{1F469}", 4),
@@ -13,7 +13,7 @@ struct CellsTests {
         #expect(Cells.width(of: text) == width)
     }
 
-    @Test("a text is cut between characters, and says so")
+    @Test("a text is cut between characters, with an ellipsis")
     func shortened() {
         #expect(Cells.shortened("Alice", to: 5) == "Alice")
         #expect(Cells.shortened("Alice", to: 4) == "Ali…")
@@ -24,7 +24,7 @@ struct CellsTests {
         #expect(Cells.shortened("Alice", to: 0) == "")
     }
 
-    @Test("a sentence is broken between words")
+    @Test("a sentence is wrapped between words")
     func wrapped() {
         #expect(Cells.wrapped("start a worker, or two", to: 9) == ["start a", "worker,", "or two"])
         #expect(Cells.wrapped("ws://127.0.0.1 it is", to: 6) == ["ws://…", "it is"])

@@ -13,7 +13,7 @@ struct CheckListTests {
 
     private func text(_ columns: Int) -> String { list.lines(columns: columns).map(\.text).joined(separator: "\n") }
 
-    @Test("has straight columns, and below what was found what is to be done")
+    @Test("has aligned columns, with the advice below each finding")
     func wide() {
         #expect(
             text(60) == """
@@ -29,7 +29,7 @@ struct CheckListTests {
                 """)
     }
 
-    @Test("on a narrow terminal has the text below its title")
+    @Test("shows the text below its title on a narrow terminal")
     func narrow() {
         #expect(
             text(30) == """
@@ -50,14 +50,14 @@ struct CheckListTests {
                 """)
     }
 
-    @Test("fits whatever columns there are", arguments: 1...130)
+    @Test("fits any number of columns", arguments: 1...130)
     func fits(columns: Int) {
         for line in list.lines(columns: columns) where columns > 12 {
             #expect(Cells.width(of: line.text) <= columns, "\(line.text)")
         }
     }
 
-    @Test("what others wrote cannot steer the terminal, in colours or without")
+    @Test("text from outside cannot send control sequences to the terminal, with or without colours")
     func hostile() {
         let list = CheckList([CheckList.Item(.warning, "keys", "presence:{\u{1B}[2J\u{9B}5n}", advice: "\u{7}")])
         for painter in [Painter(usesColours: true), Painter(usesColours: false)] {
@@ -67,7 +67,7 @@ struct CheckListTests {
         }
     }
 
-    @Test("is printed as it reads, with colours where there are some")
+    @Test("is printed as text, with colours if they are enabled")
     func printed() {
         let line = list.lines(columns: 80)[1]
         #expect(Painter(usesColours: false).printing(of: line) == line.text)

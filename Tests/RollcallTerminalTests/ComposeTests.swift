@@ -19,7 +19,7 @@ struct ComposeTests {
         layout.screen(of: composition, on: Size(columns: columns, rows: rows))
     }
 
-    @Test("keys that change the text are edits, Enter sends, the rest is nothing")
+    @Test("keys that change the text are edits, Enter sends, all others are ignored")
     func effects() {
         var composition = composing()
         let keys: [(Key, Composition.Effect)] = [
@@ -41,7 +41,7 @@ struct ComposeTests {
         #expect(composition.sent == nil)
     }
 
-    @Test("the others' typing stands above the field, in which the cursor is")
+    @Test("others' typing is shown above the field with the cursor")
     func layOut() {
         var composition = composing(.paste("Hey"), .enter, .paste("Hello"), .left)
         composition.changed(.typing(Typing(conversation: "c42", typists: [Typist(user: "alice", name: "Alice")])))
@@ -59,7 +59,7 @@ struct ComposeTests {
         #expect(screen.lines[3].spans.map(\.text) == ["› ", "Hell", "o"])
     }
 
-    @Test("fewer rows go without what is needed least", arguments: 1...6)
+    @Test("with fewer rows, the least important ones are dropped", arguments: 1...6)
     func lowTerminal(rows: Int) {
         var composition = composing(.paste("Hello"))
         composition.changed(.typing(Typing(conversation: "c42", typists: [Typist(user: "alice")])))
@@ -79,7 +79,7 @@ struct ComposeTests {
         }
     }
 
-    @Test("a name cannot steer the terminal")
+    @Test("a name cannot send control sequences to the terminal")
     func hostileName() {
         var composition = composing(.paste("x"))
         composition.changed(
@@ -91,7 +91,7 @@ struct ComposeTests {
         #expect(!drawn.unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("what a script does beside typing is told")
+    @Test("a script's actions besides typing are reported")
     func aside() {
         var composition = composing()
         composition.did(.background)

@@ -2,7 +2,7 @@ import RollcallTerminal
 import TestSupport
 import Testing
 
-@Suite("From bytes to keys")
+@Suite("Key decoding")
 struct KeyDecoderTests {
     private func keys(_ text: String) -> [Key] {
         var decoder = KeyDecoder()
@@ -18,7 +18,7 @@ struct KeyDecoderTests {
         #expect(keys("\u{1B}[1;5D\u{1B}f\u{1B}\u{7F}") == [.wordLeft, .wordRight, .deleteWord])
     }
 
-    @Test("keys that mean nothing here say nothing, and leave nothing behind")
+    @Test("unknown keys are ignored, and leave nothing behind")
     func unknown() {
         #expect(keys("\u{1B}[15~\u{1B}[<0;3;4M\u{1B}OP\u{1B}x\u{2}\u{1F}a") == [.left, .text("a")])
         #expect(keys("\u{1B}[[A\u{1B}[[Ea") == [.text("a")], "F1 and F5 of Linux's own console")
@@ -40,7 +40,7 @@ struct KeyDecoderTests {
         #expect(keys == [.text("D")])
     }
 
-    @Test("what is pasted is one text, with all that is in it")
+    @Test("pasted text is one text, with all of its characters")
     func paste() {
         #expect(
             keys("a\u{1B}[200~x\n\u{1B}[Ay\u{3}\u{1B}[201~b") == [.text("a"), .paste("x\n\u{1B}[Ay\u{3}"), .text("b")])
@@ -49,7 +49,7 @@ struct KeyDecoderTests {
         #expect(keys("\u{1B}[200~\(long)\u{1B}[201~a") == [.paste(String(long.dropLast(10))), .text("a")])
     }
 
-    @Test("what is no UTF-8 is dropped, and the next letter counts")
+    @Test("invalid UTF-8 is dropped, and the next letter counts")
     func invalid() {
         var decoder = KeyDecoder()
         let cases: [([UInt8], Key)] = [
@@ -62,7 +62,7 @@ struct KeyDecoderTests {
         }
     }
 
-    @Test("it is the same in whichever pieces the bytes come")
+    @Test("the result does not depend on how the bytes are split")
     func pieces() throws {
         let text = "aé日\u{1B}[D\u{1B}[200~p\u{1B}q日\u{1B}[201~\u{15}👍\u{1B}OH\r"
         randomised("pieces") { random in
@@ -80,7 +80,7 @@ struct KeyDecoderTests {
         }
     }
 
-    @Test("no bytes break it, and no key brings a control character that was not pasted")
+    @Test("random bytes cause no crash, and only pasted text contains control characters")
     func noise() {
         randomised("noise") { random in
             var decoder = KeyDecoder()

@@ -2,7 +2,7 @@ import RollcallTerminal
 import TestSupport
 import Testing
 
-@Suite("A field of one line")
+@Suite("A single-line text field")
 struct LineEditorTests {
     private func field(_ text: String = "", _ keys: Key...) -> LineEditor {
         var field = LineEditor(text)
@@ -10,7 +10,7 @@ struct LineEditorTests {
         return field
     }
 
-    @Test("keys change the text where the cursor is")
+    @Test("keys change the text at the cursor")
     func editing() {
         #expect(field("Helo", .left, .text("l")).text == "Hello")
         #expect(field("Hello", .home, .delete, .text("J")).text == "Jello")
@@ -21,7 +21,7 @@ struct LineEditorTests {
         #expect(field("a", .left, .left, .right, .right, .end, .text("b")).text == "ab")
     }
 
-    @Test("Backspace takes a whole character, of however many parts")
+    @Test("Backspace deletes a whole character, with all of its parts")
     func graphemes() {
         for character in ["e\u{301}", "👨‍👩‍👧", "🇩🇪", "👍🏽", "한", "שּׁ"] {
             #expect(field("a" + character, .backspace).text == "a")
@@ -31,7 +31,7 @@ struct LineEditorTests {
         #expect(field("e", .text("\u{301}"), .backspace).isEmpty)
     }
 
-    @Test("it is told whether the text changed")
+    @Test("it reports whether the text changed")
     func changes() {
         var field = LineEditor()
         let keys: [(Key, Bool)] = [
@@ -50,7 +50,7 @@ struct LineEditorTests {
         #expect(field("", .paste("a\r\nb\tc\n\u{1B}[31md\u{2028}e\u{9B}")).text == "a b c [31md e")
     }
 
-    @Test("it takes no more than its capacity, wherever the cursor is")
+    @Test("it accepts text up to its capacity, wherever the cursor is")
     func capacity() {
         let full = field("", .paste(String(repeating: "x", count: 3_000)))
         #expect(full.text.count == LineEditor.capacity)
@@ -60,7 +60,7 @@ struct LineEditorTests {
         #expect(field.text == full.text)
     }
 
-    @Test("what is shown has the cursor in it and fits, whatever the text")
+    @Test("the visible part contains the cursor and fits, for any text")
     func window() {
         #expect(field("Hello").window(of: 10) == ("Hello", ""))
         #expect(field("Hello world").window(of: 8) == ("… world", ""))

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RollcallClient
 
-@Suite("News")
+@Suite("Change lines")
 struct NewsTests {
     private let now = WatchScreenTests.now
 
-    /// What a desk finds in each of some changes.
+    /// Returns the lines for each of some changes.
     private func news(in changes: Change...) -> [[News]] {
         var desk = NewsDesk()
         return changes.map { desk.news(in: $0) }
@@ -24,7 +24,7 @@ struct NewsTests {
         return String(decoding: try encoder.encode(news), as: UTF8.self)
     }
 
-    @Test("each thing is told once, and again only when it looks different")
+    @Test("each change is reported once, and again only when it looks different")
     func once() {
         let alice = WatchScreenTests.presence("alice", .online)
         var newer = alice
@@ -42,14 +42,14 @@ struct NewsTests {
             ])
     }
 
-    @Test("a conversation without members is not told of as a group of none")
+    @Test("a conversation without members is not reported as an empty group")
     func noMembers() {
         let nobody = Members(conversation: "c42")
         let somebody = Members(conversation: "c42", people: [Member(user: "a")])
         #expect(news(in: .members(nobody), .members(somebody), .members(nobody)).map(\.count) == [0, 1, 1])
     }
 
-    @Test("how long a wait is, is no news; why, is")
+    @Test("a different waiting time is not reported, a different reason is")
     func connection() {
         let reason = RollcallError(.unreachable, "no worker answered")
         let told = news(
@@ -59,7 +59,7 @@ struct NewsTests {
         #expect(told.map(\.count) == [0, 1, 0, 0, 1])
     }
 
-    @Test("a line tells who, how, and since when")
+    @Test("a line has who, the status, and since when")
     func texts() {
         func line(_ presence: Presence, _ name: String? = nil) -> String {
             Person(user: presence.user, name: name, presence: presence).line(in: Wording(in: .english), at: now)
@@ -72,7 +72,7 @@ struct NewsTests {
         #expect(line(WatchScreenTests.presence("bob", .away), "\u{1B}[2JBob") == "␛[2JBob (bob)  Away")
     }
 
-    @Test("who has no name goes by the identifier, and nobody's name steers the line")
+    @Test("users without a name appear by identifier, and names cannot send control sequences")
     func typing() {
         let wording = Wording(in: .english)
         func text(_ typists: Typist...) -> String { wording.typing(Typing(conversation: "c", typists: typists)) }
@@ -83,7 +83,7 @@ struct NewsTests {
             })
     }
 
-    @Test("JSON is what the page says")
+    @Test("JSON is as documented")
     func records() throws {
         let session = Session(user: "bob", device: "d1", session: "s", worker: "w1.1")
         #expect(

@@ -9,7 +9,7 @@ struct ScriptTests {
         }
     }
 
-    /// What is said of a script that is wrong.
+    /// Returns the problems of a script.
     private func problems(_ text: String) -> [String] {
         do {
             _ = try read(text)
@@ -19,7 +19,7 @@ struct ScriptTests {
         }
     }
 
-    @Test("says one thing a line")
+    @Test("has one command per line")
     func steps() throws {
         let script = try read(
             """
@@ -49,7 +49,7 @@ struct ScriptTests {
         #expect(try read("wait 1s\r\nrepeat\r\n").rounds == nil)
     }
 
-    @Test("is done letter by letter, at its pace")
+    @Test("is typed letter by letter, at its pace")
     func acts() throws {
         let acts = try read("pace 100ms\ntype né\nsend\nwait 1s\nleave").acts
         let pace = Duration.milliseconds(100)
@@ -61,7 +61,7 @@ struct ScriptTests {
         #expect(try read("type a").acts == [Act(after: Script.usualPace, .press(.text("a")))])
     }
 
-    @Test("names each line that is wrong, and what to write instead")
+    @Test("reports each wrong line, with advice")
     func wrong() {
         let found = problems(
             "tpye Hello\n\nwait soon\nhello\npause 1s\nerase x\ntype\nsend Hello\nbackground now\nwait 30d")
@@ -80,7 +80,7 @@ struct ScriptTests {
             ])
     }
 
-    @Test("must do something, and not be busy for ever")
+    @Test("must do something, and not loop forever")
     func empty() {
         #expect(problems("# nothing\n") == ["demo:1: the script does nothing; write, say, type Hello"])
         #expect(
@@ -93,7 +93,7 @@ struct ScriptTests {
         #expect(problems("wait 1s\nrepeat 0").count == 1)
     }
 
-    @Test("a wrong line cannot steer the terminal that it is shown on", arguments: ["\u{1B}[2J", "type\u{7}x"])
+    @Test("a wrong line cannot send control sequences to the terminal", arguments: ["\u{1B}[2J", "type\u{7}x"])
     func hostile(line: String) {
         #expect(
             problems(line).allSatisfy { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } })

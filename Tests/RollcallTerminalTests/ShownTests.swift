@@ -1,9 +1,9 @@
 import RollcallTerminal
 import Testing
 
-@Suite("Text of others")
+@Suite("Text from outside")
 struct ShownTests {
-    @Test("no control character of a name reaches a terminal, of whichever set")
+    @Test("no control character of a name reaches a terminal")
     func controls() {
         for value in (0..<0xA0 as Range<UInt32>) {
             guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory == .control else { continue }
@@ -15,7 +15,7 @@ struct ShownTests {
         #expect(Shown.json("\"\u{9B}2J\"") == #""\u009b2J""#)
     }
 
-    @Test("nothing turns the order of letters round, but the isolates in which our own sentences put names")
+    @Test("bidirectional controls are removed, except for the isolates around names in Rollcall's own sentences")
     func order() {
         for value in [0x61C, 0x200E, 0x200F] + Array(0x202A...0x202E) + Array(0x2066...0x2069) as [UInt32] {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -27,7 +27,7 @@ struct ShownTests {
         }
     }
 
-    @Test("a name is one line, and turns nothing round")
+    @Test("a name is one line, without bidirectional controls")
     func names() {
         #expect(Shown.name(" Alice \u{202E} B  C\u{2067} ") == "Alice B C")
         #expect(Shown.name("Zoë 👩‍👩‍👧") == "Zoë 👩‍👩‍👧")

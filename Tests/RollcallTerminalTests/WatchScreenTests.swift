@@ -36,7 +36,7 @@ struct WatchScreenTests {
             .screen(of: watched, at: Self.now, on: Size(columns: columns, rows: rows))
     }
 
-    @Test("shows who types, then people with dots, states and last seen, in straight columns")
+    @Test("shows who types, then users with dots, states and last-seen times, in aligned columns")
     func layOut() {
         #expect(
             screen(watched).text == """
@@ -54,13 +54,13 @@ struct WatchScreenTests {
                 """)
     }
 
-    @Test("speaks the language asked for")
+    @Test("uses the requested language")
     func language() {
         let text = screen(watched, in: .german).text
         for part in ["1 von 4 online", "Alice schreibt", "Abwesend"] { #expect(text.contains(part), "\(text)") }
     }
 
-    @Test("a narrow terminal goes without columns, never without dot and name", arguments: 1...60)
+    @Test("a narrow terminal drops columns, but never the dot and the name", arguments: 1...60)
     func narrow(columns: Int) {
         let screen = screen(watched, columns)
         guard columns > 4 else { return }
@@ -69,14 +69,14 @@ struct WatchScreenTests {
         #expect(!screen.text.contains("Last seen") || screen.text.contains("Offline"))
     }
 
-    @Test("a low terminal says how much it does not show", arguments: 1...11)
+    @Test("a low terminal says how much is hidden", arguments: 1...11)
     func low(rows: Int) {
         let lines = screen(watched, 80, rows).lines
         #expect(lines.count == (rows > 10 ? 11 : min(rows, 9)))
         #expect(rows > 8 || lines.last?.text == "… \(9 - rows + 1) more lines; a taller window shows them")
     }
 
-    @Test("a name cannot steer the terminal, nor turn its line round")
+    @Test("a name cannot send control sequences, nor reverse its line")
     func hostile() {
         var watched = Watched(conversations: ["c42"], users: ["e\u{202E}ve"])
         let name = "\u{1B}]0;owned\u{7}\u{202E}Mallory\n\u{9B}2J"
@@ -91,7 +91,7 @@ struct WatchScreenTests {
         #expect(!drawn.unicodeScalars.contains("\u{9B}") && !drawn.contains("\u{7}"))
     }
 
-    @Test("colours are left out where they are not wanted, and meaning stays")
+    @Test("colours are omitted if they are disabled, without loss of meaning")
     func colours() {
         let size = Size(columns: 80, rows: 24)
         let plain = Painter(usesColours: false).drawing(of: screen(watched), on: size)
@@ -101,7 +101,7 @@ struct WatchScreenTests {
         #expect(!plain.contains(/\u{1B}\[[0-9;]*m/))
     }
 
-    @Test("what a terminal can do, its environment says")
+    @Test("the environment tells what a terminal supports")
     func kinds() {
         func kind(_ environment: [String: String], isTerminal: Bool = true) -> TerminalKind {
             TerminalKind(isTerminal: isTerminal, environment: environment)

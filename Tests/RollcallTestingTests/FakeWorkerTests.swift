@@ -1,10 +1,10 @@
-// The fake as the tests of an app use it.
+// The fake worker in tests of an application.
 
 import Observation
 import RollcallTesting
 import Testing
 
-/// An app's own view model, as any app might write it.
+/// A view model as an application might write it.
 @MainActor @Observable
 private final class ChatHeader {
     private(set) var text = ""
@@ -25,7 +25,7 @@ private final class ChatHeader {
 @Suite @MainActor struct FakeWorkerTests {
     private let worker = FakeWorker()
 
-    @Test("an app's view model sees bob type, the connection drop, and what is true afterwards")
+    @Test("an application's view model sees bob type, the connection drop, and the state afterwards")
     func header() async {
         let header = ChatHeader(worker.client(user: "alice"))
         defer { header.close() }
@@ -47,7 +47,7 @@ private final class ChatHeader {
         #expect(header.text == "")
     }
 
-    @Test("T2, T5: one's own typing as others see it, by the test's time")
+    @Test("the user's own typing as others see it, on the test clock")
     func ownTyping() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -66,7 +66,7 @@ private final class ChatHeader {
         #expect(await worker.typists(in: "c42").isEmpty)
     }
 
-    @Test("T4: ten seconds at twelve keys a second are ten signals on the wire at most, and one stop")
+    @Test("ten seconds at twelve keys per second cause at most ten signals and one stop")
     func signals() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -82,7 +82,7 @@ private final class ChatHeader {
         #expect(signals.count { !$0 } == 1 && signals.last == false)
     }
 
-    @Test("T7: who signs out while typing says so, and types no more from then on")
+    @Test("signing out while typing stops it, and later edits have no effect")
     func signOut() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -97,7 +97,7 @@ private final class ChatHeader {
         #expect(await worker.typists(in: "c42").isEmpty)
     }
 
-    @Test("T16: a client that comes back to the foreground, its connection lost meanwhile, shows the truth of now")
+    @Test("a client that returns to the foreground after losing its connection shows the current state")
     func foreground() async {
         let client = worker.client(user: "alice")
         let header = ChatHeader(client)
@@ -114,7 +114,7 @@ private final class ChatHeader {
         #expect(header.text == "Carol is typing…", "without waiting for the next attempt")
     }
 
-    @Test("T12: typing comes from the conversations that somebody observes, and no other")
+    @Test("typing comes only from observed conversations")
     func joinedOnly() async {
         let header = ChatHeader(worker.client(user: "alice"))
         defer { header.close() }
@@ -126,7 +126,7 @@ private final class ChatHeader {
         #expect(joined == ["c42"])
     }
 
-    @Test("T15: both sides of a conversation type at once; of three hundred each change is one value")
+    @Test("both sides of a conversation type at once; with three hundred, each change is one value")
     func many() async {
         let (alice, bob) = (worker.client(user: "alice"), worker.client(user: "bob"))
         let chats = [alice, bob].map { TypingModel(in: "c42", from: $0) }
@@ -138,7 +138,7 @@ private final class ChatHeader {
         #expect(chats.map(\.typing.count) == [299, 299], "all but oneself")
     }
 
-    @Test("P1, P6: people come, idle and go, and are last seen when they were")
+    @Test("users connect, become idle and leave, with the right last-seen times")
     func people() async throws {
         let client = worker.client(user: "alice")
         client.connect()
@@ -155,7 +155,7 @@ private final class ChatHeader {
         #expect(LastSeenText.english.text(for: gone, at: try #require(client.serverTime)) == "2m ago")
     }
 
-    @Test("two clients see each other, and a client that is closed is gone")
+    @Test("two clients see each other, and a closed client is offline")
     func twoClients() async {
         let (alice, bob) = (worker.client(user: "alice"), worker.client(user: "bob"))
         alice.connect()
@@ -170,7 +170,7 @@ private final class ChatHeader {
         #expect(await worker.heard().contains(.goodbye))
     }
 
-    @Test("P9, T13: members are told, and whoever is none of them is refused")
+    @Test("members are sent, and other users are refused")
     func members() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -188,7 +188,7 @@ private final class ChatHeader {
         #expect(group.members.refusal?.code == .notAMember)
     }
 
-    @Test("C4: a worker that closes with a mistake ends the trying")
+    @Test("a permanent close code ends the attempts")
     func closed() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -200,7 +200,7 @@ private final class ChatHeader {
         #expect(error.code == .sentAway)
     }
 
-    @Test("what an app does elsewhere can be waited for")
+    @Test("a test can wait for work of the application on other threads")
     func until() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -215,7 +215,7 @@ private final class ChatHeader {
 }
 
 extension TypingInput {
-    /// Waits for the confirmation while the worker lives.
+    /// Waits for the confirmation while the worker runs.
     @MainActor fileprivate func sendConfirmed(by worker: FakeWorker) async -> Bool {
         async let confirmed = sendConfirmed()
         await worker.settles()

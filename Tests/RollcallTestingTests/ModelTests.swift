@@ -1,4 +1,4 @@
-// The models that views observe, by a time that the test moves.
+// The models for views, on a clock that the test advances.
 
 import Observation
 import RollcallTesting
@@ -13,7 +13,7 @@ import Testing
         client.connect()
     }
 
-    @Test("C1, P7, P8: a person's dot and line follow them, and the time")
+    @Test("a user's dot and text follow presence and time")
     func presence() async {
         let model = PresenceModel(of: "bob", from: client)
         #expect(model.dot == .none && model.text == "")
@@ -30,7 +30,7 @@ import Testing
         #expect(lines == ["Active now", "1m ago", "Active recently", "Last seen today", "Last seen recently"])
     }
 
-    @Test("C1, X6: the others' line, label and announcement; one's own draft")
+    @Test("the typing text, label and announcement of others; the user's own draft")
     func typing() async {
         let model = TypingModel(in: "c42", from: client)
         let bob = worker.person("bob", name: "Bob")
@@ -49,7 +49,7 @@ import Testing
         #expect(model.text == "" && model.announcement == "")
     }
 
-    @Test("what is written while a message's end of typing is confirmed is the next message's")
+    @Test("text written while a message's stop is being confirmed belongs to the next message")
     func confirmed() async {
         let model = TypingModel(in: "c42", from: client)
         model.draft = "Hello"
@@ -63,7 +63,7 @@ import Testing
         #expect(await worker.typists(in: "c42") == ["alice"])
     }
 
-    @Test("C1: a view that observes a model is told of each change")
+    @Test("a view that observes a model is notified of each change")
     func observed() async {
         let model = TypingModel(in: "c42", from: client)
         await worker.settles()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("C2: the connection's state")
+    @Test("the connection's state")
     func connection() async {
         let model = ConnectionModel(of: client)
         await worker.settles()
@@ -89,7 +89,7 @@ import Testing
         #expect(model.isConnected)
     }
 
-    @Test("C3, T7: models that are let go end what they observed, and one's typing, without being closed")
+    @Test("models that are released end their subscriptions and the user's typing, without being closed")
     func letGo() async {
         weak var gone: TypingModel?
         do {
@@ -109,7 +109,7 @@ import Testing
         #expect(heard.contains(.leave("c42")) && heard.contains(.unwatch(["bob"])))
     }
 
-    @Test("C3: a model that waits for time to pass is let go at once, too")
+    @Test("a model that waits for time to pass is released at once, too")
     func letGoWhileWaiting() async {
         weak var gone: PresenceModel?
         do {

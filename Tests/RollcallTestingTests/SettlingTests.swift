@@ -1,4 +1,4 @@
-// That a test of an app may look at what the app shows without waiting for it, however busy the machine is.
+// Tests of an application can check what it shows without waiting, even on a busy machine.
 
 import Foundation
 import RollcallTesting
@@ -7,7 +7,7 @@ import Testing
 @Suite @MainActor struct SettlingTests {
     private let worker = FakeWorker()
 
-    /// Keeps every thread of the global executor, so that whatever went by way of it would come late.
+    /// Blocks every thread of the global executor, so that anything that needs it would be late.
     private func busy(_ body: () async -> Void) async {
         let tasks = (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
             Task.detached { _ = usleep(100_000) }
@@ -16,7 +16,7 @@ import Testing
         for task in tasks { await task.value }
     }
 
-    @Test("what models and tasks of the main actor are told, they have seen, though all other threads are busy")
+    @Test("models and tasks of the main actor have processed all updates, even if all other threads are busy")
     func mainActor() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -34,7 +34,7 @@ import Testing
         task.cancel()
     }
 
-    @Test("a test elsewhere than the main actor waits for its models")
+    @Test("a test outside the main actor waits for its models")
     nonisolated func elsewhere() async {
         let worker = FakeWorker()
         let client = worker.client(user: "alice")
@@ -44,7 +44,7 @@ import Testing
         #expect(await worker.until { await model.text == "Bob is typing…" })
     }
 
-    @Test("an app's own token and names are waited for, on whatever threads they come")
+    @Test("an application's token and name callbacks are awaited, on any thread")
     func callbacks() async {
         var options = ClientOptions()
         options.names = { user in
@@ -63,7 +63,7 @@ import Testing
         #expect(model.text == "Robert is typing…")
     }
 
-    @Test("whatever time passes at once, an app's tasks see each thing in its moment")
+    @Test("however much time passes at once, an application's tasks see each event at its time")
     func eachInItsMoment() async {
         let client = worker.client(user: "alice")
         client.connect()
@@ -79,7 +79,7 @@ import Testing
         #expect(model.text == "Active recently")
     }
 
-    @Test("an app that is asked and does not answer does not hold up its test for ever")
+    @Test("an application callback that never returns does not block its test forever")
     func unanswered() async {
         let client = worker.client(user: "alice") {
             try await Task.sleep(for: .seconds(3600))
@@ -89,7 +89,7 @@ import Testing
         await worker.settles()
         #expect(client.connectionState == .connecting)
         let begun = ContinuousClock.now
-        // It is asked again every ten seconds.
+        // The callback is called again every ten seconds.
         await worker.passes(.seconds(600))
         #expect(ContinuousClock.now - begun < .seconds(5), "it is waited for once")
     }

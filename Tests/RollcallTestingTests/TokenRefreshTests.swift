@@ -1,4 +1,4 @@
-// A fresh token before the old one expires.
+// A new token before the old one expires.
 
 import Foundation
 import RollcallTesting
@@ -8,7 +8,7 @@ import Testing
 @Suite @MainActor struct TokenRefreshTests {
     private let worker = FakeWorker(at: Timestamp(milliseconds: 1_784_600_000_000))
 
-    /// Tokens that are good for so many seconds, each from when it is asked for.
+    /// Tokens that are valid for these numbers of seconds, each from when it is requested.
     private func client(_ lives: Int...) -> RollcallClient {
         let asked = Mutex(0)
         return worker.client(user: "alice") {
@@ -24,7 +24,7 @@ import Testing
         await worker.heard().count { if case .token = $0 { true } else { false } }
     }
 
-    @Test("C2: a token is replaced one to two minutes before it expires, on the connection that stands")
+    @Test("a token is replaced one to two minutes before it expires, on the open connection")
     func refresh() async {
         let client = client(3600, 7200)
         client.connect()
@@ -37,7 +37,7 @@ import Testing
         #expect(await tokens() == 1 && client.connectionState.isConnected)
     }
 
-    @Test("C2: a short life is refreshed in its last half; one that is no fresher is not sent, and asked for again")
+    @Test("a short-lived token is replaced in its last half; one that expires no later is not sent but requested again")
     func short() async {
         let client = client(20, 20, 60)
         client.connect()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "C2: a token that does not say when it expires is never replaced",
+        "a token without an expiry date is never replaced",
         arguments: [
             "alice", "a.b.c", jwt("{}"), jwt(#"{"exp":"soon"}"#), jwt("[]"), "..", jwt(#"{"exp":1e400}"#),
         ])
@@ -63,7 +63,7 @@ import Testing
     }
 }
 
-/// An unsigned token, as the client sees it: it cannot check the signature anyway.
+/// An unsigned token: clients cannot check signatures.
 private func jwt(_ claims: String) -> String {
     let body = Data(claims.utf8).base64EncodedString()
         .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

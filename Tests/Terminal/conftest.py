@@ -1,4 +1,4 @@
-"""What the stories share: one Redis with two workers."""
+"""Fixtures: one Redis with two workers."""
 
 import contextlib
 import itertools
@@ -27,7 +27,7 @@ def workers(redis):
 
 @pytest.fixture
 def worker(redis):
-    """Starts workers of the story's own."""
+    """Starts separate workers for one test."""
     with contextlib.ExitStack() as stack:
         yield lambda **settings: stack.enter_context(stopping(Worker(f"own{next(numbers)}", redis, None, **settings)))
 
@@ -41,7 +41,7 @@ def terminal():
 
 @pytest.fixture
 def room(redis, workers):
-    """A conversation that no other story has, and people whom no other knows."""
+    """A conversation and users that no other test uses."""
     return Room(next(numbers), redis, workers)
 
 
@@ -53,11 +53,11 @@ class Room:
         self.workers = workers
 
     def watch(self, user, *arguments):
-        """The words of `rollcall watch`, on the second worker."""
+        """The arguments of `rollcall watch`, on the second worker."""
         return ["watch", "--as", user, "--url", self.workers[1].edge, *arguments]
 
     def type(self, user, *arguments):
-        """The words of `rollcall type` in this conversation, on the first worker."""
+        """The arguments of `rollcall type` in this conversation, on the first worker."""
         return ["type", self.name, "--as", user, "--url", self.workers[0].edge, *arguments]
 
     def has(self, **names):
@@ -69,6 +69,6 @@ class Room:
         urllib.request.urlopen(request).close()
 
     def has_by_hand(self, **names):
-        """The same past the worker, which would refuse some names."""
+        """Sets members directly in Redis, since the worker would refuse some names."""
         pairs = [word for person, name in names.items() for word in (getattr(self, person), name)]
         self.redis.ask("HSET", f"members:{{{self.name}}}", "{managed}", "1", *pairs)

@@ -1,4 +1,4 @@
-"""A pseudo terminal with a program in it, and what a person in front of it would see: pyte draws the screen."""
+"""A pseudo terminal with a program in it, and what a person would see: pyte renders the screen."""
 
 import fcntl
 import os
@@ -14,17 +14,17 @@ from deployment import PROGRAM, eventually, watch_over
 
 
 class Terminal:
-    """Runs a program, `rollcall` with these arguments if no other is named, on a terminal of its own."""
+    """Runs a program, `rollcall` by default, with these arguments on a new terminal."""
 
     def __init__(self, *arguments, program=PROGRAM, columns=80, rows=24, **environment):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.bytes = b""
         self.code = None
-        # Whoever runs the tests may want no colours, and speak any language.
+        # The environment of the test run may disable colours or set a language.
         inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LANGUAGE")}
         environment = {**inherited, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
-        # The near end stays open here too: only while somebody has it can its settings be asked for.
+        # This end stays open here too: the settings can be read only while it is open.
         self.master, self.slave = os.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.found = self.settings
@@ -38,7 +38,7 @@ class Terminal:
         self.watcher = watch_over(self.pid)
 
     def look(self):
-        """Draws what has come; also notes whether the program has ended."""
+        """Renders the output so far; also notes whether the program has exited."""
         while select.select([self.master], [], [], 0)[0]:
             try:
                 some = os.read(self.master, 65536)
@@ -61,15 +61,15 @@ class Terminal:
         return "\n".join(self.lines)
 
     def shows(self, *texts, within=10):
-        """Waits until all of these are to be seen."""
+        """Waits until all of these are visible."""
         self.eventually(f"{texts} on the screen", lambda: all(text in self.text for text in texts), within)
 
     def hides(self, *texts, within=10):
-        """Waits until none of these is to be seen."""
+        """Waits until none of these is visible."""
         self.eventually(f"{texts} off the screen", lambda: not any(text in self.text for text in texts), within)
 
     def said(self, text, within=10):
-        """Waits until the program has written this, be it gone from the screen."""
+        """Waits until the program has written this, even if it is not on the screen any more."""
         self.eventually(f"{text!r} written", lambda: self.look() or text.encode() in self.bytes, within)
 
     def eventually(self, what, condition, within=10):
@@ -79,7 +79,7 @@ class Terminal:
             raise AssertionError(f"{error}\n{self.text}\n{self.bytes[-400:]!r}") from None
 
     def types(self, text, pause=0.0):
-        """Presses keys, one after the other if there is a pause."""
+        """Presses keys, one after another if there is a pause."""
         for key in [text] if pause == 0 else text:
             os.write(self.master, key.encode())
             time.sleep(pause)
@@ -94,13 +94,13 @@ class Terminal:
 
     @property
     def takes_keys(self):
-        """Whether keys reach the program at once and unseen."""
+        """Whether keys reach the program at once and without echo."""
         return not self.settings[3] & (termios.ICANON | termios.ECHO)
 
     @property
     def is_as_found(self):
-        """Whether every setting is what it was before the program began, and the terminal wraps, shows its cursor, does
-        not mark what is pasted, and has the usual screen."""
+        """Whether every setting is as before the program started, and the terminal wraps lines, shows its cursor, does
+        not bracket pasted text, and shows the normal screen."""
         self.look()
         switches = {b"?1049": b"l", b"?7": b"h", b"?2004": b"l", b"?25": b"h"}
         last = {name: self.bytes[self.bytes.rfind(b"\x1b[" + name) + 2 + len(name):][:1] for name in switches}
@@ -110,7 +110,7 @@ class Terminal:
         os.kill(self.pid, number)
 
     def ends(self, within=10):
-        """Waits for the end, and gives the exit code."""
+        """Waits for the program to exit, and returns its exit code."""
         self.eventually("the program ends", lambda: self.look() or self.code is not None, within)
         return self.code
 
@@ -125,7 +125,7 @@ class Terminal:
 
 
 def take(terminal):
-    """Makes this process the leader of a session on that terminal. (Python 3.11 has it as `os.login_tty`.)"""
+    """Makes this process the leader of a session on that terminal. (Python 3.11 has `os.login_tty`.)"""
     os.setsid()
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
     for stream in range(3):

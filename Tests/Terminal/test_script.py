@@ -1,4 +1,4 @@
-"""`rollcall type --script`: typing without hands."""
+"""`rollcall type --script`: scripted typing."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""`rollcall type`: the keys are the typing."""
+"""`rollcall type`: each keystroke counts as typing."""
 
 import signal
 import time
@@ -10,7 +10,7 @@ ESCAPE, CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x1b", "\x03", "\x04", "\x15", "\x1a"
 
 @pytest.fixture
 def pair(room, terminal):
-    """Alice and Bob, each with a field, on two workers."""
+    """Alice and Bob, each with a text field, on two workers."""
     alice = terminal(*room.type(room.alice))
     bob = terminal("type", room.name, "--as", room.bob, "--url", room.workers[1].edge)
     for one in (alice, bob):
@@ -136,7 +136,7 @@ def test_what_is_ended_after_ctrl_z_leaves_the_shell_its_terminal(room, terminal
     shell.shows("Enter sends", "connected to")
     shell.types(CTRL_Z)
     shell.said("Stopped")
-    # Bash lets go on what it ends.
+    # Bash continues a stopped job when it kills it.
     shell.types("kill %1; wait %1; echo left with $?\n")
     shell.said("left with 0")
     assert shell.bytes.count(b"\x1b[?1049h") == 1, "the screen stays the shell's"

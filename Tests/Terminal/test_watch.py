@@ -209,7 +209,7 @@ def test_json_is_an_object_a_line(room, terminal, piped):
         "conversation": room.name, "count": 1, "users": [{"user": room.alice, "name": HOSTILE}]}}
     assert not any(control in line for line in lines for control in "\x1b\x07\u009b")
     alice.types("\x04")
-    # Which of the two comes first, nobody promises.
+    # The order of these two is not defined.
     wanted = {"typing", "presence"}
     while wanted:
         (kind, value), = json.loads(watch.line()).items()

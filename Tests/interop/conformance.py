@@ -1,10 +1,10 @@
-"""RFC 6455, asked of a worker case by case by wsproto, which shares no code with it.
+"""Tests a worker's conformance to RFC 6455 case by case with wsproto, which shares no code with it.
 
-The cases are those of the Autobahn test suite, under its numbers and in words of our own. Where that expects an echo,
-a message is asked to be acknowledged under an id, which an `ack` gives back; binary messages are refused (1003), and so
-is text that is no JSON object (4102), which says as well that it was taken for whole.
+The cases are those of the Autobahn test suite, with its numbers and new descriptions. Where that suite expects an echo,
+these cases expect the id of a message in its `ack`. Binary messages are refused (1003), and so is text that is not a
+JSON object (4102), which also shows that the message was received completely.
 
-Usage: conformance.py EDGE, of a worker that takes names for tokens.
+Usage: conformance.py EDGE, of a worker that accepts user names as tokens.
 """
 
 import itertools
@@ -22,7 +22,7 @@ CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
 
 def frame(opcode, payload=b"", last=True, reserved=0):
-    """A frame as a client sends it, masked; wsproto would refuse to make most of those that are wrong."""
+    """A frame as a client sends it, masked; wsproto refuses to create most invalid ones."""
     length = len(payload)
     if length < 126:
         head = bytes([0x80 | length])
@@ -36,7 +36,7 @@ def frame(opcode, payload=b"", last=True, reserved=0):
 
 
 def asking(id, length=None):
-    """A message that is acknowledged at once under an id, of so many bytes."""
+    """A message of this many bytes that is acknowledged at once with an id."""
     text = json.dumps({"type": "leave", "conversation": "c", "id": id}, ensure_ascii=False).encode()
     return text if length is None else text + b" " * (length - len(text))
 
@@ -48,7 +48,7 @@ def fragments(payload, size):
 
 
 class Peer:
-    """A session. What comes back is read by wsproto, which refuses what no server may send."""
+    """A session. The worker's frames are read by wsproto, which rejects what no server may send."""
 
     numbers = itertools.count(1)
 
@@ -86,7 +86,7 @@ class Peer:
                 return
 
     def heard(self):
-        """What a case is about: acknowledged ids, payloads of pongs, and the code of the close, which is the last."""
+        """What a case checks: acknowledged ids, payloads of pongs, and the close code, which comes last."""
         for event in self.events:
             if isinstance(event, Pong):
                 yield "pong", bytes(event.payload)
@@ -113,7 +113,7 @@ def pongs(*payloads):
 
 
 def cases():
-    """Every case: its number, what it is, what is sent (in pieces of what size), and what has to come back."""
+    """Every case: its number, description, what is sent (in pieces of which size), and the expected result."""
     for number, length in enumerate([60, 125, 126, 127, 128, 65535, 65536], 1):
         yield f"1.1.{number}", f"a text of {length} bytes", frame(TEXT, asking(number, length)), None, echo(number)
     yield "1.1.8", "a text of 65536 bytes, in pieces of 997", frame(TEXT, asking(8, 65536)), 997, echo(8)
@@ -237,7 +237,7 @@ def utf8_cases():
                 yield number, f"the cut off {text}", frame(TEXT, payload), None, closes(1007)
             yield number, f"the wrong {text}, a byte a fragment", b"".join(fragments(payload + b'"}', 1)), None, \
                 closes(1007)
-    # The end of the message never comes: what is wrong is known before.
+    # The end of the message never arrives: the error must be detected before.
     wrong = b'{"id":"' + bytes.fromhex("cebae1bdb9cf83f4908080")
     yield "6.4.1", "a wrong text whose end does not come", frame(TEXT, wrong, False), None, closes(1007)
     yield "6.4.3", "the same within a frame", frame(TEXT, wrong + b"x" * 100)[:-100], None, closes(1007)
@@ -274,7 +274,7 @@ def close_cases():
 
 
 def size_cases():
-    """As far as limits.message_bytes goes."""
+    """Messages up to limits.message_bytes."""
     whole = asking(1, 65536)
     yield "9.1.1", "64 KiB", frame(TEXT, whole), None, echo(1)
     yield "9.1.2", "64 KiB and a byte", frame(TEXT, whole + b" "), None, closes(1009)
@@ -307,7 +307,7 @@ def main(edge):
         if heard != wanted:
             wrong += 1
             print(f"{number}, {what}: heard {str(heard)[:200]}, not {str(wanted)[:200]}")
-    # 12 and 13 are about compression: offered, it is declined, and the session goes on without.
+    # Groups 12 and 13 are about compression: it is declined, and the session continues without.
     peer = Peer(edge, [PerMessageDeflate()])
     peer.send(frame(TEXT, asking(1)))
     if peer.accepted.extensions or next(peer.heard()) != ("ack", 1):

@@ -1,6 +1,6 @@
-"""Two workers as docs/protocol.md describes them, seen by a client that shares no code with them.
+"""Tests two workers against docs/protocol.md, with a client that shares no code with them.
 
-Usage: interop.py EDGE EDGE, the two edges being those of workers on one Redis that take names for tokens.
+Usage: interop.py EDGE EDGE, the edges of two workers on one Redis that accept user names as tokens.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 
 
 class Device:
-    """A session: what it says goes out as it stands, and what it hears is kept until somebody asks for it."""
+    """A session: messages are sent as they are, and received ones are kept until they are requested."""
 
     def __init__(self, socket):
         self.socket = socket
@@ -33,7 +33,7 @@ class Device:
         await self.socket.send(json.dumps(message))
 
     async def ask(self, **message):
-        """Says something and gives back the answer to it."""
+        """Sends a message and returns the answer to it."""
         id = next(self.ids)
         await self.say(id=id, **message)
         return await self.hears(lambda answer: answer.get("id") == id)
@@ -43,7 +43,7 @@ class Device:
         assert answer["type"] == "ack", (message, answer)
 
     async def hears(self, wanted, within=10):
-        """The first message not yet asked for that is as wanted: of a type, or such that a function is true of it."""
+        """The first unread message that matches: by type, or by a function."""
         fits = wanted if callable(wanted) else lambda message: message["type"] == wanted
         return await asyncio.wait_for(self.first(fits), within)
 
@@ -56,7 +56,7 @@ class Device:
             self.heard.append(json.loads(await self.socket.recv()))
 
     async def closed(self, within=10):
-        """The code with which the worker closes."""
+        """The close code of the worker."""
         return await asyncio.wait_for(self.end(), within)
 
     async def end(self):
@@ -68,7 +68,7 @@ class Device:
 
 
 def types(conversation, *users):
-    """Whether a message says that these type there, and nobody else."""
+    """Whether a message says that exactly these users type there."""
     return lambda message: (
         message["type"] == "typing"
         and message["conversation"] == conversation
@@ -114,7 +114,7 @@ async def shows_typing(first, second, name):
     await carol.say(type="join", conversation=room)
     await carol.hears(types(room, name("alice")), within=1)
     await carol.hears(types(room), within=3.6)
-    # A typist is never shown to themselves, at no time.
+    # A typing user is never shown to themselves.
     assert not any(message["type"] == "typing" and message["count"] for message in alice.heard), alice.heard
 
 

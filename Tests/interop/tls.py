@@ -1,6 +1,6 @@
-"""A worker under TLS, seen by a client that shares no code with it and trusts one authority alone.
+"""Tests a worker with TLS, with a client that shares no code with it and trusts only one certificate authority.
 
-Usage: tls.py EDGE AUTHORITY, the edge being that of a worker that takes names for tokens.
+Usage: tls.py EDGE AUTHORITY, the edge of a worker that accepts user names as tokens.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-// The connection's life: weather and mistakes.
+// The life of a connection: temporary failures and permanent errors.
 
 import { RollcallClient } from "/rollcall.js";
 import { World, equal, ok, seen } from "./world.js";
@@ -255,7 +255,7 @@ export const stories = {
       const client = await world.connected({ token });
       await world.advance(30_000);
       equal([client.connection.latest.error.code, asked], ["unreachable", 2]);
-      // A steady clock may stand still meanwhile.
+      // A monotonic clock may not advance meanwhile.
       const clock = Date.now;
       if (sleeps) Date.now = () => clock() + 3_600_000;
       else await world.advance(30_000);

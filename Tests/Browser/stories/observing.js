@@ -1,14 +1,14 @@
-// What holds of everything that is observed: how it begins and ends, what a reconnect does to it, what is refused.
+// What applies to everything that is observed: start, end, reconnects and refusals.
 
 import { RollcallError } from "/rollcall.js";
 import { connected, equal, mistakesOf, ok, seen, settled, throws } from "./world.js";
 
 const counts = (typings) => typings.map(({ count }) => count);
 
-/** How many objects there are in the page, which the debugger knows. */
+/** Returns how many objects the page has, which only the debugger knows. */
 function counted() { return new Promise((resolve) => { globalThis.countObjects = resolve; }); }
 
-/** Notes every Map and Set that is made from now on, so that those that are kept can be counted, and what they hold. */
+/** Records every Map and Set created from now on, so that those still in use and their entries can be counted. */
 function collections() {
   const real = { Map: globalThis.Map, Set: globalThis.Set };
   let made = [];
@@ -29,7 +29,7 @@ function collections() {
         made = made.filter((each) => each.deref());
       }
       const entries = made.reduce((sum, each) => sum + (each.deref()?.size ?? 0), 0);
-      // The notes about what is gone are gone, too.
+      // The records of released collections are gone as well.
       await settled();
       globalThis.gc();
       const heap = performance.memory.usedJSHeapSize;
@@ -127,7 +127,7 @@ export const stories = {
             input.edited("x");
             const leaving = new AbortController();
             const fetched = client.currentPresence(user, { signal: leaving.signal });
-            // Some are looked at until they have shown something, the others are gone before.
+            // Some views are kept until they have shown something, the others are closed before that.
             if (view % 50 === 0) {
               await world.advance(400);
               await next;
@@ -153,13 +153,13 @@ export const stories = {
         equal([left.join - left.leave, left.watch - left.unwatch], [0, 0], "subscriptions");
         ok(left.join >= 200 && left.watch >= 200, `views were told: ${JSON.stringify(left)}`);
         equal(world.timers, 1, "what is left is the watch over the connection");
-        // Garbage that is not collected yet may be among them, but nothing for each view.
+        // This may include garbage that is not collected yet, but nothing for each view.
         ok(after.collections - before.collections < 10, `${before.collections} maps and sets became ${after.collections}`);
         ok(after.entries - before.entries < 10, `with ${before.entries} entries, then ${after.entries}`);
-        // Of each view not even an empty object is left, of whatever kind: no closure, promise or array.
+        // Not even an empty object is left of each view: no closure, promise or array.
         ok(after.objects - before.objects < 100, `${before.objects} objects became ${after.objects}`);
-        // What is no object (strings, what an array holds) is in the heap, beside code that is compiled meanwhile, of which
-        // there is ever less: some 60, 45, 30, 5 and 15 kB for five times five thousand views.
+        // Other data (strings, the contents of arrays) is on the heap, together with newly compiled code, which becomes
+        // less over time: about 60, 45, 30, 5 and 15 kB for five times 5,000 views.
         ok(after.heap - before.heap < 10_000 * 24, `${after.heap - before.heap} bytes more on the heap`);
         equal([client.typing("c1").latest, client.presence("bob").latest], [undefined, undefined]);
       });

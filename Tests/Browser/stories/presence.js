@@ -1,4 +1,4 @@
-// Presence: one's own device's, and others' as it is observed or asked for once.
+// Presence: the device's own, and that of others, observed or requested once.
 
 import { groupCount, lastSeenText } from "/rollcall.js";
 import { connected, equal, ok, presence, seen, settled } from "./world.js";
@@ -152,7 +152,7 @@ export const stories = {
     equal(world.all("unwatch").flatMap((message) => message.users).length, 1_000);
   }),
 
-  "P9: who belongs to a conversation, and who of them is here": () => connected(async (world, client) => {
+  "P9: the members of a conversation, and which of them are online": () => connected(async (world, client) => {
     world.script = (message, socket) => {
       socket.behave(message);
       if (message.type !== "join" || !message.presence) return;
@@ -299,7 +299,7 @@ export const stories = {
     world.clockSet = 3_600_000;
     await world.advance(5_000);
     equal([client.now, bob.length], [world.time, 3]);
-    // A record from before a step back lies in the future for long, which is no reason to ask for ever.
+    // A record from before a step back may be in the future for long, which must not cause endless requests.
     world.clockSet = 0;
     await world.advance(60_000);
     const asked = world.all("ping").length;

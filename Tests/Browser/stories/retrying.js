@@ -1,8 +1,8 @@
-// What a client does about refusals that say `"retry":true`, and what its app sees of them.
+// What a client does about refusals with `"retry":true`, and what its application sees of them.
 
 import { connected, equal, ok, presence, seen, settled } from "./world.js";
 
-/** Has the worker refuse, while `code` is set, whatever has an id and is of one of these kinds. */
+/** While `code` is set, the worker refuses every message with an id that is of one of these kinds. */
 function refusing(world, kinds = ["watch", "unwatch", "join", "leave", "get", "state", "token", "typing"]) {
   const refuser = { code: "unavailable", refused: [] };
   world.script = (message, socket) => {
@@ -37,7 +37,7 @@ export const stories = {
       equal(refuser.refused.length, 103);
       await world.advance(60_000);
       ok(observers.every(({ length }) => length === 0) && typings.length + members.length === 0, "nothing is shown");
-      // Pauses of 250, 500, 1,000, 2,000, 4,000, 8,000, 15,000 and 15,000 ms, each with two joins and one watch after it.
+      // Pauses of 250, 500, 1,000, 2,000, 4,000, 8,000, 15,000 and 15,000 ms, each followed by two joins and one watch.
       equal(refuser.refused.length, 103 + 8 * 3);
       equal(refuser.refused.at(-1).users.length, 101);
       refuser.code = null;
@@ -79,7 +79,7 @@ export const stories = {
       globalThis.setTimeout(() => socket.tell(refusal), 100);
     };
     seen(client.presence("bob"));
-    // A list of conversations with their people is scrolled.
+    // A list of conversations and their users is scrolled.
     for (let step = 0; step < 1_200; step += 1) {
       const views = [seen(client.presence(`user${step}`)), seen(client.typing(`c${step}`))];
       await world.advance(50);
@@ -144,7 +144,7 @@ export const stories = {
       client.presence("bob").latest?.status, client.presence("carol").latest?.status,
     ];
     equal(known(), [5, 5, "online", "online"]);
-    // The budget is spent before all views are given up.
+    // The budget is used up before all views are closed.
     for (const each of ["idle", "active", "idle", "active", "idle"]) {
       client.setState(each);
       await settled();

@@ -1,4 +1,4 @@
-// The texts: the golden cases that Swift's are held to as well, and what is the browser's own.
+// The texts: the examples shared with the Swift client, and what only the browser module has.
 
 import {
   TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText, lastSeenValidity, presenceDot, presenceText,
@@ -11,7 +11,7 @@ const typing = (names, count = names.length) => ({
   conversation: "c42", count, typists: names.map((name, index) => ({ user: `u${index}`, ...name !== null && { name } })),
 });
 
-/** Checks every case, and tells of all that differ. */
+/** Checks every case, and reports all that differ. */
 async function each(part, check) {
   const cases = await golden(part);
   ok(cases.length > 0, `no cases of ${part}`);
@@ -55,7 +55,7 @@ export const stories = {
   }),
 
   "X5: lists are CLDR's, but where the words say otherwise on purpose": () => {
-    // Hindi: without the comma that some versions of CLDR have. Japanese, Korean: と and 과 between two, as one says it.
+    // Hindi: without the comma of some versions of CLDR. Japanese, Korean: と and 과 between two, as in speech.
     const differing = languages().map(({ id }) => id).filter((id) => {
       const format = new Intl.ListFormat(id, { type: "conjunction" });
       return [["Bo", "Cy"], ["Bo", "Cy", "Dan"]].some((names) => {

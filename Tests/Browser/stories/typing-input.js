@@ -1,4 +1,4 @@
-// One's own typing, from the field to the wire, on the world's clock.
+// The user's own typing, from the text field to the connection, on the test clock.
 
 import { InvalidTypingSettings, RollcallClient } from "/rollcall.js";
 import { World, equal, ok, throws } from "./world.js";
@@ -212,7 +212,7 @@ export const stories = {
     const text = "How are you? ".repeat(100);
     const edits = 10_000;
     input.edited(text);
-    // The least of twenty times: what an edit takes while nothing else has the processor.
+    // The fastest of twenty runs: the time of an edit while nothing else uses the processor.
     const times = Array.from({ length: 20 }, () => {
       const start = performance.now();
       for (let edit = 0; edit < edits; edit += 1) input.edited(text);

@@ -121,7 +121,7 @@ export const stories = {
         await world.advance(100);
       }
       equal([asked, unnamed()], [4_500, [0, 0, 0]]);
-      // Names that nobody shows any more are forgotten in the end.
+      // Names that nothing shows any more are dropped after a while.
       for (const room of rooms.slice(0, 3)) room.end();
       for (let round = 0; round < 6; round += 1) {
         show(4, 1_500, 1_500 * round);

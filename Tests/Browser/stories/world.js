@@ -1,5 +1,5 @@
-// A world for stories: time that the story moves, and a worker that does what the story says. The module under test is
-// the one that pages load; only the clock, chance and the WebSocket are the world's.
+// The test environment of the stories: a clock that the test advances, and a scripted worker. The module under test is
+// the one that pages load; only the clock, random numbers and the WebSocket are replaced.
 
 import { RollcallClient } from "/rollcall.js";
 
@@ -7,7 +7,7 @@ const real = {
   setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, random: Math.random, date: Date.now,
 };
 
-/** Lets everything happen that is due now: promises, and what follows from them. */
+/** Runs everything that is due now: promises, and what follows from them. */
 export function settled() {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -22,7 +22,7 @@ export class World {
   said = [];
   sockets = [];
   #clients = [];
-  /** What chance gives: everything to its full. */
+  /** The random numbers: always the maximum. */
   chance = 0.999999;
   /** Whether handshakes are answered: "yes", "no" (refused), "silence". */
   listens = () => "yes";
@@ -48,7 +48,7 @@ export class World {
     Math.random = () => this.chance;
   }
 
-  /** Its clients end with it: what the page still told them would set timers in the next story's world. */
+  /** Closes its clients; otherwise, they would set timers in the next test's environment. */
   end() {
     for (const client of this.#clients) client.close();
     Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
@@ -62,7 +62,7 @@ export class World {
   /** The worker's time. */
   get time() { return 1_784_600_000_000 + this.now + this.clockSet; }
 
-  /** Moves the time on, timer by timer. A client that sets timers without end while no time passes uses a whole core. */
+  /** Advances the time, timer by timer. Fails for a client that sets timers endlessly while no time passes. */
   async advance(duration) {
     const end = this.now + duration;
     await settled();
@@ -79,7 +79,7 @@ export class World {
     this.now = end;
   }
 
-  /** The time passes while nothing runs: a laptop's lid, a suspended tab. */
+  /** Time passes while nothing runs, as with a closed laptop or a suspended tab. */
   async sleep(duration) {
     this.now += duration;
     await this.advance(0);
@@ -104,10 +104,10 @@ export class World {
     return client;
   }
 
-  /** The connection that is, or was last. */
+  /** The newest connection. */
   get socket() { return this.sockets.at(-1); }
 
-  /** What was said of one kind, as "AT WHAT". */
+  /** The typing messages of a conversation, as "TIME STATE". */
   typed(conversation = "c42") {
     return this.said.filter((message) => message.type === "typing" && message.conversation === conversation)
       .map(({ at, typing }) => `${at} ${typing ? "typing" : "stopped"}`);
@@ -117,7 +117,7 @@ export class World {
   all(type) { return this.said.filter((message) => message.type === type); }
 }
 
-/** A WebSocket at whose other end the world's worker stands. */
+/** A WebSocket that is connected to the scripted worker. */
 class Socket extends EventTarget {
   readyState = 0;
   #world;
@@ -147,7 +147,7 @@ class Socket extends EventTarget {
 
   close(code = 1000) { this.end(code); }
 
-  /** The connection ends with a close code, or, with 1006, without a word. */
+  /** Ends the connection with a close code; 1006 means without a close frame. */
   end(code) {
     if (this.readyState === 3) return;
     this.readyState = 3;
@@ -187,7 +187,7 @@ class Socket extends EventTarget {
   }
 }
 
-/** Plays a story in a world of its own, whose client is connected. */
+/** Runs a story in a new environment whose client is connected. */
 export async function connected(story, options) {
   const world = new World();
   try {
@@ -201,14 +201,14 @@ export function presence(user, status) {
   return { user, status, last_seen: 1_784_599_990_000, updated_at: 1_784_599_990_000, version: 1_784_599_990_000 };
 }
 
-/** What an observer saw, in order, and the means to end it. */
+/** Collects what an observer sees, in order, with a function that ends it. */
 export function seen(updates, options) {
   const values = [];
   const end = updates.subscribe((value) => values.push(value), options);
   return Object.assign(values, { end });
 }
 
-/** Plays what makes mistakes of the app's own, and returns their messages: the page is not told of them. */
+/** Runs code that causes errors of the application, and returns their messages without reporting them to the page. */
 export async function mistakesOf(story) {
   const mistakes = [];
   const noted = (event) => { mistakes.push(event.message); event.preventDefault(); event.stopImmediatePropagation(); };

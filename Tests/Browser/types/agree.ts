@@ -1,11 +1,11 @@
-// Compiles only while the declarations and the module say the same: each member that is declared is there with a type
-// that serves, and none is there that is not declared.
+// Compiles only while the declarations and the module agree: each declared member exists with a compatible type, and no
+// other member exists.
 
 import type * as built from "./built";
 import type * as declared from "./rollcall";
 
 type Shape<Type> = { [Key in keyof Type]: Type[Key] };
-/** `Symbol.dispose` aside, which older compilers do not see in the module. */
+/** Except `Symbol.dispose`, which older compilers do not see in the module. */
 type Differences<One, Other> = Exclude<Exclude<keyof One, keyof Other> | Exclude<keyof Other, keyof One>, symbol>;
 type None<Type extends never> = Type;
 

@@ -1,4 +1,4 @@
-// An app of someone who writes TypeScript: it is compiled, not run.
+// An application written in TypeScript: it is compiled, not run.
 
 import {
   InvalidTypingSettings, RollcallClient, RollcallError, TypingAnnouncer, addLanguage, groupCount, languages, lastSeenText,
@@ -82,7 +82,7 @@ function pirate(words: LanguageWords): string[] {
   return languages().map(({ id, direction }) => `${id} ${direction} ${phase} ${opacities}`);
 }
 
-// @ts-expect-error: a value that is none
+// @ts-expect-error: an invalid value
 rollcall.setPhase("asleep");
 // @ts-expect-error: an input comes from a client
 new (input.constructor as typeof import("../../../Sources/RollcallBrowser/Module/rollcall.js").TypingInput)();

@@ -1,7 +1,7 @@
 import RollcallModel
 import RollcallTerminal
 
-/// Workers as a test would have them.
+/// Sample workers for tests.
 enum Examples {
     static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -15,7 +15,7 @@ enum Examples {
         return worker
     }
 
-    /// Two workers, one of an older version, and one that is dead, `seconds` after the first answer.
+    /// Two workers, one of an older version, and a dead one, `seconds` after the first answer.
     static func figures(after seconds: Int64) -> LiveFigures {
         let time = now.advanced(by: .seconds(seconds))
         let busy = worker(
@@ -38,7 +38,7 @@ enum Examples {
             ])
     }
 
-    /// What is known after two answers.
+    /// The state after two answers.
     static var board: TopBoard {
         var board = TopBoard(address: "http://127.0.0.1:8081")
         board.answered(figures(after: 0))

@@ -2,9 +2,9 @@ import RollcallModel
 import RollcallTerminal
 import Testing
 
-@Suite("What top makes of answers")
+@Suite("The computed figures of top")
 struct TopBoardTests {
-    @Test("a rate is what a total grew by, over what the worker's heart beat meanwhile")
+    @Test("a rate is the growth of a total, divided by the time between the worker's heartbeats")
     func rates() {
         let board = Examples.board
         #expect(
@@ -13,13 +13,13 @@ struct TopBoardTests {
         #expect(board.sessions == 107, "the dead have none")
     }
 
-    @Test("what an older version does not tell is not known, and the dead have no rates")
+    @Test("what an older version does not report is unknown, and dead workers have no rates")
     func unknown() {
         #expect(Examples.board.rates["w2.28a2222a6c16"] == LiveRates())
         #expect(Examples.board.rates["w3.71369f331856"] == nil)
     }
 
-    @Test("between two heartbeats a rate stands, and the next is counted from the last beat")
+    @Test("a rate stays between two heartbeats, and the next one counts from the last heartbeat")
     func still() {
         var board = Examples.board
         var again = Examples.figures(after: 2)
@@ -30,7 +30,7 @@ struct TopBoardTests {
         #expect(board.total.signals == 40)
     }
 
-    @Test("a total that shrinks, or an answer out of its time, makes no rate")
+    @Test("a total that shrinks, or an answer out of order, gives no rate")
     func shrinks() {
         let (one, two) = (Examples.figures(after: 0).workers[0], Examples.figures(after: 2).workers[0])
         #expect(LiveRates(from: two, to: one) == nil)
@@ -40,7 +40,7 @@ struct TopBoardTests {
         #expect(LiveRates(from: one, to: less)?.published == 20)
     }
 
-    @Test("who is gone is forgotten, and a new incarnation begins anew")
+    @Test("workers that are gone are dropped, and a new incarnation starts again")
     func forgotten() {
         var board = Examples.board
         var figures = Examples.figures(after: 3)
@@ -49,8 +49,8 @@ struct TopBoardTests {
         #expect(board.rates["w1.3f9a2c417b06"] == nil && board.total.signals == nil)
     }
 
-    /// They froze until it had come as far again.
-    @Test("where Redis's clock was set back rates begin anew, and so do the bars")
+    /// Regression: they did not change until the clock had reached the earlier time again.
+    @Test("after Redis's clock was set back, rates and bars start again")
     func setBack() {
         var board = Examples.board
         for (seconds, signals) in [(-600, 2_000), (-598, 2_100)] as [(Int64, Int64)] {
@@ -62,7 +62,7 @@ struct TopBoardTests {
         #expect(board.history.signals.text(cells: 1) == "█")
     }
 
-    @Test("what nobody told is a gap, and no line")
+    @Test("missing values are a gap in the bars")
     func gap() {
         var line = Sparkline()
         line.add(1, at: Examples.now)
@@ -72,7 +72,7 @@ struct TopBoardTests {
         #expect(line.text(cells: 12) == " ████      █")
     }
 
-    @Test("no answer: since when, and over with the next one")
+    @Test("a missing answer is shown with its time, until the next answer")
     func trouble() {
         var board = Examples.board
         board.failed("refused", at: Examples.now)
@@ -82,7 +82,7 @@ struct TopBoardTests {
         #expect(board.trouble == nil)
     }
 
-    @Test("bars: the highest is as high as the line, and a minute is all that is kept")
+    @Test("bars: the highest fills the line, and one minute is kept")
     func bars() {
         var line = Sparkline()
         #expect(line.text(cells: 4).isEmpty)
@@ -96,7 +96,7 @@ struct TopBoardTests {
         #expect(flat.text(cells: 3) == "  ▁")
     }
 
-    @Test("in one line where there is nothing to draw on")
+    @Test("a single line where bars cannot be drawn")
     func line() {
         #expect(
             Examples.board.line

@@ -8,7 +8,7 @@ struct TopScreenTests {
         TopScreen().screen(of: board, on: Size(columns: columns, rows: rows))
     }
 
-    @Test("shows sums with their last minute, workers, conversations and events")
+    @Test("shows totals with their last minute, workers, conversations and events")
     func layOut() {
         let bars = String(repeating: " ", count: 57)
         #expect(
@@ -43,7 +43,7 @@ struct TopScreenTests {
         #expect(text.contains("signals/s       40"))
     }
 
-    @Test("fits whatever terminal there is", arguments: [1, 4, 12, 20, 33, 60, 80, 120, 200])
+    @Test("fits any terminal size", arguments: [1, 4, 12, 20, 33, 60, 80, 120, 200])
     func fits(columns: Int) {
         var board = Examples.board
         for _ in 0..<2 {
@@ -57,7 +57,7 @@ struct TopScreenTests {
         }
     }
 
-    @Test("a low terminal keeps the workers, and says how many it does not show")
+    @Test("a low terminal keeps the workers, and says how many are hidden")
     func low() {
         let lines = screen(Examples.board, 80, 10).lines
         #expect(lines.count == 10 && lines.last?.text == "… 3 more workers")
@@ -66,7 +66,7 @@ struct TopScreenTests {
         #expect(screen(Examples.board, 80, 19).text.contains("busiest conversations"))
     }
 
-    @Test("keeps the last picture while nobody answers, and says for how long")
+    @Test("keeps the last figures while no answer arrives, and says for how long")
     func away() {
         var board = Examples.board
         board.failed("no worker answers", at: Examples.now)
@@ -76,7 +76,7 @@ struct TopScreenTests {
         #expect(text.contains("● w1.3f9a2c417b06"))
     }
 
-    @Test("Redis that is away and a worker that is not ready are told of")
+    @Test("reports that Redis is away, and workers that are not ready")
     func notReady() {
         var figures = Examples.figures(after: 3)
         (figures.isReady, figures.redis.isUp) = (false, false)
@@ -87,7 +87,7 @@ struct TopScreenTests {
                 == Span("w1.3f9a2c417b06 · not ready · Redis is away · http://127.0.0.1:8081", .warning))
     }
 
-    @Test("a drained worker whose lease is over has left, and is not among the dead")
+    @Test("a drained worker whose lease has ended has left, and does not count as dead")
     func left() {
         var figures = Examples.figures(after: 3)
         figures.workers[2].isDraining = true
@@ -101,8 +101,8 @@ struct TopScreenTests {
         #expect(board.line.hasPrefix("2 workers and 1 left  "))
     }
 
-    /// It ended with 69, and the page stayed empty.
-    @Test("while Redis is away from the beginning, what the worker knows by itself is shown")
+    /// Regression: it exited with 69, and the page stayed empty.
+    @Test("if Redis is away from the start, the worker's own figures are shown")
     func withoutRedis() {
         var figures = Examples.figures(after: 3)
         (figures.workers, figures.redis.isUp) = ([], false)
@@ -114,7 +114,7 @@ struct TopScreenTests {
         #expect(board.line == "Redis is away, and the workers are not known")
     }
 
-    @Test("while Redis is away the workers stay as they were last known, and what happens here goes on")
+    @Test("while Redis is away, the last known workers stay, and this worker's events continue")
     func redisGoes() {
         var figures = Examples.figures(after: 30)
         (figures.workers, figures.redis.isUp) = ([], false)
@@ -125,8 +125,8 @@ struct TopScreenTests {
         #expect(screen(board).text.contains("lease") && screen(board).text.contains("Redis lost"))
     }
 
-    /// An event seemed to lie in the future where Redis's clock was behind the host's.
-    @Test("how long ago an event was is told by the clock that timed it")
+    /// Regression: an event appeared in the future if Redis's clock was behind the host's.
+    @Test("the age of an event is measured by the clock that timed it")
     func eventAges() {
         var figures = Examples.figures(after: 3)
         figures.hostTime = figures.time.advanced(by: .seconds(3600))
@@ -136,7 +136,7 @@ struct TopScreenTests {
         #expect(screen(board).text.contains("10.0 s ago  info  m"))
     }
 
-    @Test("names of strangers steer nothing")
+    @Test("names cannot send control sequences")
     func hostile() {
         var figures = Examples.figures(after: 3)
         let bad = "\u{1B}]0;owned\u{7}\u{9B}2J\u{202E}x"
