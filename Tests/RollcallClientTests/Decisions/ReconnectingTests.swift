@@ -70,7 +70,7 @@ import Testing
         #expect(reconnecting.address == WorkerAddress("wss://home/v1/connect"), "if nobody is there, home again")
     }
 
-    @Test("the pause is shorter if another address is left")
+    @Test("the connect timeout is shorter if another address is left")
     mutating func patience() throws {
         #expect(reconnecting.timeLimit(atMost: .seconds(10)) == .seconds(10))
         reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: "wss://other"))

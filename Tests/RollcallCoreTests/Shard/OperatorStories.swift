@@ -109,7 +109,7 @@ import Testing
         #expect(stage.held.isEmpty && stage.heard(by: key).count == 2, "a welcome and a pong")
     }
 
-    @Test("a first write that fails delays no session, and one that is dropped lets a goodbye take effect")
+    @Test("after a failed first write, held sessions continue, and a goodbye that waited takes effect")
     func failedFirstWrite() {
         var stage = Stage()
         let (first, second) = (

@@ -283,7 +283,7 @@ struct UserSeatsTests {
 
     /// Regression: one user who connected and left in a loop made a worker send 174,000 frames to 200 watchers in four
     /// seconds.
-    @Test("permit bursts of four connects per device, and a quarter of a connect per device and second")
+    @Test("permit a burst of four connects per device, and 0.25 connects per device and second")
     func hellos() throws {
         let seats = UserSeats(limit: 40)
         func connected(at now: NIODeadline) throws -> Int {
