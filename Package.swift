@@ -113,7 +113,8 @@ package.targets += [
     library(
         "RollcallClient",
         uses: [
-            "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOWebSocket",
+            "RollcallModel", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
+            "NIOWebSocket",
         ],
         embeds: ["Text/words.json"]),
     library("RollcallBrowser", exclude: ["JavaScript"], embeds: ["Module"]),

@@ -22,6 +22,13 @@ public struct ClientOptions: Sendable {
     public var silenceSlack: Duration = .seconds(2)
     /// The path of a PEM file with the certificates to trust for `wss://`, instead of the system's.
     public var trustedCertificates: String?
+    /// The public keys of which a server must have one for `wss://`, besides a valid certificate. Empty for any key.
+    ///
+    /// Only the key of the server's own certificate counts, not the keys of its authorities. The client sends nothing to
+    /// a server with another key, and treats it as unreachable (``RollcallError/Code-swift.enum/unreachable``). Pin at
+    /// least two keys, one of them for the next certificate: if a server has none of them, the client cannot connect
+    /// until the app is updated.
+    public var pinnedKeys: [KeyPin] = []
     /// Hosts to which a worker may redirect the client, besides the hosts of the client's URLs. `*.example.com` means
     /// all hosts in that domain. The client sends its token there, so it ignores redirects to other hosts.
     public var workerHosts: [String] = []

@@ -50,14 +50,14 @@ public final class RollcallClient: Sendable {
         urls: [String], device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String
     ) {
-        let certificates = options.trustedCertificates
+        let trust = ServerTrust(certificates: options.trustedCertificates, pins: Set(options.pinnedKeys))
         var random = SystemRandomNumberGenerator()
         self.init(
             to: Itinerary(urls, using: &random), device: device, options: options, token: TokenSource(token),
             on: MultiThreadedEventLoopGroup.singleton.next(), by: .system, jitter: .system
         ) { address, loop, owner in
             let wire = WebSocketWire(on: loop, owner: owner)
-            wire.connect(to: address, trusting: certificates)
+            wire.connect(to: address, trusting: trust)
             return wire
         }
     }

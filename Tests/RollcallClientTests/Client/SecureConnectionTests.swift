@@ -10,15 +10,18 @@ import Testing
 @testable import RollcallClient
 
 @Suite struct SecureConnectionTests {
-    /// Creates a certificate for this machine in a temporary folder.
-    private func withCertificate(_ body: (_ certificate: String, _ key: String) async throws -> Void) async throws {
+    /// Creates a certificate for this machine, or for other hosts, in a temporary folder.
+    private func withCertificate(
+        for hosts: String = "DNS:localhost,IP:127.0.0.1",
+        _ body: (_ certificate: String, _ key: String) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rollcall-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (certificate, key) = (folder.appending(path: "cert.pem").path, folder.appending(path: "key.pem").path)
         let openssl = try ChildProcess([
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=\(hosts)", "-keyout", key,
             "-out", certificate,
         ])
         #expect(try await openssl.exitCode() == 0)
@@ -75,5 +78,79 @@ import Testing
             }
             #expect(worker.connections.count == 2)
         }
+    }
+
+    /// As an app's makers learn it.
+    private func pin(ofKey key: String) async throws -> KeyPin {
+        let openssl = try ChildProcess([
+            "sh", "-c", #"openssl pkey -in "$0" -pubout -outform der | openssl dgst -sha256 -binary | base64"#, key,
+        ])
+        #expect(try await openssl.exitCode() == 0)
+        try await eventually("what it said is read") { openssl.outputEnded }
+        return try #require(KeyPin(sha256: openssl.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    private let others = [Data(repeating: 1, count: 32), Data(repeating: 2, count: 32)].compactMap {
+        KeyPin(sha256: $0.base64EncodedString())
+    }
+
+    private func isRefused(_ client: RollcallClient) async throws {
+        client.connect()
+        try await eventually("it waits, or is connected") {
+            switch client.connectionState {
+            case .waiting(_, let error): error.code == .unreachable
+            case .connected: true
+            default: false
+            }
+        }
+        #expect(!client.connectionState.isConnected)
+    }
+
+    @Test("with pinned keys, a server needs one of them")
+    func pinned() async throws {
+        try await withCertificate { certificate, key in
+            let worker = try await ScriptedWorker(
+                tls: try NIOSSLContext(configuration: configuration(certificate, key)))
+            func client(_ pins: [KeyPin]) -> RollcallClient {
+                .phone("wss://localhost:\(worker.port)/v1/connect") {
+                    $0.trustedCertificates = certificate
+                    $0.pinnedKeys = pins
+                }
+            }
+            #expect(others.count == 2)
+            try await isRefused(client(others))
+            #expect(worker.connections.isEmpty)
+            // The present key beside the next, in whatever order.
+            for pins in [[try await pin(ofKey: key)], others + [try await pin(ofKey: key)]] {
+                let client = client(pins)
+                client.connect()
+                try await client.isConnected()
+            }
+        }
+    }
+
+    @Test("a pinned key makes up neither for a certificate that nobody vouches for, nor for one of another name")
+    func pinnedAlone() async throws {
+        for (hosts, isTrusted) in [("DNS:localhost,IP:127.0.0.1", false), ("DNS:chat.example.org", true)] {
+            try await withCertificate(for: hosts) { certificate, key in
+                let worker = try await ScriptedWorker(
+                    tls: try NIOSSLContext(configuration: configuration(certificate, key)))
+                let pin = try await pin(ofKey: key)
+                try await isRefused(
+                    .phone("wss://localhost:\(worker.port)/v1/connect") {
+                        if isTrusted { $0.trustedCertificates = certificate }
+                        $0.pinnedKeys = [pin]
+                    })
+                #expect(worker.connections.isEmpty)
+            }
+        }
+    }
+
+    @Test("what is no digest of 32 bytes is no pin")
+    func pins() {
+        for text in ["", "AAAA", "sha256/AAAA", String(repeating: "A", count: 43), String(repeating: "a", count: 64)] {
+            #expect(KeyPin(sha256: text) == nil, "\(text)")
+        }
+        #expect(KeyPin(sha256: String(repeating: "A", count: 43) + "=") != nil)
     }
 }
