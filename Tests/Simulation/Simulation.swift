@@ -53,23 +53,25 @@ extension World {
         faults.plan(from: moment(3))
         run(until: moment(30))
         isStill = true
-        untilAllIsSaid()
-        run(until: agenda.now + settings.settled)
+        settle()
         beStill(for: .seconds(3))
         leave()
     }
 
-    /// Waits for messages that are still queued, since devices and workers limit the message rate, and for their
-    /// consequences. What waits for longer than a minute is stuck, and the checks find it.
-    private func untilAllIsSaid() {
+    /// Waits until the last event has had its last consequence. A device may still have to detect that its connection
+    /// is lost, and messages may be queued, since devices and workers limit the message rate. What takes longer than a
+    /// minute is stuck, and the checks find it.
+    private func settle() {
         let longest = agenda.now + .seconds(60)
-        while checks.violation == nil, isSomethingToBeSaid, agenda.now < longest {
-            run(until: agenda.now + .seconds(1))
+        var settled = agenda.now + settings.settled
+        while checks.violation == nil, agenda.now < settled {
+            run(until: min(settled, agenda.now + .seconds(1)))
+            if !isAtRest, agenda.now < longest { settled = agenda.now + settings.settled }
         }
     }
 
-    private var isSomethingToBeSaid: Bool {
-        devices.contains(where: \.hasMoreToSay) || observers.contains(where: \.hasMoreToBeTaken)
+    private var isAtRest: Bool {
+        devices.allSatisfy(\.isAtRest) && !observers.contains(where: \.hasMoreToBeTaken)
     }
 
     private func beStill(for duration: Duration) {

@@ -70,7 +70,7 @@ final class ClientDevice: Device, @unchecked Sendable {
         return wire.edge
     }
 
-    var hasMoreToSay: Bool { app?.isBehind(orWasFor: .zero) == true }
+    var isAtRest: Bool { app.map { isInTouch && !$0.isBehind(orWasFor: .zero) } ?? true }
 
     var watched: Set<UserID> {
         wantedUsers.count <= world.settings.shard.limits.watchedUsers ? wantedUsers : []

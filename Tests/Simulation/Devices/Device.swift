@@ -14,8 +14,8 @@ protocol Device: AnyObject {
     var isInUse: Bool { get }
     /// Its connection, once a worker has sent a welcome.
     var session: EdgeSession? { get }
-    /// Whether some action of the user is still to be sent, because of the worker's message rate.
-    var hasMoreToSay: Bool { get }
+    /// Whether it has the connection that it wants, and has sent every action of its user.
+    var isAtRest: Bool { get }
     /// The subscriptions that its worker must accept.
     var watched: Set<UserID> { get }
     var joined: Set<ConversationID> { get }

@@ -60,7 +60,13 @@ final class SimulatedDevice: Device, ConnectionEnd {
         return nil
     }
 
-    var hasMoreToSay: Bool { session != nil && saidBy > world.agenda.now }
+    var isAtRest: Bool {
+        switch phase {
+        case .away: true
+        case .connecting: false
+        case .welcome: saidBy <= world.agenda.now
+        }
+    }
 
     // MARK: Connecting
 
