@@ -189,6 +189,15 @@ public struct DeviceRecorder: Hashable, Sendable {
         return state != nil || written != sequence
     }
 
+    /// The incarnation on whose list the session is or may soon be; `nil` if it is not, or is being unlisted.
+    var listToLeave: Incarnation? {
+        switch underWay {
+        case .listing(let incarnation): incarnation
+        case .unlisting: nil
+        case .writing, nil: listedUnder
+        }
+    }
+
     /// Whether the device is there and no write of this session has taken effect yet.
     var awaitsFirstWrite: Bool { !isAbandoned && state != nil && writtenSequence == 0 }
 

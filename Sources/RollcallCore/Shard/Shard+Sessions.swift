@@ -140,7 +140,11 @@ extension Shard {
     public mutating func stepFailed(
         _ step: DeviceRecorder.Step, _ failure: DeviceRecorder.Failure = .unknown, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
-        guard sessions[key] != nil else { return take() }
+        guard sessions[key] != nil else {
+            // A dropped session has no retry: its entry goes with the list of the incarnation.
+            if case .unlist(_, let list) = step, list.name == workerName { leavesDevicesToSweep = true }
+            return take()
+        }
         sessions[key]?.recorder?.failed(step, failure)
         blocked.insert(key)
         listen(to: key, at: now)
@@ -369,14 +373,19 @@ extension Shard {
     }
 
     /// Drops the sessions that have lingered longest if there are too many. Their devices may stay in Redis. A sweep
-    /// removes those: the worker starts a new incarnation, and the lease of this one expires.
+    /// removes those: the worker starts a new incarnation, and the lease of this one expires. A session that leaves
+    /// nothing but its entry on the worker's list is unlisted.
     private mutating func limitLingering() {
         let limit = lingering.limit(settings.bounds)
         while lingeringSessionCount > limit,
             let oldest = lingering.popFirst(where: { sessions.read($0) { _ in true } ?? false }),
             let recorder = sessions[oldest]?.recorder
         {
-            if recorder.mayLeaveDevice { leavesDevicesToSweep = true }
+            if recorder.mayLeaveDevice {
+                leavesDevicesToSweep = true
+            } else if let list = recorder.listToLeave {
+                actions.append(.unlist(recorder.name, under: list, for: oldest))
+            }
             tally.lingeringDropped += 1
             forget(oldest, recorder.name)
         }

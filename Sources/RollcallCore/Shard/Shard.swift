@@ -53,8 +53,8 @@ public struct Shard: Sendable {
     var pendingStops = PendingStops()
     /// Sessions without a connection.
     var lingering = Lingering()
-    /// Whether a session was dropped whose device is still in Redis. Only a sweep of this incarnation removes that
-    /// device.
+    /// Whether a session was dropped whose device, or entry on the worker's list, is still in Redis. Only a sweep of
+    /// this incarnation removes that.
     var leavesDevicesToSweep = false
     var changedRooms = ChangeQueue<Room>()
     var changedMembers = ChangeQueue<Room>()
