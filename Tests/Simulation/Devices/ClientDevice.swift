@@ -28,7 +28,7 @@ final class ClientDevice: Device, @unchecked Sendable {
     private(set) var hindered: Instant
     /// When a request of the client last had to wait, for a retry or for a budget.
     var waited: Instant?
-    /// The number of messages that its clients have sent.
+    /// The number of messages that its clients have sent, without the pings that ask for the time once a minute.
     var sent = 0
 
     private unowned let world: World

@@ -97,7 +97,7 @@ final class ClientWire: Wire, ConnectionEnd {
 
     private func transmit(_ request: ClientRequest) {
         guard let request = mistaken(request) else { return }
-        device.sent += 1
+        if request.message != .ping { device.sent += 1 }
         if !isWelcomed, let id = request.id { sentBlindly.insert(id) }
         let text = MessageCodec().json(of: request)
         world.checks.said(request, text.count, in: &pace, by: device)
