@@ -147,6 +147,7 @@ struct SimulationSettings {
         small(\.limits.messageRate, 2...6)
         small(\.limits.messageBurst, 6...12)
         small(\.bounds.namesAtOnce, 1...3)
+        small(\.bounds.membersAtOnce, 1...1)
         if chance.happens(0.5) { shard.bounds.auditCycle = chance.duration(in: .seconds(2)...Duration.seconds(10)) }
         if chance.happens(0.5) { patience = chance.count(in: 1...2) }
     }
