@@ -91,10 +91,10 @@ private struct Crowd {
         for action in actions {
             switch action {
             case .subscribe(let topic): answer(shard.subscribed(topic, at: now))
-            case .readRoom(let read, let key):
+            case .store(.readRoom(let reading)):
                 let room = RoomSnapshot(
                     time: Timestamp(milliseconds: 1_784_600_000_000), isMember: true, typists: [], members: nil)
-                answer(shard.roomRead(read, room, for: key, at: now))
+                answer(reading.answered(.success(room), by: &shard, at: now))
             default: break
             }
         }

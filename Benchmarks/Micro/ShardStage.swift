@@ -55,9 +55,7 @@ final class ShardStage {
         case .authenticate(let key, let token, _, let id):
             shard.authenticated(key, user: try! UserID(token), device: "phone", id: id, at: now)
         case .subscribe(let topic): shard.subscribed(topic, at: now)
-        case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
-            .getPresence, .audit:
-            redis.reply(to: action)(&shard, now)
+        case .store(let request): redis.reply(to: request)(&shard, now)
         }
     }
 

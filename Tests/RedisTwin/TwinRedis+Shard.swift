@@ -4,90 +4,55 @@
 public import RollcallCore
 internal import RollcallModel
 
-/// Something that happens to a shard.
-public typealias ShardEvent = (inout Shard, Instant) -> [ShardAction]
-
 extension TwinRedis {
     /// Does now what a shard asks.
     ///
     /// - Returns: the event of the answer, which may come later.
-    public mutating func reply(to action: ShardAction) -> ShardEvent {
-        switch action {
-        case .list(let name, let incarnation, let until, let key):
-            guard record([name], of: incarnation, until: until) else { return action.failure }
-            return { $0.listed(key, under: incarnation, at: $1) }
-        case .unlist(let name, let incarnation, let key):
-            unrecord([name], of: incarnation)
-            return { $0.unlisted(key, under: incarnation, at: $1) }
-        case .write(let write, let key):
-            let written = self.write(write)
-            return { $0.written(written, of: write, for: key, at: $1) }
+    public mutating func reply(to request: StoreRequest) -> ShardEvent {
+        switch request {
+        case .list(let list):
+            return list.answered(record(list.sessions.map(\.name), of: list.incarnation, until: list.until))
+        case .unlist(let unlist):
+            unrecord([unlist.name], of: unlist.incarnation)
+            return unlist.answered(())
+        case .write(let write):
+            return write.answered(self.write(write.write))
         case .announceReplaced(let name, let previous):
             announceReplaced(previous, user: name.user, device: name.device)
             return { _, _ in [] }
-        case .signalTyping(let signal, let key, let id):
-            let outcome = signalTyping(signal)
-            return { shard, _ in shard.typingSignalled(outcome, signal, for: key, id: id) }
-        case .stopTyping(let stop):
-            _ = stopTyping(stop)
-            return { shard, _ in shard.typingStopped(stop) }
-        case .readRoom(let read, let key):
-            let snapshot = room(
-                read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers)
-            return { $0.roomRead(read, snapshot, for: key, at: $1) }
-        case .readPresence(let users, let isAuthoritative, let known):
-            let snapshot = presence(of: users, known: known)
-            return { shard, _ in shard.presenceRead(snapshot, isAuthoritative: isAuthoritative) }
-        case .getPresence(let users, let known, let key, let id):
-            let snapshot = presence(of: users, known: known)
-            return { shard, now in shard.gotPresence(snapshot, of: users, for: key, id: id, at: now) }
-        case .audit(let sessions, let incarnation):
-            let found = audit(sessions.map(\.name), of: incarnation)
-            return { $0.audited(sessions, found, of: incarnation, at: $1) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe, .unsubscribe, .assertAnew, .sweep:
-            preconditionFailure("not asked of Redis: \(action)")
+        case .signalTyping(let signalling):
+            return signalling.answered(signalTyping(signalling.signal))
+        case .stopTyping(let stopping):
+            return stopping.answered(stopTyping(stopping.stop))
+        case .readRoom(let reading):
+            let read = reading.read
+            return reading.answered(
+                room(read.conversation, user: read.user, withTyping: read.withTyping, mostMembers: read.mostMembers))
+        case .readPresence(let read):
+            return read.answered(presence(of: read.users, known: read.known))
+        case .getPresence(let get):
+            return get.answered(presence(of: get.users, known: get.known))
+        case .audit(let audit):
+            return audit.answered(self.audit(audit.sessions.map(\.name), of: audit.incarnation))
         }
     }
 }
 
-extension ShardAction {
+extension StoreQuestion {
+    fileprivate func answered(_ answer: Answer) -> ShardEvent {
+        { answered(.success(answer), by: &$0, at: $1) }
+    }
+}
+
+extension StoreRequest {
     /// That Redis could not be asked, or did not answer.
-    public var failure: ShardEvent { failure(.unknown) }
+    public var failure: ShardEvent { failed(.unknown) }
 
     /// That Redis refused it as a whole.
-    public var refusal: ShardEvent { failure(.withoutEffect) }
+    public var refusal: ShardEvent { failed(.withoutEffect) }
 
-    private func failure(_ failure: DeviceRecorder.Failure) -> ShardEvent {
-        switch self {
-        case .list(let name, let incarnation, _, let key):
-            { $0.stepFailed(.list(name, under: incarnation), failure, for: key, at: $1) }
-        case .unlist(let name, let incarnation, let key):
-            { $0.stepFailed(.unlist(name, under: incarnation), failure, for: key, at: $1) }
-        case .write(let write, let key):
-            { $0.stepFailed(.write(write), failure, for: key, at: $1) }
-        case .announceReplaced, .audit:
-            { _, _ in [] }
-        case .signalTyping(_, let key, let id):
-            { shard, _ in shard.signalFailed(for: key, id: id) }
-        case .stopTyping(let stop):
-            { $0.stopFailed(stop, at: $1) }
-        case .readRoom(let read, let key):
-            { shard, _ in
-                shard.roomReadFailed(read, for: key)
-                return []
-            }
-        case .readPresence(let users, let isAuthoritative, _):
-            { shard, _ in
-                shard.presenceReadFailed(users, isAuthoritative: isAuthoritative)
-                return []
-            }
-        case .getPresence(let users, _, let key, let id):
-            { shard, now in shard.gotPresence(nil, of: users, for: key, id: id, at: now) }
-        case .send, .sendSparing, .sendSnapshot, .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate,
-            .subscribe, .unsubscribe, .assertAnew, .sweep:
-            preconditionFailure("not asked of Redis: \(self)")
-        }
+    private func failed(_ failure: StoreFailure) -> ShardEvent {
+        { question?.failed(failure, by: &$0, at: $1) ?? [] }
     }
 }
 

@@ -41,14 +41,6 @@ public struct DeviceRecorder: Hashable, Sendable {
         case written
     }
 
-    /// What a failed step did in Redis.
-    public enum Failure: Hashable, Sendable {
-        /// Nothing: the step was never sent, or was rejected as a whole.
-        case withoutEffect
-        /// Unknown: the reply was lost.
-        case unknown
-    }
-
     public let name: SessionName
     /// The last decision: the state (`nil` for gone), and when the connection was lost or, for a removal, until when
     /// the user was present.
@@ -279,7 +271,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     }
 
     /// Handles a failed step. A step of an earlier incarnation is ignored.
-    public mutating func failed(_ step: Step, _ failure: Failure = .unknown) {
+    public mutating func failed(_ step: Step, _ failure: StoreFailure = .unknown) {
         let failed: UnderWay =
             switch step {
             case .list(_, let incarnation): .listing(incarnation)

@@ -3,7 +3,7 @@
 // message, and ends sessions that a revocation did not reach. If records are spread over several servers, it also
 // detects that one server lost its data; the lease shows this only for the server that holds it.
 
-public import RollcallModel
+package import RollcallModel
 
 /// The progress of a shard's audit.
 struct Audit: Hashable, Sendable {
@@ -28,7 +28,7 @@ struct Audit: Hashable, Sendable {
 
 extension Shard {
     /// Handles the records of the sessions that were read.
-    public mutating func audited(
+    package mutating func audited(
         _ sessions: [AuditedSession], _ found: [DeviceStanding], of incarnation: Incarnation, at now: Instant
     ) -> [ShardAction] {
         var current: [(session: SessionKey, user: UserID, agrees: Bool, found: DeviceStanding)] = []
@@ -77,7 +77,7 @@ extension Shard {
             guard let recorder = sessions[key]?.recorder, recorder.isSettled(under: incarnation) else { continue }
             batch.append(AuditedSession(session: key, name: recorder.name, sequence: recorder.sequence))
         }
-        if !batch.isEmpty { actions.append(.audit(batch, of: incarnation)) }
+        if !batch.isEmpty { actions.append(.store(.audit(.init(sessions: batch, incarnation: incarnation)))) }
     }
 }
 

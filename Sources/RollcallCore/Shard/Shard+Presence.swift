@@ -4,7 +4,7 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a user's published presence.
-    public mutating func presenceChanged(_ presence: Presence) {
+    package mutating func presenceChanged(_ presence: Presence) {
         guard let key = watchKeys[presence.user] else { return }
         // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
         // may come from those devices alone.
@@ -41,14 +41,14 @@ extension Shard {
 
     /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
     /// instead.
-    public mutating func presenceUnreadable(of user: UserID) {
+    package mutating func presenceUnreadable(of user: UserID) {
         guard let key = watchKeys[user] else { return }
         watches[key]?.heard()
         watchesToRead.insert(key)
     }
 
     /// Handles the records of watched users that were read.
-    public mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
+    package mutating func presenceRead(_ snapshot: PresenceSnapshot, isAuthoritative: Bool) -> [ShardAction] {
         sweepDead(in: snapshot)
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
@@ -74,7 +74,7 @@ extension Shard {
     }
 
     /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
-    public mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
+    package mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
             guard let key = watchKeys[user] else { continue }
             readEnded(of: key)
@@ -89,7 +89,7 @@ extension Shard {
 
     /// Handles the result of a `get`; `nil` if Redis could not be asked. If any user could not be read, the whole `get`
     /// is answered with an error.
-    public mutating func gotPresence(
+    package mutating func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
         sessions[key]?.getting -= Session.weight(ofGetting: users)
@@ -195,7 +195,8 @@ extension Shard {
     /// Asks Redis for the users of a `get`.
     mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
         guard !answersReads else {
-            return actions.append(.getPresence(users, known: known(at: now), for: key, id: id))
+            let get = StoreRequest.GetPresence(users: users, known: known(at: now), key: key, id: id)
+            return actions.append(.store(.getPresence(get)))
         }
         sessions[key]?.getting -= Session.weight(ofGetting: users)
         answerUnavailable(key, id: id)

@@ -5,7 +5,7 @@ public import RollcallModel
 extension Shard {
     /// Handles a new incarnation. All sessions are written again under it, and everything shown is read again, because
     /// Redis may have lost data or gone back to an older state.
-    public mutating func incarnationBegan(
+    package mutating func incarnationBegan(
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
@@ -44,7 +44,7 @@ extension Shard {
     ///
     /// - Parameter afterGap: whether more than two heartbeats had passed. Other workers may have lost their leases, so
     ///   this is handled as if Redis had been away.
-    public mutating func leaseRenewed(
+    package mutating func leaseRenewed(
         _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
         self.clock = clock
@@ -83,7 +83,7 @@ extension Shard {
     }
 
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
-    public mutating func redisLost(at now: Instant) -> [ShardAction] {
+    package mutating func redisLost(at now: Instant) -> [ShardAction] {
         redis = .away
         for key in sessions.keys { listen(to: key, at: now) }
         return take()
@@ -92,7 +92,7 @@ extension Shard {
     /// Handles that Redis answers but refuses heartbeats because it accepts no writes. Nothing is written until a
     /// heartbeat succeeds. Reads go on under the rules of an outage: no worker can renew its lease, so an expired lease
     /// does not mean that a worker is dead.
-    public mutating func writesRefused(at now: Instant) -> [ShardAction] {
+    package mutating func writesRefused(at now: Instant) -> [ShardAction] {
         let hadBegun = redis.refusesWrites
         if redis.refusedWrites() { readAllAgain(authoritatively: false) }
         if !hadBegun {
@@ -226,7 +226,8 @@ extension Shard {
     private mutating func askForReads(of users: [UserID], isAuthoritative: Bool, known: KnownWorkers) {
         for start in stride(from: 0, to: users.count, by: settings.bounds.readBatch) {
             let batch = Array(users[start..<min(start + settings.bounds.readBatch, users.count)])
-            actions.append(.readPresence(batch, isAuthoritative: isAuthoritative, known: known))
+            let read = StoreRequest.ReadPresence(batch, isAuthoritative: isAuthoritative, known: known)
+            actions.append(.store(.readPresence(read)))
         }
     }
 
@@ -234,7 +235,7 @@ extension Shard {
         guard takesWrites else { return }
         for stop in pendingStops.takeOwed(at: redisTime(at: now)) {
             pendingStops.sent(stop)
-            actions.append(.stopTyping(stop))
+            actions.append(.store(.stopTyping(.init(stop: stop))))
         }
     }
 }

@@ -1,22 +1,22 @@
 // Conversations: published typing and member changes, reads, and the rooms that sessions join.
 
-public import RollcallModel
+package import RollcallModel
 
 extension Shard {
     /// Handles a published typing change.
-    public mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
+    package mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
         guard let key = roomKeys[conversation] else { return }
         rooms.change(key) { [clock] in $0.changed(change, clock: clock, at: now) }
         roomChanged(key)
     }
 
     /// Handles a published typing change that only a later version can parse: reads the conversation instead.
-    public mutating func typingUnreadable(in conversation: ConversationID) {
+    package mutating func typingUnreadable(in conversation: ConversationID) {
         if let key = roomKeys[conversation] { roomsToRead.insert(key) }
     }
 
     /// Handles a published member change: added, renamed, removed, or all replaced.
-    public mutating func memberChanged(
+    package mutating func memberChanged(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
     ) -> [ShardAction] {
         guard let key = roomKeys[conversation] else { return [] }
@@ -39,7 +39,7 @@ extension Shard {
     }
 
     /// Handles the result of a conversation read.
-    public mutating func roomRead(
+    package mutating func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for key: RoomKey, at now: Instant
     ) -> [ShardAction] {
         chargeJoin(of: read, snapshot, at: now)
@@ -70,7 +70,7 @@ extension Shard {
     }
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
-    public mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
+    package mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readFailed() }
         if read.mostMembers > 0 { rooms[key]?.members.readFailed() }
         rooms[key]?.isIncomplete = true
@@ -158,7 +158,7 @@ extension Shard {
     mutating func read(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readBegan() }
         if read.mostMembers > 0 { rooms[key]?.members.readBegan() }
-        actions.append(.readRoom(read, for: key))
+        actions.append(.store(.readRoom(.init(read: read, key: key))))
     }
 
     private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {

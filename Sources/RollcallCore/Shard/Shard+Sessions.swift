@@ -91,7 +91,7 @@ extension Shard {
     }
 
     /// Handles that another session holds the device now, on another worker or on this one.
-    public mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
+    package mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
         sessions[key]?.recorder?.abandoned()
         dropReplaced(key, at: now)
@@ -99,29 +99,30 @@ extension Shard {
     }
 
     /// Ends a session at an operator's request.
-    public mutating func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
+    package mutating func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
         dismiss(key, .sentAway, at: now)
         return take()
     }
 
-    public mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+    package mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
         sessions[key]?.recorder?.listed(under: incarnation)
         advance(key, at: now)
         return take()
     }
 
-    public mutating func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+    package mutating func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction]
+    {
         sessions[key]?.recorder?.unlisted(under: incarnation)
         advance(key, at: now)
         return take()
     }
 
-    public mutating func written(
+    package mutating func written(
         _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
         if let previous = written.previous, written.outcome == .written {
-            actions.append(.announceReplaced(write.name, previous: previous))
+            actions.append(.store(.announceReplaced(write.name, previous: previous)))
         }
         let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
         if written.outcome == .expired, sessions[key] != nil { blocked.insert(key) }
@@ -137,8 +138,8 @@ extension Shard {
 
     /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
     /// the session is dropped once its device is gone.
-    public mutating func stepFailed(
-        _ step: DeviceRecorder.Step, _ failure: DeviceRecorder.Failure = .unknown, for key: SessionKey, at now: Instant
+    package mutating func stepFailed(
+        _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
         guard sessions[key] != nil else {
             // A dropped session has no retry: its entry goes with the list of the incarnation.
@@ -170,9 +171,11 @@ extension Shard {
         let time = redisTime(at: now)
         switch sessions[key]?.recorder?.nextStep(under: incarnation, until: until, time: time, at: now) {
         case .list(let name, let incarnation):
-            actions.append(.list(name, under: incarnation, until: until, for: key))
-        case .write(let write): actions.append(.write(write, for: key))
-        case .unlist(let name, let incarnation): actions.append(.unlist(name, under: incarnation, for: key))
+            let session = StoreRequest.List.Session(name: name, key: key)
+            actions.append(.store(.list(.init(sessions: [session], incarnation: incarnation, until: until))))
+        case .write(let write): actions.append(.store(.write(.init(write: write, key: key))))
+        case .unlist(let name, let incarnation):
+            actions.append(.store(.unlist(.init(name: name, incarnation: incarnation, key: key))))
         case nil: break
         }
     }

@@ -1,10 +1,10 @@
 // Outgoing typing: the throttled signals of devices, sent to Redis.
 
-public import RollcallModel
+package import RollcallModel
 
 extension Shard {
     /// Handles Redis's reply to a typing signal.
-    public mutating func typingSignalled(
+    package mutating func typingSignalled(
         _ outcome: TypingOutcome, _ signal: TypingSignal, for key: SessionKey, id: MessageID?
     ) -> [ShardAction] {
         switch outcome {
@@ -21,20 +21,20 @@ extension Shard {
     }
 
     /// Handles a stop that was published, or came too late to change anything.
-    public mutating func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
+    package mutating func typingStopped(_ stop: TypingSignal) -> [ShardAction] {
         tally.typingPublished += 1
         for waiting in pendingStops.published(stop) { acknowledge(waiting.id, to: waiting.session) }
         return take()
     }
 
     /// Handles a typing signal that did not reach Redis. It is not retried: the user's next keystrokes cause another.
-    public mutating func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
+    package mutating func signalFailed(for key: SessionKey, id: MessageID?) -> [ShardAction] {
         if let id { answerUnavailable(key, id: id) }
         return take()
     }
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
-    public mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
+    package mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
         for waiting in pendingStops.failed(stop, at: redisTime(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
         }
@@ -108,11 +108,11 @@ extension Shard {
         case .signal(let expiry):
             let signal = TypingSignal(
                 user: name.user, device: name.device, conversation: conversation, expiry: expiry)
-            actions.append(.signalTyping(signal, for: key, id: id))
+            actions.append(.store(.signalTyping(.init(signal: signal, key: key, id: id))))
         case .stop(let expiry):
             let stop = TypingSignal(user: name.user, device: name.device, conversation: conversation, expiry: expiry)
             pendingStops.sent(stop)
-            actions.append(.stopTyping(stop))
+            actions.append(.store(.stopTyping(.init(stop: stop))))
         }
     }
 

@@ -12,7 +12,7 @@ public struct Shard: Sendable {
     enum Reminder: Hashable, Sendable {
         case session(SessionKey)
         case typing(SessionKey)
-        /// Held messages of a session may be processed, or members be shown to it.
+        /// Held messages of a session may be processed.
         case held(SessionKey)
         case lookups(SessionKey)
         /// A deferred change of a device's state may be written, or of a user be shown.

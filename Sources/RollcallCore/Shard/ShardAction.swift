@@ -32,24 +32,8 @@ public enum ShardAction: Hashable, Sendable {
     case subscribe(Topic)
     case unsubscribe(Topic)
 
-    /// Add a session to the incarnation's list. After `until`, by Redis time, this does nothing and counts as failed.
-    case list(SessionName, under: Incarnation, until: Timestamp, for: SessionKey)
-    case unlist(SessionName, under: Incarnation, for: SessionKey)
-    case write(DeviceWrite, for: SessionKey)
-    /// Notify the worker that held this device's previous session.
-    case announceReplaced(SessionName, previous: DeviceWritten.PreviousSession)
-
-    case signalTyping(TypingSignal, for: SessionKey, id: MessageID?)
-    case stopTyping(TypingSignal)
-
-    case readRoom(RoomRead, for: RoomKey)
-    /// Read watched users, and look up the leases of the incarnations in their records that are not in `known`. An
-    /// authoritative read counts regardless of its version.
-    case readPresence([UserID], isAuthoritative: Bool, known: KnownWorkers)
-    /// Read users for a client's `get`; report to ``Shard/gotPresence(_:of:for:id:at:)``.
-    case getPresence([UserID], known: KnownWorkers, for: SessionKey, id: MessageID?)
-    /// Read the records of these sessions; report to ``Shard/audited(_:_:of:at:)``. A failure need not be reported.
-    case audit([AuditedSession], of: Incarnation)
+    /// Ask Redis; report the reply to ``ShardShell/answered(_:_:)``.
+    case store(StoreRequest)
     /// Start a new incarnation, under which everything on this worker is written again.
     case assertAnew(AssertionReason)
     /// Sweep these devices, through the worker's sweeper.

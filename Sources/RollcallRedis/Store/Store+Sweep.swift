@@ -2,14 +2,6 @@
 
 public import RollcallModel
 
-/// The part of a dead incarnation's sessions to sweep next.
-public enum SweepBatch: Hashable, Sendable {
-    /// Another worker runs the sweep.
-    case held
-    /// These sessions; empty if none are left.
-    case sessions([SessionName])
-}
-
 extension Store {
     /// Adds sessions to the incarnation's list. Callers wait for the reply before they write any of these sessions. If
     /// the list's key is foreign, this succeeds without a list: a sweep then misses the sessions, but reads find them.
@@ -35,16 +27,16 @@ extension Store {
     }
 
     /// Claims the sweep of a dead incarnation, or renews the claimant's own claim, and reads at most `limit` of its
-    /// sessions.
+    /// sessions: none if none are left, `nil` if another worker runs the sweep.
     public func claimSweep(
-        of dead: Incarnation, by claimant: Incarnation, limit: Int, reply: @escaping Reply<SweepBatch>
+        of dead: Incarnation, by claimant: Incarnation, limit: Int, reply: @escaping Reply<[SessionName]?>
     ) {
         call(
             .sweepClaim, keys: [names.sweeper(dead), names.sessions(dead)],
             .string(claimant.name), .milliseconds(.seconds(1)), .integer(Int64(limit)),
             reply: { (result: Result<[RedisValue]?, RedisError>) in
                 switch result.orForeign([]) {
-                case .success(nil): reply(.success(.held))
+                case .success(nil): reply(.success(nil))
                 case .success(let members?):
                     self.batchClaimed(members, of: dead, by: claimant, limit: limit, reply: reply)
                 case .failure(let error): reply(.failure(error))
@@ -109,10 +101,10 @@ extension Store {
 
     private func batchClaimed(
         _ members: [RedisValue], of dead: Incarnation, by claimant: Incarnation, limit: Int,
-        reply: @escaping Reply<SweepBatch>
+        reply: @escaping Reply<[SessionName]?>
     ) {
         let sessions = members.compactMap { $0.string.flatMap(SessionName.init(member:)) }
-        guard sessions.isEmpty, !members.isEmpty else { return reply(.success(.sessions(sessions))) }
+        guard sessions.isEmpty, !members.isEmpty else { return reply(.success(sessions)) }
         // Entries that are not session names would be returned forever, and hide those that are.
         let strange = members.compactMap { member -> RedisCommand.Argument? in
             if case .bulk(let bytes) = member { .bytes(bytes) } else { nil }

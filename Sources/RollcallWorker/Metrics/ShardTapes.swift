@@ -37,12 +37,12 @@ struct ShardTapes {
     }
 
     mutating func report(_ driver: ShardDriver) {
-        gauge(driver.shard, connections: driver.tally.connections)
-        count(driver.shard)
+        gauge(driver.shell.shard, connections: driver.tally.connections)
+        count(driver.shell.shard)
         sent.reach(driver.tally.sent)
         dropped.reach(driver.tally.dropped)
         publishing.reach(driver.tally.publishing)
-        delivery.reach(driver.shard.tally.typingDeliveries)
+        delivery.reach(driver.shell.shard.tally.typingDeliveries)
     }
 
     /// There is nothing any more.

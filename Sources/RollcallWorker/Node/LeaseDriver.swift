@@ -7,7 +7,7 @@ internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
-/// Carries out what the worker's steward decides. Lives on the first shard's event loop.
+/// Carries out what the worker's coordinator decides. Lives on the first shard's event loop.
 final class LeaseDriver {
     private let driver: ShardDriver
     private let commands: RedisCommands
@@ -25,7 +25,7 @@ final class LeaseDriver {
     private var tally = LeaseTally()
     private var metrics: WorkerTapes
     private var nextReport: Scheduled<Void>?
-    private var steward: Steward
+    private var coordinator: LeaseCoordinator
     private var nextBeat: Scheduled<Void>?
     /// When what may be lost is to be said again, though the lease stands.
     private var nextRenewal: Scheduled<Void>?
@@ -69,7 +69,7 @@ final class LeaseDriver {
         self.gather = gather
         self.metrics = metrics
         let (names, isSpread) = (settings.store.names, commands.isSpread)
-        steward = Steward(
+        coordinator = LeaseCoordinator(
             worker: settings.worker, lease: settings.lease, heartbeat: settings.heartbeat,
             random: SystemRandomNumberGenerator(),
             placing: { isSpread ? names.besideLeases($0) : $0 })
@@ -100,7 +100,7 @@ final class LeaseDriver {
     }
 
     private func beatLater() {
-        let interval = TimeAmount.nanoseconds(steward.pause.milliseconds * 1_000_000)
+        let interval = TimeAmount.nanoseconds(coordinator.pause.milliseconds * 1_000_000)
         nextBeat = driver.eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
             self?.beat()
             self?.gatherFigures()
@@ -121,7 +121,8 @@ final class LeaseDriver {
     private func report() {
         pulse.secondPassed(commands.tally.roundTrips)
         metrics.report(
-            tally, holdsLease: steward.incarnation != nil && !refusesWrites, refusesWrites: refusesWrites, at: .now())
+            tally, holdsLease: coordinator.incarnation != nil && !refusesWrites, refusesWrites: refusesWrites,
+            at: .now())
         metrics.report(standing())
         metrics.report(commands, isUp: isConnected)
         nextReport = driver.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
@@ -164,8 +165,8 @@ final class LeaseDriver {
             guard let self else { return }
             (nextRenewal, renewalReasons) = (nil, [])
             // Without one, the next begins anyway.
-            guard steward.incarnation != nil else { return }
-            carryOut(steward.redisChanged())
+            guard coordinator.incarnation != nil else { return }
+            carryOut(coordinator.redisChanged())
             beat()
         }
     }
@@ -173,13 +174,13 @@ final class LeaseDriver {
     /// What Redis holds may not be what was written to it.
     private func redisChanged(_ error: RedisError) {
         // Every connection is told of; one line is enough for all.
-        if steward.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
-        carryOut(steward.redisChanged())
+        if coordinator.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
+        carryOut(coordinator.redisChanged())
     }
 
     /// Reads met devices of dead incarnations.
     func met(_ devices: [DeadDevice]) {
-        steward.met(devices)
+        coordinator.met(devices)
     }
 
     /// Tells the other workers that this one leaves.
@@ -188,7 +189,7 @@ final class LeaseDriver {
     func handOver() -> EventLoopFuture<[String]> {
         isDraining = true
         let found = driver.eventLoop.makePromise(of: [String].self)
-        guard isConnected, let incarnation = steward.incarnation else {
+        guard isConnected, let incarnation = coordinator.incarnation else {
             found.succeed([])
             return found.futureResult
         }
@@ -208,7 +209,7 @@ final class LeaseDriver {
     func end(after grace: Duration) -> EventLoopFuture<Void> {
         nextBeat?.cancel()
         let done = driver.eventLoop.makePromise(of: Void.self)
-        if let last = steward.ending(after: grace) {
+        if let last = coordinator.ending(after: grace) {
             store.heartbeat(heartbeat(last)) { _ in done.succeed() }
         } else {
             done.succeed()
@@ -218,10 +219,10 @@ final class LeaseDriver {
 
     private func beat() {
         guard isConnected, awaited.isEmpty else { return }
-        carryOut(steward.beatDue(at: driver.now))
+        carryOut(coordinator.beatDue(at: driver.now))
     }
 
-    private func carryOut(_ actions: [Steward.Action]) {
+    private func carryOut(_ actions: [LeaseCoordinator.Action]) {
         for action in actions {
             switch action {
             case .beat(let beat): send(beat)
@@ -234,7 +235,7 @@ final class LeaseDriver {
             case .forget(let dead):
                 tally.sweptIncarnations += 1
                 logger.info("swept a dead worker", metadata: ["incarnation": "\(dead)"])
-                store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
+                store.forget(dead) { [self] _ in coordinator.deletionReplied(dead) }
             }
         }
     }
@@ -250,8 +251,7 @@ final class LeaseDriver {
                 tally.heartbeatsFailed += 1
                 refusal = error
                 complain(of: error)
-                guard case .server = error.code else { return steward.heartbeatFailed(beat) }
-                carryOut(steward.heartbeatRefused(beat, isOfWrites: error.refusesWrites, at: driver.now))
+                carryOut(coordinator.heartbeatReplied(beat, .failure(.init(error)), at: driver.now))
             }
         }
     }
@@ -289,11 +289,11 @@ final class LeaseDriver {
     }
 
     private func answered(_ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot) {
-        let before = steward.incarnation
-        let actions = steward.heartbeatAnswered(beat, snapshot, at: driver.now)
+        let before = coordinator.incarnation
+        let actions = coordinator.heartbeatReplied(beat, .success(snapshot), at: driver.now)
         complaint = nil
         if snapshot.held { tally.acknowledged = .now() } else { tally.heartbeatsFailed += 1 }
-        if let before, steward.incarnation == nil {
+        if let before, coordinator.incarnation == nil {
             logger.warning("lease lost", metadata: ["incarnation": "\(before)"])
         }
         carryOut(actions)
@@ -313,22 +313,24 @@ final class LeaseDriver {
 
     private func claim(_ dead: Incarnation, by incarnation: Incarnation) {
         store.claimSweep(of: dead, by: incarnation, limit: Sweeper.batch) { [self] result in
-            switch result {
-            case .success(.held): carryOut(steward.claimed(dead, sessions: nil))
-            case .success(.sessions(let sessions)): carryOut(steward.claimed(dead, sessions: sessions))
-            case .failure: steward.sweepFailed(dead)
-            }
+            carryOut(coordinator.claimReplied(dead, result))
         }
     }
 
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
         store.sweep(sessions, of: dead, until: until) { [self] result in
-            switch result {
-            case .success(let gone?):
-                tally.sweptDevices += gone
-                carryOut(steward.swept(dead))
-            case .success(nil), .failure: steward.sweepFailed(dead)
-            }
+            let gone = (try? result.get()) ?? nil
+            tally.sweptDevices += gone ?? 0
+            carryOut(coordinator.sweepReplied(dead, isDone: gone != nil))
+        }
+    }
+}
+
+extension LeaseCoordinator.HeartbeatFailure {
+    fileprivate init(_ error: RedisError) {
+        switch error.code {
+        case .server: self = .refused(takesNoWrites: error.refusesWrites)
+        default: self = .noReply
         }
     }
 }

@@ -6,7 +6,7 @@ internal import RollcallRedis
 
 extension Node: NodeAccess {
     package func presence(of users: [UserID]) async throws -> [Presence] {
-        let known = try await first { $0.shard.known(at: $0.now) }
+        let known = try await first { $0.shell.shard.known(at: $0.now) }
         let snapshot = try await ask { store, reply in store.presence(of: users, known: known, reply: reply) }
         guard let presences = try await first({ $0.presences(in: snapshot) }) else { throw Unavailable() }
         return presences
@@ -63,6 +63,6 @@ extension ShardDriver {
     /// What may be shown of these users; `nil` if some of them could not be read.
     fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence]? {
         after { shard, _ in shard.metDead(in: snapshot) }
-        return snapshot.unread.isEmpty ? shard.presences(in: snapshot) : nil
+        return snapshot.unread.isEmpty ? shell.shard.presences(in: snapshot) : nil
     }
 }

@@ -24,7 +24,7 @@ extension Node {
 
     private func allShards(_ condition: @escaping @Sendable (Shard) -> Bool) async throws -> Bool {
         for shard in shards.withLockedValue({ $0 }) {
-            guard try await shard.eventLoop.submit({ condition(shard.value.shard) }).get() else { return false }
+            guard try await shard.eventLoop.submit({ condition(shard.value.shell.shard) }).get() else { return false }
         }
         return true
     }

@@ -145,7 +145,7 @@ package final class Node: Sendable {
         case .lost: state.withLockedValue { $0.lost() }
         }
         for shard in shards.withLockedValue({ $0 }) {
-            shard.eventLoop.execute { shard.value.told(news) }
+            shard.eventLoop.execute { shard.value.shell.told(news) }
         }
         guard case .began = news else { return }
         started.withLockedValue { $0 }?.succeed()
@@ -153,7 +153,7 @@ package final class Node: Sendable {
 
     private func noticed(_ notice: WorkerNotice) {
         for shard in shards.withLockedValue({ $0 }) {
-            shard.eventLoop.execute { shard.value.noticed(notice) }
+            shard.eventLoop.execute { shard.value.shell.noticed(notice) }
         }
     }
 
@@ -206,28 +206,5 @@ package final class Node: Sendable {
 
     private var standing: Standing {
         state.withLockedValue { Standing(isReady: $0.isReady(at: .now), isDraining: $0.isLeaving) }
-    }
-}
-
-extension ShardDriver {
-    fileprivate func told(_ news: LeaseNews) {
-        switch news {
-        case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
-            after { $0.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
-        case .renewed(let snapshot, let until, let clock, let afterGap):
-            after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
-        case .writesRefused:
-            after { $0.writesRefused(at: $1) }
-        case .lost:
-            after { $0.redisLost(at: $1) }
-        }
-    }
-
-    fileprivate func noticed(_ notice: WorkerNotice) {
-        guard let session = notice.session else { return }
-        switch notice {
-        case .replaced: after { $0.replaced(session, at: $1) }
-        case .sentAway: after { $0.sentAway(session, at: $1) }
-        }
     }
 }

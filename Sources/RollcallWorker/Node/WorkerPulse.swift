@@ -23,7 +23,7 @@ struct LoopFigures: Sendable {
 extension ShardDriver {
     var figures: LoopFigures {
         LoopFigures(
-            signals: shard.tally.typingSignals, published: shard.tally.typingPublished,
+            signals: shell.shard.tally.typingSignals, published: shell.shard.tally.typingPublished,
             delivered: tally.sent.total, roundTrips: commands.tally.roundTrips)
     }
 }

@@ -28,7 +28,7 @@ extension ShardDriver: EdgeShard {
     }
 
     func fellBehind(_ connection: EdgeConnection) {
-        if let key = key(of: .edge(connection)) { shard.fellBehind(key) }
+        if let key = key(of: .edge(connection)) { shell.shard.fellBehind(key) }
     }
 
     func drained(_ connection: EdgeConnection) {
@@ -115,11 +115,11 @@ extension ShardDriver {
 
     private func occupy(_ peer: Peer) -> Int32 {
         let since = now
-        let key = shard.connected(at: since)
+        let key = shell.shard.connected(at: since)
         while occupants.count <= Int(key.index) { occupants.append(nil) }
         occupants[Int(key.index)] = Occupant(key: key, peer: peer, since: since)
         tally.connections += 1
-        rearm()
+        shell.wakeInTime()
         return key.index
     }
 

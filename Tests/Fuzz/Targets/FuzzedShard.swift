@@ -13,7 +13,7 @@ struct FuzzedShard {
     private(set) var now = Instant(nanoseconds: 1_000_000_000)
     var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
     /// What the shard asked of Redis that is not answered yet.
-    var asked: [ShardAction] = []
+    var asked: [StoreRequest] = []
     private var topics: Set<Topic> = []
     private var unconfirmed: [Topic] = []
     private var connected: [SessionKey] = []
@@ -56,9 +56,7 @@ struct FuzzedShard {
             case .unsubscribe(let topic):
                 topics.remove(topic)
                 unconfirmed.removeAll { $0 == topic }
-            case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
-                .getPresence, .audit:
-                asked.append(action)
+            case .store(let request): asked.append(request)
             }
         }
     }

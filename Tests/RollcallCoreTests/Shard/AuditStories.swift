@@ -9,7 +9,7 @@ import Testing
 
     @Test("a correct record is read once a round, and nothing is written")
     func nothingAmiss() {
-        var stage = Stage()
+        let stage = Stage()
         for number in 0..<10 { _ = stage.enter("alice", DeviceID(stringLiteral: "device\(number)")) }
         stage.settle()
         let before = stage.redis.record(of: "alice")
@@ -20,7 +20,7 @@ import Testing
 
     @Test("what is missing or wrong is written again", arguments: ["record", "list", "state", "incarnation"])
     func mended(_ what: String) {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         let name = stage.shard.sessions[key]!.recorder!.name
@@ -39,7 +39,7 @@ import Testing
 
     @Test("a session whose device was taken over without notice is found and ended")
     func takenOver() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         var device = stage.redis.record(of: "alice").devices["phone"]!
@@ -53,7 +53,7 @@ import Testing
 
     @Test("the result of an audit that a newer decision has overtaken repairs nothing")
     func overtaken() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         let recorder = stage.shard.sessions[key]!.recorder!
@@ -68,7 +68,7 @@ import Testing
 
     @Test("many sessions are spread over the round, and a pause is not made up for at once")
     func bounded() {
-        var stage = Stage()
+        let stage = Stage()
         for number in 0..<3000 { _ = stage.enter(UserID(stringLiteral: "user\(number)")) }
         stage.settle()
         stage.pass(.seconds(3))
@@ -81,7 +81,7 @@ import Testing
 
     @Test("if records are spread over several servers, each heartbeat reads from all of them")
     func spread() {
-        var stage = Stage(spreadSettings)
+        let stage = Stage(spreadSettings)
         for number in 0..<80 { _ = stage.enter(UserID(stringLiteral: "user\(number)")) }
         stage.settle()
         let before = stage.shard.tally.auditRead
@@ -93,24 +93,24 @@ import Testing
     /// when the loss of the lease had already been noticed.
     @Test("if a server has lost all records, everything is written again instead of repairing single records")
     func forgotten() {
-        var stage = Stage(spreadSettings)
-        compare(4, on: &stage) { $0 != 1 }
+        let stage = Stage(spreadSettings)
+        compare(4, on: stage) { $0 != 1 }
         #expect(stage.assertionsAsked == [.forgotten] && stage.shard.tally.auditMended == 0 && stage.asked.isEmpty)
     }
 
     @Test("if a server lacks one of several records, or the only one, that record alone is written again")
     func slip() {
-        var stage = Stage(spreadSettings)
+        let stage = Stage(spreadSettings)
         var isFirst = true
-        compare(4, on: &stage) { place in
+        compare(4, on: stage) { place in
             defer { if place == 1 { isFirst = false } }
             return place != 1 || !isFirst
         }
         #expect(stage.assertionsAsked.isEmpty && stage.shard.tally.auditMended == 1 && stage.asked.count == 1)
 
-        stage = Stage(spreadSettings)
-        compare(1, on: &stage) { $0 != 1 }
-        #expect(stage.assertionsAsked.isEmpty && stage.shard.tally.auditMended == 1 && stage.asked.count == 1)
+        let one = Stage(spreadSettings)
+        compare(1, on: one) { $0 != 1 }
+        #expect(one.assertionsAsked.isEmpty && one.shard.tally.auditMended == 1 && one.asked.count == 1)
     }
 
     private var spreadSettings: ShardSettings {
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// Audits this many users on each of two servers; `finds` says on which of them the records are found.
-    private func compare(_ count: Int, on stage: inout Stage, finds: (_ place: Int) -> Bool) {
+    private func compare(_ count: Int, on stage: Stage, finds: (_ place: Int) -> Bool) {
         let keys = (0..<2 * count).map { stage.enter(UserID(stringLiteral: "user\($0)")) }
         stage.settle()
         var sessions: [AuditedSession] = []

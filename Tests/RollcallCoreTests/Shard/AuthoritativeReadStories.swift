@@ -10,7 +10,7 @@ import Testing
     /// forever, and observers kept seeing an old status.
     @Test("changes during an authoritative read lead to one more, and then the record is shown")
     func overlapping() {
-        var stage = Stage()
+        let stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -40,5 +40,5 @@ import Testing
 
 extension Stage {
     /// Redis answers the last request before the earlier ones.
-    fileprivate mutating func answerLast() { answer(asked.removeLast()) }
+    fileprivate func answerLast() { answer(asked.removeLast()) }
 }

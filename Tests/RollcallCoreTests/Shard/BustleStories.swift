@@ -10,7 +10,7 @@ import Testing
 
     @Test("the busiest conversations come first, and those in which no user types are left out")
     func busiest() {
-        var stage = Stage()
+        let stage = Stage()
         let users = ["alice", "bob", "carol"].map { stage.enter($0) }
         for key in users {
             for name in ["b", "quiet", "a", "busy"] {

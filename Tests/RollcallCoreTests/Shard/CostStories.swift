@@ -28,7 +28,7 @@ import Testing
     private func cost(
         of user: UserID = "m0", members: [UserID] = [], _ message: (Int) -> ClientMessage
     ) -> (cost: Cost, told: Int) {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         stage.redis.setMembers(Dictionary(uniqueKeysWithValues: members.map { ($0, $0.text) }), of: "c")
         let witness = stage.enter("witness")
         stage.say(.watch([user]), on: witness)
@@ -76,7 +76,7 @@ import Testing
         for isJoinedBefore in [false, true] {
             var settings = settings
             settings.limits.messageBurst = 1000
-            var stage = Stage(settings)
+            let stage = Stage(settings)
             let members = Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) })
             let conversations = (0..<100).map { ConversationID(stringLiteral: "c\($0)") }
             for conversation in conversations { stage.redis.setMembers(members, of: conversation) }
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `joins that Redis does not answer keep what their session says next waiting for a moment only`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let key = stage.enter("m0")
         stage.settle()
         for number in 0..<20 { stage.say(.join(ConversationID(stringLiteral: "c\(number)"), presence: true), on: key) }
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `members that the worker reads again for those who are there are charged to nobody`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         stage.redis.setMembers(Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) }), of: "c")
         let (plain, gathering) = (stage.enter("m0"), stage.enter("m1"))
         stage.settle()
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func `a token counts as ten messages`() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         for _ in 0..<250 {
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `a second session of the user, or a reconnect, does not double the budget`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let first = stage.enter("alice", "phone")
         let second = stage.enter("alice", "tablet")
         stage.settle()
@@ -188,7 +188,7 @@ import Testing
     /// A session that joins a conversation of 200 members with presence, and whose user has no budget left when it is
     /// read.
     private func waitingForMembers() -> (stage: Stage, key: SessionKey) {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         stage.redis.setMembers(Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) }), of: "c")
         let (key, tablet) = (stage.enter("m0"), stage.enter("m0", "tablet"))
         stage.settle()
@@ -205,7 +205,7 @@ import Testing
 
     @Test
     func `members that wait for credit are shown when it is there, and typing in the conversation works meanwhile`() {
-        var (stage, key) = waitingForMembers()
+        let (stage, key) = waitingForMembers()
         #expect(stage.heard(by: key).acks.isEmpty)
         stage.say(.typing("c", true), id: "t", on: key)
         stage.settle()
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func `a join without presence ends the wait for members`() {
-        var (stage, key) = waitingForMembers()
+        let (stage, key) = waitingForMembers()
         stage.say(.join("c", presence: false), id: "without", on: key)
         stage.pass(.seconds(10))
         #expect(Set(stage.heard(by: key).acks) == ["with", "without"])
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test func `a session that leaves while its members wait leaves nothing behind`() {
-        var (stage, key) = waitingForMembers()
+        let (stage, key) = waitingForMembers()
         stage.say(.leave("c"), id: "l", on: key)
         #expect(stage.heard(by: key).answered.contains("with"))
         stage.pass(.seconds(10))
@@ -235,7 +235,7 @@ import Testing
     // MARK: Coalescing
 
     @Test func `the first change after quiet is told at once, and the present state at the end of the period`() {
-        var stage = Stage(ShardSettings())
+        let stage = Stage(ShardSettings())
         let bob = stage.enter("bob")
         stage.say(.watch(["alice"]), on: bob)
         let alice = stage.enter("alice")
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test func `a goodbye is written at once, whatever the device said before`() {
-        var stage = Stage(ShardSettings())
+        let stage = Stage(ShardSettings())
         let alice = stage.enter("alice")
         stage.settle()
         stage.say(.state(.idle), on: alice)
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test func `a user who is gone and back within the period is never shown as gone`() {
-        var stage = Stage(ShardSettings())
+        let stage = Stage(ShardSettings())
         let bob = stage.enter("bob")
         stage.say(.watch(["alice"]), on: bob)
         let first = stage.enter("alice")

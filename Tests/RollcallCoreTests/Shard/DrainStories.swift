@@ -8,7 +8,7 @@ import Testing
     private let others = ["wss://w2", "wss://w3"]
 
     private func stage(devices: Int) -> (Stage, [SessionKey]) {
-        var stage = Stage()
+        let stage = Stage()
         let keys = (0..<devices).map { stage.enter(try! UserID("u\($0)")) }
         stage.settle()
         stage.pass(.seconds(6))
@@ -18,7 +18,7 @@ import Testing
 
     @Test("devices leave spread over the drain, each to one of the other workers, and at once")
     func spread() {
-        var (stage, keys) = stage(devices: 400)
+        let (stage, keys) = stage(devices: 400)
         stage.event { [others] in $0.drain(over: .seconds(4), to: others, at: $1) }
         var left: [Int] = []
         for _ in 0..<8 {
@@ -37,7 +37,7 @@ import Testing
 
     @Test("if no other worker can be named, devices are only told to reconnect")
     func nowhere() {
-        var (stage, keys) = stage(devices: 1)
+        let (stage, keys) = stage(devices: 1)
         stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
         stage.pass(.seconds(4))
         #expect(stage.heard(by: keys[0]) == [.goodbye(.init(reason: .draining, reconnect: true, after: 0))])
@@ -45,7 +45,7 @@ import Testing
 
     @Test("devices that connect during the drain leave spread as well")
     func comers() {
-        var (stage, _) = stage(devices: 0)
+        let (stage, _) = stage(devices: 0)
         stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
         stage.pass(.seconds(1))
         for number in 0..<100 { _ = stage.enter(try! UserID("late\(number)")) }
@@ -57,7 +57,7 @@ import Testing
 
     @Test("the drain is over when each record has the lost connection and its time")
     func written() {
-        var (stage, keys) = stage(devices: 20)
+        let (stage, keys) = stage(devices: 20)
         stage.event { $0.drain(over: .seconds(4), to: [], at: $1) }
         let began = stage.redis.time
         stage.pass(.seconds(4), answering: false)

@@ -11,7 +11,7 @@ import Testing
     private func explanation(
         _ devices: [DeviceID: DeviceRecord], stored: String? = "online", worker death: Duration = .seconds(3)
     ) throws -> Explanation {
-        var stage = Stage()
+        let stage = Stage()
         let own = try #require(stage.incarnation)
         let time = stage.redis.time
         stage.others = [w2: time.advanced(by: .seconds(4))]
@@ -112,7 +112,7 @@ import Testing
 
     @Test("after Redis was away, says that an expired lease does not count yet, and later that it does")
     func unsettled() throws {
-        var stage = Stage()
+        let stage = Stage()
         _ = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
         stage.redisGoes()
         stage.pass(.seconds(3))
@@ -128,7 +128,7 @@ import Testing
 
     @Test("after Redis was emptied, says that the previous status stays")
     func held() throws {
-        var stage = Stage()
+        let stage = Stage()
         _ = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
         stage.redisGoes()
         stage.redis.records = [:]

@@ -10,7 +10,7 @@ import Testing
 @Suite struct GraceStories {
     @Test("a user's disconnected devices are bounded: the oldest is removed at once, and the user stays online")
     func manyDevicesInGrace() {
-        var stage = Stage()
+        let stage = Stage()
         var most = 0
         for number in 0..<200 {
             let key = stage.enter("alice", DeviceID(stringLiteral: "d\(number)"))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct JudgingStories {
     @Test("the devices of a dead worker stop counting when its lease has expired")
     func masking() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
         #expect(stage.heard(by: bob).statuses == ["alice online"])
         let end = stage.redis.time.advanced(by: .seconds(2))
@@ -21,7 +21,7 @@ import Testing
 
     @Test("a device of a worker that was swept and deleted is not shown, even to the first observer")
     func forgotten() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
         stage.settle()
@@ -35,7 +35,7 @@ import Testing
 
     @Test("a device of a worker that started after the last heartbeat counts")
     func justBegun() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
         stage.others = [w2: stage.redis.time.advanced(by: .seconds(5))]
@@ -47,7 +47,7 @@ import Testing
 
     @Test("while heartbeats fail, no worker is treated as dead, although every lease expires")
     func failingHeartbeats() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(5))
         stage.pass(.seconds(6), answering: false)
         stage.subscriberGoes()
@@ -57,7 +57,7 @@ import Testing
 
     @Test("published presence that includes a dead worker's devices before its sweep does not show them")
     func publishedBesideTheDead() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
         stage.settle()
         stage.diesHolding("alice")
@@ -74,7 +74,7 @@ import Testing
 
     @Test("published presence that includes devices of dead workers that Redis has lost does not show them either")
     func publishedBesideTheForgotten() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, tablet) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
         stage.settle()
         stage.diesHolding("alice")
@@ -90,7 +90,7 @@ import Testing
 
     @Test("a user who is masked and then swept is reported offline once")
     func maskedThenSwept() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.diesHolding("alice")
         stage.say(.watch(["alice"]), on: bob)
@@ -105,7 +105,7 @@ import Testing
 
     @Test("a read from before the channel was lost is repeated, since both may miss later changes")
     func readAcrossLoss() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
         stage.settle()
         stage.forgetWhatWasSaid()

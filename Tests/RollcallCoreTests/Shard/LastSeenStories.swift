@@ -7,7 +7,7 @@ import Testing
 /// The last-seen time, for each way in which a device can leave.
 @Suite struct LastSeenStories {
     private func alice(_ state: DeviceState = .active) -> (Stage, SessionKey) {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", state: state)
         stage.settle()
         stage.pass(.seconds(10))
@@ -18,7 +18,7 @@ import Testing
 
     @Test("a silent connection counts as lost when its last byte arrived")
     func silence() {
-        var (stage, key) = alice()
+        let (stage, key) = alice()
         let lastByte = stage.redis.time.advanced(by: .seconds(-7))
         stage.event { $0.disconnected(key, silence: .seconds(7), at: $1) }
         stage.settle()
@@ -32,7 +32,7 @@ import Testing
     /// back.
     @Test("a device that fell silent before an outage was lost no earlier than its worker's last heartbeat")
     func silenceBeforeAnOutage() {
-        var (stage, key) = alice()
+        let (stage, key) = alice()
         let lastBeat = stage.redis.time
         stage.redisGoes()
         stage.pass(.seconds(6))
@@ -47,7 +47,7 @@ import Testing
     /// Regression: the last-seen time was that of Redis's return, however much later.
     @Test("a device lost while Redis is away has that moment as its last-seen time")
     func lostWhileAway() {
-        var (stage, key) = alice()
+        let (stage, key) = alice()
         stage.redisGoes()
         let lost = stage.redis.time
         stage.drop(key)
@@ -60,7 +60,7 @@ import Testing
 
     @Test("if Redis loses its data during a device's grace period, the last-seen time is that of the lost connection")
     func graceOverAnEmptiedRedis() {
-        var (stage, key) = alice()
+        let (stage, key) = alice()
         let lost = stage.redis.time
         stage.drop(key)
         stage.settle()
@@ -78,7 +78,7 @@ import Testing
 
     @Test("a goodbye while Redis is away is the last-seen time")
     func goodbyeWhileAway() {
-        var (stage, key) = alice(.idle)
+        let (stage, key) = alice(.idle)
         stage.redisGoes()
         let left = stage.redis.time
         stage.say(.goodbye, on: key)
@@ -90,7 +90,7 @@ import Testing
 
     @Test("a device in the background does not change the last-seen time, however it leaves", arguments: [true, false])
     func background(goodbye: Bool) {
-        var (stage, key) = alice(.background)
+        let (stage, key) = alice(.background)
         if goodbye { stage.say(.goodbye, on: key) } else { stage.drop(key) }
         stage.pass(.seconds(6))
         let device = stage.redis.record(of: "alice").devices["phone"]

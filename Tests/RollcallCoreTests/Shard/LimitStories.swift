@@ -16,7 +16,7 @@ import Testing
     private let users = (0..<100).map { UserID(stringLiteral: "u\($0)") }
 
     @Test func `whoever names users faster than they may be looked up is asked to slow down`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let alice = stage.enter("alice")
         stage.settle()
         for number in 0..<4 {
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `a list that is watched already costs nothing to name`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let alice = stage.enter("alice")
         for number in 0..<20 { stage.say(.watch(users), id: .integer(Int64(number)), on: alice) }
         stage.settle()
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `every limit that holds is counted before the session hears of it`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let (alice, silent) = (stage.enter("alice"), stage.connect())
         stage.settle()
         stage.say(.watch(users + ["u100"]), on: alice)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `a session that finds no seat is told whether to come again`() {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         for (code, reconnect) in [(CloseCode.tooManySessions, false), (.busy, true)] {
             let key = stage.connect()
             stage.say(.hello(.init(token: "alice", device: "phone")), on: key)

@@ -8,14 +8,14 @@ import Testing
 
 @Suite struct MembersStories {
     private func stage(_ members: [UserID: String]) -> Stage {
-        var stage = Stage()
+        let stage = Stage()
         stage.redis.setMembers(members, of: "c42")
         return stage
     }
 
     @Test("a join with presence sends the members, and then the presence of those who are online")
     func snapshot() {
-        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -31,7 +31,7 @@ import Testing
 
     @Test("added, renamed and removed members are sent as a whole list, once a tick")
     func changes() {
-        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
         stage.say(.join("c42", presence: true), on: bob)
         stage.settle()
@@ -58,7 +58,7 @@ import Testing
 
     @Test("a read of one user's membership that is older than a change removes no member from the list")
     func staleMembership() {
-        var stage = stage(["alice": "Alice"])
+        let stage = stage(["alice": "Alice"])
         let alice = stage.enter("alice")
         stage.say(.join("c42", presence: true), on: alice)
         let bob = stage.enter("bob")
@@ -75,7 +75,7 @@ import Testing
 
     @Test("a member watched for another reason is sent again, since the list is new")
     func watchedBefore() {
-        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -87,7 +87,7 @@ import Testing
 
     @Test("a join without presence ends the list, one with presence starts it again, and the last join counts")
     func wishes() {
-        var stage = stage(["alice": "Alice", "bob": "Bob"])
+        let stage = stage(["alice": "Alice", "bob": "Bob"])
         let bob = stage.enter("bob")
         stage.say(.join("c42", presence: true), on: bob)
         stage.say(.join("c42", presence: false), on: bob)
@@ -114,7 +114,7 @@ import Testing
     func veryLarge() {
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 2
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         stage.redis.setMembers(["a": "A", "b": "B", "c": "C"], of: "c42")
         let c = stage.enter("c")
         stage.say(.join("c42", presence: true), on: c)
@@ -132,7 +132,7 @@ import Testing
 
     @Test("a conversation without members has no list until they are set")
     func unmanaged() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.say(.join("c42", presence: true), on: bob)
         stage.settle()
@@ -145,7 +145,7 @@ import Testing
     @Test("a long list that changes often is sent at most once a coalescing period, in its current state")
     func coalesced() {
         let names = (0..<20).map { "m\($0)" }
-        var stage = stage(Dictionary(uniqueKeysWithValues: names.map { (try! UserID($0), $0) }))
+        let stage = stage(Dictionary(uniqueKeysWithValues: names.map { (try! UserID($0), $0) }))
         let reader = stage.enter("m0")
         stage.say(.join("c42", presence: true), on: reader)
         stage.settle()

@@ -11,7 +11,7 @@ import Testing
 
     @Test("a device that is disconnected by an operator gets a close code, and is offline at once")
     func sentAway() throws {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         let other = stage.enter("alice", "tablet", state: .idle)
         stage.settle()
@@ -28,7 +28,7 @@ import Testing
 
     @Test("a device in its grace period is removed as well")
     func sentAwayInGrace() throws {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         let name = try name(of: key, in: stage)
@@ -43,7 +43,7 @@ import Testing
 
     @Test("a token from before the revocation opens no session, and ends no other session")
     func revokedBefore() {
-        var stage = Stage()
+        let stage = Stage()
         let issued = stage.redis.time
         stage.pass(.seconds(1))
         _ = stage.redis.revokeTokens(of: "alice")
@@ -62,7 +62,7 @@ import Testing
     @Test(
         "a token from before the revocation cannot remove the device by leaving at once", arguments: 0..<3)
     func comesAndGoes(how: Int) {
-        var stage = Stage()
+        let stage = Stage()
         let issued = stage.redis.time
         stage.pass(.seconds(1))
         _ = stage.redis.revokeTokens(of: "alice")
@@ -82,7 +82,7 @@ import Testing
     /// Regression: the session read presence and typing until its first write was refused.
     @Test("a token from before the revocation reads and sends nothing, however quick")
     func revokedAndQuick() {
-        var stage = Stage()
+        let stage = Stage()
         let issued = stage.redis.time
         stage.pass(.seconds(1))
         _ = stage.redis.revokeTokens(of: "alice")
@@ -100,7 +100,7 @@ import Testing
 
     @Test("while Redis is away, or as soon as it fails, sessions do not wait for its answer", arguments: [true, false])
     func heardWithoutRedis(isAway: Bool) {
-        var stage = Stage()
+        let stage = Stage()
         if isAway { stage.redisGoes() }
         let key = stage.enter("alice", issued: stage.redis.time)
         stage.say(.ping, on: key)
@@ -111,7 +111,7 @@ import Testing
 
     @Test("after a failed first write, held sessions continue, and a goodbye that waited takes effect")
     func failedFirstWrite() {
-        var stage = Stage()
+        let stage = Stage()
         let (first, second) = (
             stage.enter("alice", issued: stage.redis.time), stage.enter("bob", issued: stage.redis.time)
         )
@@ -128,7 +128,7 @@ import Testing
 
     @Test("nothing is accepted from a session whose first write was too late, until Redis has checked its token")
     func tooLateToBeJudged() {
-        var stage = Stage()
+        let stage = Stage()
         let revoked = stage.redis.revokeTokens(of: "alice")
         let key = stage.enter("alice", issued: revoked.advanced(by: .seconds(-60)))
         stage.say(.watch(["bob"]), id: "w", on: key)
@@ -145,7 +145,7 @@ import Testing
 
     @Test("a session that was not notified of the revocation ends with its next message")
     func revokedMeanwhile() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
         stage.settle()
         stage.pass(.seconds(1))
@@ -160,7 +160,7 @@ import Testing
     /// Regression: it lived until its token expired if it sent nothing.
     @Test("a silent session that was not notified is found by the audit, but not one with a later token")
     func revokedAndSilent() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
         let other = stage.enter("alice", "tablet", issued: stage.redis.time)
         let proven = stage.enter("alice", "laptop")
@@ -178,7 +178,7 @@ import Testing
     /// Regression: the session was closed for good, although its token was valid.
     @Test("a new token that arrives while a write is refused because of the old one keeps the session")
     func refreshedMeanwhile() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
         stage.settle()
         stage.pass(.seconds(1))
@@ -193,7 +193,7 @@ import Testing
 
     @Test("a new token keeps the session across the revocation")
     func refreshed() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", issued: stage.redis.time)
         stage.settle()
         stage.pass(.seconds(1))

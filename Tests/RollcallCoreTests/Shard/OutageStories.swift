@@ -9,7 +9,7 @@ import Testing
 @Suite struct OutageStories {
     @Test("after Redis is emptied, a connected user never appears offline; one who has left does, after a lease")
     func emptied() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
         stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
@@ -32,7 +32,7 @@ import Testing
     /// Regression: a worker that had just started treated an outage that it had not seen as settled.
     @Test("after an outage, and at the start, it takes a lease until everything is known")
     func settles() {
-        var stage = Stage()
+        let stage = Stage()
         #expect(stage.shard.settles(at: stage.now) == .seconds(5))
         stage.pass(.seconds(5))
         #expect(stage.shard.settles(at: stage.now) == nil)
@@ -47,7 +47,7 @@ import Testing
 
     @Test("a read between the emptying of Redis and the next heartbeat shows no user offline")
     func emptiedUnawares() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
         stage.redis.records = [:]
         stage.say(.get(["alice"]), id: "g", on: bob)
@@ -60,7 +60,7 @@ import Testing
 
     @Test("if single channels are lost, only their subjects wait, and are read again when the channel is confirmed")
     func channelsLostAlone() {
-        var stage = Stage()
+        let stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
         stage.say(.watch(["carol", "dave"]), on: bob)
@@ -85,7 +85,7 @@ import Testing
 
     @Test("an authoritative read does not undo a change that overtook it")
     func overtakenRead() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
         stage.redisReturns()
         stage.pass(.milliseconds(4900))
@@ -102,7 +102,7 @@ import Testing
 
     @Test("nor does one that is repeated because dead workers are not swept yet")
     func overtakenBesideTheDead() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         let gone = elsewhere("alice", stage.redis.time, state: nil)
         stage.redis.records = ["alice": gone]
@@ -128,7 +128,7 @@ import Testing
 
     @Test("an authoritative read that is answered after a further outage does not count")
     func readBeforeOutage() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
         stage.redisReturns()
         stage.pass(.milliseconds(4900))
@@ -142,7 +142,7 @@ import Testing
 
     @Test("an authoritative read that finds the channel lost is repeated, and counts")
     func authoritativeReadAcrossLoss() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         let old = stage.redis.time
         stage.redis.records = ["alice": elsewhere("alice", old.advanced(by: .seconds(1)))]
@@ -163,7 +163,7 @@ import Testing
 
     @Test("a second new incarnation starts the waiting time of one lease again")
     func patience() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.redis.records = ["alice": elsewhere("alice", stage.redis.time)]
         stage.say(.watch(["alice"]), on: bob)
@@ -181,7 +181,7 @@ import Testing
 
     @Test("after Redis was emptied unnoticed, a worker unknown before is not treated as dead")
     func unknownToAnEmptiedRedis() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.leasesAreLost = true
@@ -197,7 +197,7 @@ import Testing
         "a user written since Redis was emptied counts for new observers, before its worker's lease is written again"
     )
     func writtenBeforeItsLease() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.redisGoes()
@@ -213,7 +213,7 @@ import Testing
 
     @Test("after an outage in which all leases expired, users count for new observers if their lease was valid before")
     func passedInTheOutage() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         let (w3, start) = (Incarnation(name: "w3.c"), stage.redis.time)
         stage.redis.records = ["alice": elsewhere("alice", start), "dave": elsewhere("dave", start, of: w3)]
@@ -231,7 +231,7 @@ import Testing
 
     @Test("after a gap in which this worker kept its lease, users with an expired lease do not count for new observers")
     func passedInAGap() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
         stage.others = [w2: stage.redis.time.advanced(by: .seconds(2))]
@@ -245,7 +245,7 @@ import Testing
 
     @Test("after a gap of more than two heartbeats, others may have failed to renew: what was seen stays for a lease")
     func gap() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(2))
         stage.forgetWhatWasSaid()
         stage.pass(.seconds(4), answering: false)
@@ -259,7 +259,7 @@ import Testing
 
     @Test("the waiting time after an outage does not end during the next one")
     func furtherOutage() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(5))
         stage.forgetWhatWasSaid()
         stage.redisGoes()
@@ -276,7 +276,7 @@ import Testing
 
     @Test("after an outage, a newer record counts with all devices, including those not written again yet")
     func newerAfterOutage() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(5))
         stage.forgetWhatWasSaid()
         stage.redisGoes()
@@ -299,7 +299,7 @@ import Testing
 
     @Test("a user dead before an outage is not shown after it, next to another device that is written again")
     func deadBeforeTheOutage() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, _) = (stage.enter("bob"), stage.enter("alice", "tablet", state: .background))
         stage.settle()
         stage.diesHolding("alice")
@@ -315,7 +315,7 @@ import Testing
 
     @Test("a Redis that went back in time counts one lease after it returned, whatever its versions")
     func wentBack() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
         stage.heartbeat()
@@ -336,7 +336,7 @@ import Testing
 
     @Test("a user on another primary all the time is shown once it is found; one with an expired lease is not")
     func elsewhereAllTheWhile() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         let (w3, start) = (Incarnation(name: "w3.c"), stage.redis.time)
         stage.pass(.seconds(1))
@@ -356,7 +356,7 @@ import Testing
     /// Regression: earlier versions were ahead of the clock, and a change was shown only after the outage had settled.
     @Test("if Redis lost everything after its clock was set back, a change is shown at once")
     func changeOverEmptiedRedisSetBack() {
-        var stage = Stage()
+        let stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -379,7 +379,7 @@ import Testing
     /// The restored data has versions ahead of the clock as well, but is older.
     @Test("if Redis is restored after its clock was set back, the restored data is not shown")
     func restoredRedisSetBack() {
-        var stage = Stage()
+        let stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()

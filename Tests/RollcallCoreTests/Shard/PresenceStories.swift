@@ -7,7 +7,7 @@ import Testing
 @Suite struct PresenceStories {
     @Test("a conversation joined with presence shows its members, including those who are added later")
     func membersWatched() {
-        var stage = Stage()
+        let stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
         let bob = stage.enter("bob")
         _ = stage.enter("alice")
@@ -24,7 +24,7 @@ import Testing
 
     @Test("members replaced while no session watched them are read again for the next session that does")
     func membersReplacedUnwatched() {
-        var stage = Stage()
+        let stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         stage.say(.join("c42", presence: false), on: alice)
@@ -41,7 +41,7 @@ import Testing
 
     @Test("a watch gives the snapshot, even for a user never seen, its acknowledgement, and then changes")
     func watch() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -61,7 +61,7 @@ import Testing
 
     @Test("a published change that cannot be parsed causes a read, which gives a known status")
     func unreadableChange() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -81,7 +81,7 @@ import Testing
 
     @Test("users are not read before their channels are confirmed, and those confirmed by then are read together")
     func readsAfterConfirmation() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.say(.watch(["carol", "alice", "dave"]), on: bob)
@@ -98,7 +98,7 @@ import Testing
     func readsInBatches() {
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 10_000
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -120,7 +120,7 @@ import Testing
 
     @Test("users that could not be read are read again with the next heartbeat, and the others are shown at once")
     func readInPart() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -144,7 +144,7 @@ import Testing
     @Test("a session that watches a user and gets them as well ends with the current state, even with coalescing")
     func gotWhileCoalesced() {
         for comesBack in [true, false] {
-            var stage = Stage(ShardSettings())
+            let stage = Stage(ShardSettings())
             let bob = stage.enter("bob")
             stage.say(.watch(["alice"]), on: bob)
             stage.settle()
@@ -168,7 +168,7 @@ import Testing
 
     @Test("a get is answered with the current state if nothing changed lately, and changes are sent before the answer")
     func gotAfterQuiet() {
-        var stage = Stage(ShardSettings())
+        let stage = Stage(ShardSettings())
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -183,7 +183,7 @@ import Testing
 
     @Test("a get is answered with unavailable if some users could not be read")
     func gotInPart() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -197,7 +197,7 @@ import Testing
 
     @Test("a change received before the snapshot is not undone by it")
     func changeBeforeSnapshot() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, alice) = (stage.enter("bob"), stage.enter("alice"))
         stage.settle()
         stage.say(.watch(["alice"]), on: bob)
@@ -213,7 +213,7 @@ import Testing
 
     @Test("a repeated watch before the snapshot gets one snapshot, and an ack for each message")
     func watchTwice() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -227,7 +227,7 @@ import Testing
 
     @Test("an unwatch while the snapshot is pending acknowledges both, and leaves nothing")
     func unwatchPending() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -241,7 +241,7 @@ import Testing
 
     @Test("the last watcher to leave ends the subscription")
     func lastWatcher() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         for key in [bob, carol] { stage.say(.watch(["alice"]), on: key) }
         stage.settle()
@@ -253,7 +253,7 @@ import Testing
 
     @Test("while Redis is away, a get fails with unavailable, and a watch is acknowledged when it returns")
     func away() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -270,7 +270,7 @@ import Testing
 
     @Test("a record that was removed while Redis lost nothing else counts after the next heartbeat")
     func removed() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.bobWatchesAlice(elsewhereFor: .seconds(60))
         stage.redis.records = [:]
         stage.subscriberGoes()
@@ -283,7 +283,7 @@ import Testing
 
     @Test("the answer to a get is corrected when the watch learns otherwise")
     func getBesideWatch() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         let old = stage.redis.time
         stage.redis.records = ["alice": elsewhere("alice", old)]
@@ -302,7 +302,7 @@ import Testing
 
     @Test("a failed read is repeated by a heartbeat, not by every tick")
     func failedRead() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.say(.watch(["alice"]), on: bob)
@@ -311,16 +311,17 @@ import Testing
         stage.say(.ping, on: bob)
         #expect(stage.asked.isEmpty)
         stage.heartbeat()
-        guard case .readPresence(["alice"], false, _)? = stage.asked.first else {
+        guard case .readPresence(let read)? = stage.asked.first else {
             return #expect(Bool(false), "not asked again: \(stage.asked)")
         }
+        #expect(read.users == ["alice"] && !read.isAuthoritative)
     }
 }
 
-extension ShardAction {
+extension StoreRequest {
     /// The users that an action reads.
     fileprivate var usersRead: [UserID]? {
-        guard case .readPresence(let users, _, _) = self else { return nil }
-        return users
+        guard case .readPresence(let read) = self else { return nil }
+        return read.users
     }
 }

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func play(events: Int, using random: inout SeededGenerator) {
-        var stage = Stage()
+        let stage = Stage()
         var open: [SessionKey] = []
         var asked: [SessionKey: [MessageID]] = [:]
         for number in 0..<events {
@@ -49,7 +49,7 @@ import Testing
         for key in open { stage.read(key) }
         stage.pass(.seconds(20))
         open.removeAll { stage.closed[$0] != nil }
-        check(&stage, open, asked)
+        check(stage, open, asked)
         for key in open { stage.drop(key) }
         stage.pass(.seconds(20))
         #expect(stage.leftovers.isEmpty)
@@ -76,7 +76,7 @@ import Testing
         #expect(shard.lingeringSessionCount >= 0)
     }
 
-    private func check(_ stage: inout Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {
+    private func check(_ stage: Stage, _ open: [SessionKey], _ asked: [SessionKey: [MessageID]]) {
         for key in open {
             let watched = (stage.shard.sessions[key]?.watched.keys ?? []).compactMap { stage.shard.watches[$0]?.user }
             let heard = stage.heard(by: key)

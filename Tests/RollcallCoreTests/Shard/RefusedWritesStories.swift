@@ -11,7 +11,7 @@ import Testing
 
     @Test("sessions that connect and leave while Redis refuses writes leave nothing, and are not written later")
     func comeAndGo() {
-        var stage = Stage()
+        let stage = Stage()
         let alice = stage.enter("alice")
         stage.settle()
         stage.redisRefusesWrites()
@@ -37,7 +37,7 @@ import Testing
     /// Before two heartbeats were refused, or if one of several primaries is absent.
     @Test("sessions whose steps are refused while heartbeats succeed leave nothing")
     func refusedUnawares() {
-        var stage = Stage()
+        let stage = Stage()
         for number in 0..<200 {
             let key = stage.enter(user(number))
             while !stage.asked.isEmpty { stage.event(stage.asked.removeFirst().refusal) }
@@ -55,7 +55,7 @@ import Testing
 
     @Test("a device written before goes offline with one write once Redis accepts writes")
     func goneMeanwhile() {
-        var stage = Stage()
+        let stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -75,7 +75,7 @@ import Testing
     @Test("a session that connects meanwhile is written once Redis accepts writes, whether the lease is kept or not")
     func comesMeanwhile() {
         for leaseStands in [true, false] {
-            var stage = Stage()
+            let stage = Stage()
             let bob = stage.enter("bob")
             stage.say(.watch(["alice"]), on: bob)
             stage.settle()
@@ -94,7 +94,7 @@ import Testing
 
     @Test("reads are answered meanwhile, and no worker counts as dead because leases cannot be renewed")
     func reads() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         let (w3, start) = (Incarnation(name: "w3.c"), stage.redis.time)
         stage.redis.records = [
@@ -125,7 +125,7 @@ import Testing
 
     @Test("a worker that started just before writes were refused does not count as dead")
     func beganJustBefore() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.pass(.seconds(1))
         stage.redis.records["alice"] = elsewhere("alice", stage.redis.time)
@@ -139,7 +139,7 @@ import Testing
 
     @Test("a Redis that returns from an outage and refuses writes is read again")
     func backAndRefusing() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.redisGoes()
@@ -150,9 +150,9 @@ import Testing
         #expect(Set(stage.heard(by: bob).acks) == ["j", "w"])
     }
 
-    @Test("typing is refused meanwhile, and one stop per device is kept until its expiry")
-    func typing() {
-        var stage = Stage()
+    /// Ten people type, and go on and off while Redis refuses writes.
+    private func typingWhileRefused() -> Stage {
+        let stage = Stage()
         let keys = (0..<10).map { stage.enter(user($0)) }
         for key in keys { stage.say(.join("c", presence: false), on: key) }
         stage.settle()
@@ -169,10 +169,20 @@ import Testing
         }
         #expect(stage.shard.pendingStops.count == 10)
         stage.forgetWrites()
-        var soon = stage
-        soon.redisTakesWrites(leaseStands: true)
-        soon.settle()
-        #expect(soon.writes == ["stop": 10] && soon.shard.pendingStops.count == 0)
+        return stage
+    }
+
+    @Test("while writes are refused a stop is kept once for each device, and sent when they are taken again")
+    func typing() {
+        let stage = typingWhileRefused()
+        stage.redisTakesWrites(leaseStands: true)
+        stage.settle()
+        #expect(stage.writes == ["stop": 10] && stage.shard.pendingStops.count == 0)
+    }
+
+    @Test("a stop is not sent after the typing that it ends would have expired")
+    func expiredStops() {
+        let stage = typingWhileRefused()
         stage.pass(.seconds(4))
         stage.forgetWrites()
         stage.redisTakesWrites(leaseStands: true)
@@ -200,7 +210,7 @@ import Testing
     func overflow() {
         var settings = ShardSettings()
         settings.bounds.lingeringSessions = 20
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         var keys: [SessionKey] = []
         let most = 120
         for number in 0..<most {
@@ -224,7 +234,7 @@ import Testing
         for leaves in [false, true] {
             var settings = ShardSettings.uncoalesced
             (settings.bounds.lingeringSessions, settings.bounds.lingeringPerOpen) = (1, 0)
-            var stage = Stage(settings)
+            let stage = Stage(settings)
             let alice = stage.enter("alice")
             if leaves { stage.say(.goodbye, on: alice) }
             stage.answer()
@@ -271,7 +281,8 @@ import Testing
     @Test(
         "random sessions are all settled once Redis accepts writes for good", arguments: 1...40)
     func chance(seed: UInt64) {
-        var (stage, random) = (Stage(), SeededGenerator(seed: seed))
+        let stage = Stage()
+        var random = SeededGenerator(seed: seed)
         var open: [SessionKey] = []
         for _ in 0..<400 {
             switch Int.random(in: 0..<10, using: &random) {
@@ -309,7 +320,7 @@ import Testing
 
 extension Stage {
     /// Confirms all channels, and answers the reads.
-    fileprivate mutating func confirmAndAnswerReads() {
+    fileprivate func confirmAndAnswerReads() {
         while !unconfirmed.isEmpty { confirm() }
         while !asked.isEmpty { answer() }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SayingLessStories {
     @Test("after Redis is emptied, an away user never appears offline, even if a background device is written first")
     func emptiedBesideBackground() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         _ = stage.enter("alice", "phone", state: .background)
         _ = stage.enter("alice", "tablet", state: .idle)
@@ -29,7 +29,7 @@ import Testing
     func backDuringAnOutage(leaseStands: Bool, state: DeviceState) {
         var settings = ShardSettings.uncoalesced
         if leaseStands { settings.grace = .seconds(2) }
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let (bob, phone) = (stage.enter("bob"), stage.enter("alice", state: state))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -51,7 +51,7 @@ import Testing
 
     @Test("removals during an outage are written a little after weaker states")
     func removedLast() {
-        var stage = Stage()
+        let stage = Stage()
         let (phone, _) = (stage.enter("alice"), stage.enter("bob", state: .idle))
         stage.settle()
         stage.redisGoes()
@@ -68,7 +68,7 @@ import Testing
     func shortLease() {
         var settings = ShardSettings.uncoalesced
         settings.lease = .seconds(1)
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let (bob, _) = (stage.enter("bob"), stage.enter("alice", state: .idle))
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
@@ -82,7 +82,7 @@ import Testing
 
     @Test("weaker states wait a second after an outage, regardless of replies; a change is written at once")
     func saysLessLater() {
-        var stage = Stage()
+        let stage = Stage()
         let (phone, tablet) = (
             stage.enter("alice", "phone", state: .idle), stage.enter("alice", "tablet", state: .background)
         )
@@ -104,7 +104,7 @@ import Testing
 
     @Test("if Redis still has the former lease, weaker states are written before it expires")
     func saysLessInTime() throws {
-        var stage = Stage()
+        let stage = Stage()
         _ = stage.enter("alice", state: .idle)
         stage.settle()
         let former = try #require(stage.incarnation)
@@ -119,7 +119,7 @@ import Testing
 
     @Test("weaker states do not wait again after a further loss if Redis has lost nothing since")
     func waitsOnce() throws {
-        var stage = Stage()
+        let stage = Stage()
         _ = stage.enter("alice", state: .idle)
         stage.settle()
         stage.redisGoes()

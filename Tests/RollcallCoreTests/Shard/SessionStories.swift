@@ -7,7 +7,7 @@ import Testing
 @Suite struct SessionStories {
     @Test("a hello is listed, written and then acknowledged, in this order")
     func hello() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", id: "h")
         guard case .welcome? = stage.heard(by: key).first else { return #expect(Bool(false), "no welcome") }
         guard case .list? = stage.asked.first else { return #expect(Bool(false), "not listed") }
@@ -20,7 +20,7 @@ import Testing
 
     @Test("a lost connection keeps the device for the grace period; then it is removed, and nothing is left of it")
     func grace() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         stage.drop(key)
@@ -34,7 +34,7 @@ import Testing
 
     @Test("a device that returns within the grace period takes over, and never appears offline")
     func returns() {
-        var stage = Stage()
+        let stage = Stage()
         let watcher = stage.enter("bob")
         stage.say(.watch(["alice"]), on: watcher)
         let first = stage.enter("alice")
@@ -50,7 +50,7 @@ import Testing
 
     @Test("a newer session of the device closes the older one")
     func replaced() {
-        var stage = Stage()
+        let stage = Stage()
         let first = stage.enter("alice")
         stage.settle()
         stage.pass(.milliseconds(5))
@@ -63,7 +63,7 @@ import Testing
 
     @Test("a hello that is read late, on a connection older than the device's session, takes nothing over")
     func lateHello() {
-        var stage = Stage()
+        let stage = Stage()
         let abandoned = stage.connect()
         stage.pass(.seconds(2))
         let current = stage.enter("alice")
@@ -80,7 +80,7 @@ import Testing
 
     @Test("a goodbye takes effect at once")
     func goodbye() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         stage.say(.goodbye, id: "g", on: key)
@@ -93,7 +93,7 @@ import Testing
 
     @Test("a connection without a hello is closed, and one without a session leaves nothing")
     func late() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.connect()
         stage.pass(.seconds(5))
         #expect(stage.closed == [key: .late])
@@ -102,7 +102,7 @@ import Testing
 
     @Test("messages after a hello wait for its token, and are processed in order")
     func messagesWait() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.connect()
         stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
         stage.say(.join("c", presence: false), id: "j", on: key)
@@ -117,7 +117,7 @@ import Testing
     @Test("no message after a hello counts before its token is verified, and the edge stops reading the connection")
     func nothingCountsYet() {
         for isGood in [true, false] {
-            var stage = Stage()
+            let stage = Stage()
             let key = stage.connect()
             stage.say(.hello(.init(token: "alice", device: "phone")), on: key)
             #expect(stage.held == [key])
@@ -139,7 +139,7 @@ import Testing
     /// shard closes.
     @Test("a new token keeps the session beyond the expiry of the old one, and its own expiry ends it")
     func freshToken() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         let lives: [(Duration, MessageID)] = [(.seconds(10), "first"), (.seconds(20), "second")]
         for (life, id) in lives {
@@ -155,7 +155,7 @@ import Testing
     @Test("a token older than the previous one neither prolongs nor shortens the session")
     func olderToken() {
         for life in [Duration.seconds(5), .seconds(3600)] {
-            var stage = Stage()
+            let stage = Stage()
             let issued = stage.redis.time
             let key = stage.enter("alice", issued: issued)
             let lives = [(Duration.seconds(20), issued), (life, issued.advanced(by: .seconds(-60)))]
@@ -174,7 +174,7 @@ import Testing
 
     @Test("a new token of another user ends the session without a grace period")
     func wrongToken() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         stage.event { $0.authenticated(key, user: "mallory", device: "phone", id: nil, at: $1) }
@@ -186,7 +186,7 @@ import Testing
     /// Regression: the timer of the hello's deadline stayed set, and the later one of the drain was lost with it.
     @Test("a drain includes sessions that have just connected, and those that connect during it")
     func drain() {
-        var stage = Stage()
+        let stage = Stage()
         let keys = (0..<20).map { stage.enter(try! UserID("u\($0)")) }
         stage.settle()
         stage.pass(.seconds(3))
@@ -199,7 +199,7 @@ import Testing
 
     @Test("while Redis is away, a state change is acknowledged once, when Redis returns")
     func stateWhileAway() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         stage.redisGoes()
@@ -214,7 +214,7 @@ import Testing
 
     @Test("a device that connects and leaves while Redis is away causes no write")
     func visitWhileAway() {
-        var stage = Stage(redisIsThere: false)
+        let stage = Stage(redisIsThere: false)
         let (first, second) = (stage.enter("alice"), stage.enter("bob"))
         stage.say(.goodbye, on: first)
         stage.drop(second)
@@ -224,7 +224,7 @@ import Testing
 
     @Test("a removal that failed is repeated when Redis returns")
     func owedRemoval() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice")
         stage.settle()
         stage.redisGoes()
@@ -239,7 +239,7 @@ import Testing
 
     @Test("a later incarnation writes everything again, stronger states first")
     func assertion() {
-        var stage = Stage()
+        let stage = Stage()
         let idle = stage.enter("alice", "laptop", state: .idle)
         _ = stage.enter("alice", "phone")
         stage.settle()
@@ -257,15 +257,15 @@ import Testing
 
     @Test("replies to a former incarnation change nothing under the next one")
     func staleReplies() {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", id: "h")
         stage.answer()
         let write = stage.asked.removeFirst()
-        guard case .write(let old, _) = write else { return #expect(Bool(false), "no write") }
+        guard case .write(let old) = write else { return #expect(Bool(false), "no write") }
         stage.redisReturns()
         let event = stage.reply(to: write)
         stage.event(event)
-        stage.event { $0.stepFailed(.write(old), for: key, at: $1) }
+        stage.event { old.failed(.unknown, by: &$0, at: $1) }
         #expect(stage.heard(by: key).acks.isEmpty)
         stage.settle()
         #expect(stage.heard(by: key).acks == ["h"])
@@ -274,10 +274,11 @@ import Testing
 
     @Test("late replies for a freed slot do not affect its next session")
     func freedSlot() {
-        var stage = Stage()
+        let stage = Stage()
         let first = stage.enter("alice")
         let list = stage.asked.removeFirst()
-        guard case .list(let name, _, _, _) = list else { return #expect(Bool(false), "not listed") }
+        guard case .list(let listed) = list else { return #expect(Bool(false), "not listed") }
+        let name = listed.sessions[0].name
         stage.event { $0.replaced(name, at: $1) }
         let event = stage.reply(to: list)
         stage.event(event)
@@ -295,7 +296,7 @@ import Testing
     /// The deadline of the first write is one second away by the worker's clock; after the lease, no deadline is valid.
     @Test("a refused first write, or listing before it, is repeated with the next heartbeat", arguments: [true, false])
     func refusedFirstStep(isListed: Bool) {
-        var stage = Stage()
+        let stage = Stage()
         let key = stage.enter("alice", id: "h")
         if isListed { stage.answer() }
         stage.pass(.seconds(7), answering: false)

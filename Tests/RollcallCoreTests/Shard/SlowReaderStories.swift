@@ -10,7 +10,7 @@ import Testing
     private func watching(
         _ users: [UserID] = ["alice"], _ settings: ShardSettings = .uncoalesced
     ) -> (Stage, bob: SessionKey, carol: SessionKey) {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         for key in [bob, carol] { stage.say(.watch(users), on: key) }
         stage.settle()
@@ -22,7 +22,7 @@ import Testing
 
     @Test("a slow reader gets no intermediate changes but the newest state, once; others get everything in time")
     func newest() {
-        var (stage, bob, carol) = watching()
+        let (stage, bob, carol) = watching()
         stage.stall(bob)
         for status in [PresenceStatus.online, .away, .online, .away] { stage.become(status, ["alice"]) }
         #expect(stage.heard(by: bob).isEmpty)
@@ -38,7 +38,7 @@ import Testing
 
     @Test("a user who looks the same again is not sent again")
     func nothingNew() {
-        var (stage, bob, _) = watching(["alice", "dave"])
+        let (stage, bob, _) = watching(["alice", "dave"])
         stage.stall(bob)
         stage.become(.online, ["alice", "dave"])
         stage.become(.offline, ["alice"])
@@ -49,7 +49,7 @@ import Testing
 
     @Test("a slow reader is shown who types when it has caught up, even if nothing is repeated meanwhile")
     func typing() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, carol, dave) = (stage.enter("bob"), stage.enter("carol"), stage.enter("dave"))
         for key in [bob, carol, dave] { stage.say(.join("c", presence: false), on: key) }
         stage.settle()
@@ -70,7 +70,7 @@ import Testing
 
     @Test("a session's own typing is not part of the state that it is sent later")
     func ownTyping() {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         for key in [bob, carol] { stage.say(.join("c", presence: false), on: key) }
         stage.settle()
@@ -84,7 +84,7 @@ import Testing
 
     @Test("answers are sent at once")
     func answers() {
-        var (stage, bob, _) = watching()
+        let (stage, bob, _) = watching()
         stage.redis.setMembers(["bob": "Bob"], of: "c")
         stage.say(.join("c", presence: false), on: bob)
         stage.settle()
@@ -102,7 +102,7 @@ import Testing
 
     @Test("what a slow reader subscribes to is shown, and acknowledged, when it has caught up")
     func askedWhileBehind() {
-        var (stage, bob, _) = watching()
+        let (stage, bob, _) = watching()
         stage.stall(bob)
         stage.say(.watch(["dave"]), id: "watch", on: bob)
         stage.say(.join("c", presence: false), id: "join", on: bob)
@@ -121,7 +121,7 @@ import Testing
 
     @Test("a join that waits for nothing else is acknowledged before its leave, or before the membership ends")
     func joinedInVain() {
-        var (stage, bob, _) = watching()
+        let (stage, bob, _) = watching()
         stage.redis.setMembers(["bob": "Bob"], of: "managed")
         stage.stall(bob)
         stage.say(.join("c", presence: false), id: "join", on: bob)
@@ -137,7 +137,7 @@ import Testing
 
     @Test("a large snapshot is sent in parts, each when the previous one was sent, and acknowledged after the last")
     func pieces() {
-        var stage = Stage()
+        let stage = Stage()
         let bob = stage.enter("bob")
         stage.settle()
         stage.stall(bob)
@@ -157,7 +157,7 @@ import Testing
 
     @Test("a reader that keeps up gets a large snapshot without a pause")
     func wholeSnapshot() {
-        var (stage, _, _) = watching(people(250))
+        let (stage, _, _) = watching(people(250))
         let dave = stage.enter("dave")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -169,7 +169,7 @@ import Testing
 
     @Test("a session that is about to be shown a user is not sent that user's change as well")
     func snapshotAndChange() {
-        var (stage, _, carol) = watching()
+        let (stage, _, carol) = watching()
         let dave = stage.enter("dave")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -185,7 +185,7 @@ import Testing
     @Test("what changes all the time does not keep other changes from being sent")
     func turns() {
         let users = people(150)
-        var (stage, bob, _) = watching(users)
+        let (stage, bob, _) = watching(users)
         stage.stall(bob)
         stage.become(.online, users)
         stage.read(bob, andStalls: true)
@@ -200,7 +200,7 @@ import Testing
     @Test("however much changes at once, a tick sends only a part of it, and the next ticks the rest")
     func ticks() {
         let users = people(250)
-        var (stage, _, _) = watching(users)
+        let (stage, _, _) = watching(users)
         var shard = stage.shard
         for user in users { shard.presenceChanged(presence(user, .online, version: 2_000_000)) }
         var sizes: [Int] = []
@@ -216,7 +216,7 @@ import Testing
 
     @Test("a get of a slow reader is processed when it has caught up")
     func get() {
-        var (stage, bob, _) = watching()
+        let (stage, bob, _) = watching()
         stage.stall(bob)
         stage.say(.get(["alice"]), id: "1", on: bob)
         stage.say(.get([]), id: "2", on: bob)
@@ -235,7 +235,7 @@ import Testing
     func getLimit() {
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 3
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let bob = stage.enter("bob")
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -262,7 +262,7 @@ import Testing
         var settings = ShardSettings.uncoalesced
         settings.limits.watchedUsers = 20
         settings.limits.joinedConversations = 10
-        var (stage, bob, _) = watching(["alice"], settings)
+        let (stage, bob, _) = watching(["alice"], settings)
         let most = 20 + 10 + settings.bounds.waitingMessages
         stage.say(.join("c", presence: false), on: bob)
         stage.settle()
@@ -282,7 +282,7 @@ import Testing
 
     @Test("a session that ends while its reader is slow leaves nothing behind", arguments: [true, false])
     func ends(cleanly: Bool) {
-        var (stage, bob, carol) = watching(people(150))
+        let (stage, bob, carol) = watching(people(150))
         stage.stall(bob)
         stage.become(.online, people(150))
         stage.say(.get(["alice"]), on: bob)
@@ -296,7 +296,7 @@ import Testing
 
     @Test("a connection that falls behind before its hello, or after its end, has no effect")
     func nobody() {
-        var stage = Stage()
+        let stage = Stage()
         let stranger = stage.connect()
         stage.stall(stranger)
         stage.drop(stranger)
@@ -311,7 +311,7 @@ private func presence(_ user: UserID, _ status: PresenceStatus, version: Int64) 
 
 extension Stage {
     /// Publishes that all of these users have this status.
-    fileprivate mutating func become(_ status: PresenceStatus, _ users: [UserID]) {
+    fileprivate func become(_ status: PresenceStatus, _ users: [UserID]) {
         published += 1
         let version = 2_000_000 + Int64(published)
         event { shard, _ in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TallyStories {
     private func aliceAndBob() -> (Stage, SessionKey, SessionKey) {
-        var stage = Stage()
+        let stage = Stage()
         let alice = stage.enter("alice")
         let bob = stage.enter("bob")
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
@@ -16,7 +16,7 @@ import Testing
 
     @Test("signals are counted when they are received, deferred, and processed by Redis")
     func signals() {
-        var (stage, alice, _) = aliceAndBob()
+        let (stage, alice, _) = aliceAndBob()
         for _ in 0..<3 { stage.say(.typing("c", true), on: alice) }
         stage.settle()
         #expect(stage.shard.tally.typingSignals == 3 && stage.shard.tally.typingThrottled == 2)
@@ -29,7 +29,7 @@ import Testing
 
     @Test("a change is reported once, however often it is renewed, with the time that it took")
     func deliveries() {
-        var (stage, alice, _) = aliceAndBob()
+        let (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         #expect(stage.shard.typistCount == 1)
@@ -45,7 +45,7 @@ import Testing
 
     @Test("a session is open from its welcome to its end, and lingering until its record is settled")
     func sessions() {
-        var stage = Stage()
+        let stage = Stage()
         let alice = stage.enter("alice")
         stage.settle()
         #expect(stage.shard.openSessionCount == 1 && stage.shard.lingeringSessionCount == 0)
@@ -58,7 +58,7 @@ import Testing
 
     @Test("the audit counts its rounds")
     func rounds() {
-        var stage = Stage()
+        let stage = Stage()
         for number in 0..<10 { _ = stage.enter("alice", DeviceID(stringLiteral: "device\(number)")) }
         stage.settle()
         #expect(stage.shard.tally.auditRounds == 0)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TypingStories {
     /// Alice and Bob, both in `c`, before any typing.
     private func aliceAndBob(_ settings: ShardSettings = .uncoalesced) -> (Stage, SessionKey, SessionKey) {
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let alice = stage.enter("alice")
         let bob = stage.enter("bob")
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
@@ -17,7 +17,7 @@ import Testing
 
     @Test("typing is shown to the other user, and ends when its expiry passes")
     func expiry() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         #expect(stage.heard(by: bob).typists == [["alice"]])
@@ -30,7 +30,7 @@ import Testing
 
     @Test("changes that cannot be parsed cause one read per tick, which says who types")
     func unreadableChanges() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         while !stage.asked.isEmpty { stage.answer() }
         stage.redis.published = []
@@ -46,7 +46,7 @@ import Testing
 
     @Test("users never see their own typing, not even on a second device")
     func ownTyping() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         let laptop = stage.enter("alice", "laptop")
         stage.say(.join("c", presence: false), on: laptop)
         stage.settle()
@@ -61,7 +61,7 @@ import Testing
 
     @Test("signals sooner than the throttle are deferred, acknowledged at once, and keep the typing up")
     func throttle() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         for number in 0..<20 {
             stage.say(.typing("c", true), id: .integer(Int64(number)), on: alice)
             stage.pass(.milliseconds(250))
@@ -78,7 +78,7 @@ import Testing
     /// This caused 33 frames per second to all sessions in the conversation.
     @Test("a user who leaves and joins again types no more often than the throttle allows")
     func leaveAndJoin() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         for _ in 0..<100 {
             stage.say(.typing("c", true), on: alice)
             stage.settle()
@@ -96,7 +96,7 @@ import Testing
 
     @Test("a stop is sent at once, and cancels the deferred signal")
     func stop() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.say(.typing("c", true), on: alice)
         stage.say(.typing("c", false), id: "stop", on: alice)
@@ -109,7 +109,7 @@ import Testing
 
     @Test("leaving, background, goodbye and a lost connection stop the typing", arguments: 0..<4)
     func ends(how: Int) {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         switch how {
@@ -125,21 +125,21 @@ import Testing
     @Test(
         "an unchanged set is repeated after the expiry, even if it is only known from its snapshot")
     func repeats() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.leave("c"), on: bob)
         stage.say(.leave("c"), on: alice)
         stage.settle()
-        let elsewhere = { (stage: inout Stage) in
+        let elsewhere = { (stage: Stage) in
             let expiry = stage.redis.time.advanced(by: .seconds(3))
             _ = stage.redis.signalTyping(TypingSignal(user: "dave", device: "d", conversation: "c", expiry: expiry))
         }
-        elsewhere(&stage)
+        elsewhere(stage)
         stage.say(.join("c", presence: false), on: bob)
         stage.settle()
         stage.forgetWhatWasSaid()
         for _ in 0..<7 {
             stage.pass(.seconds(1))
-            elsewhere(&stage)
+            elsewhere(stage)
             stage.settle()
         }
         #expect(stage.heard(by: bob).typists == [["dave"], ["dave"]])
@@ -147,7 +147,7 @@ import Testing
 
     @Test("a user who types on and off is sent repetitions of others' typing like all users")
     func repeatsToTypist() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         for second in 0..<8 {
             stage.say(.typing("c", true), on: alice)
             stage.say(.typing("c", second % 2 == 0), on: bob)
@@ -161,7 +161,7 @@ import Testing
 
     @Test("an expiry and a repetition at the same time send only the end")
     func expiryIsNotRepeated() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -172,7 +172,7 @@ import Testing
 
     @Test("names are sent with the typing; ten are named, all are counted, and more than ten are coalesced")
     func coalescing() {
-        var stage = Stage()
+        let stage = Stage()
         stage.redis.setMembers(
             Dictionary(uniqueKeysWithValues: (0..<12).map { (try! UserID("u\($0)"), "N\($0)") }), of: "c")
         let keys = (0..<12).map { stage.enter(try! UserID("u\($0)")) }
@@ -195,7 +195,7 @@ import Testing
 
     @Test("a user removed without notice is out, even if only the read for that user failed")
     func removedUnheard() {
-        var stage = Stage()
+        let stage = Stage()
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
@@ -217,7 +217,7 @@ import Testing
 
     @Test("a member removed while typing stops typing, and is notified")
     func removedMidTyping() {
-        var stage = Stage()
+        let stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
@@ -238,7 +238,7 @@ import Testing
 
     @Test("typing received before an older removal ends with it, although the user is a member again")
     func removedByOldNews() {
-        var stage = Stage()
+        let stage = Stage()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
         let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
         for key in [alice, bob] { stage.say(.join("c", presence: false), on: key) }
@@ -256,7 +256,7 @@ import Testing
 
     @Test("a member's new name is sent while they type")
     func renamed() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.redis.setMembers(["alice": "Alice", "bob": "Bob"], of: "c")
         stage.say(.typing("c", true), on: alice)
         stage.settle()
@@ -270,7 +270,7 @@ import Testing
 
     @Test("a change that was in flight for long shows no user whose typing is over")
     func late() {
-        var (stage, alice, bob) = aliceAndBob()
+        let (stage, alice, bob) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.answer()
         stage.pass(.seconds(4), answering: false)
@@ -281,7 +281,7 @@ import Testing
 
     @Test("whatever ends typing is acknowledged when the stop is published, even if another message sent the stop")
     func acknowledgedOncePublished() {
-        var (stage, alice, _) = aliceAndBob()
+        let (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -306,7 +306,7 @@ import Testing
 
     @Test("a stop that fails is not acknowledged to any session until it is published")
     func notConfirmed() {
-        var (stage, alice, _) = aliceAndBob()
+        let (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -326,7 +326,7 @@ import Testing
 
     @Test("while Redis is away, a start fails with unavailable, and a stop is kept until its expiry")
     func redisAway() {
-        var (stage, alice, _) = aliceAndBob()
+        let (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.forgetWhatWasSaid()
@@ -344,7 +344,7 @@ import Testing
 
     @Test("a stop is kept no longer than the typing could last")
     func owedTooLong() {
-        var (stage, alice, _) = aliceAndBob()
+        let (stage, alice, _) = aliceAndBob()
         stage.say(.typing("c", true), on: alice)
         stage.settle()
         stage.redisGoes()

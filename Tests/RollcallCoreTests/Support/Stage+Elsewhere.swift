@@ -23,7 +23,7 @@ func device(_ state: DeviceState?, of incarnation: Incarnation, _ time: Timestam
 extension Stage {
     /// Bob comes and watches alice, whose device a worker holds with this much of its lease left, as the last heartbeat
     /// knows; he has been told.
-    mutating func bobWatchesAlice(elsewhereFor lease: Duration) -> SessionKey {
+    func bobWatchesAlice(elsewhereFor lease: Duration) -> SessionKey {
         let bob = enter("bob")
         redis.records["alice"] = elsewhere("alice", redis.time)
         others = [w2: redis.time.advanced(by: lease)]
@@ -34,7 +34,7 @@ extension Stage {
     }
 
     /// The other worker dies, holding an active device of this user beside what stands already; nobody has swept it.
-    mutating func diesHolding(_ user: UserID) {
+    func diesHolding(_ user: UserID) {
         var record = redis.record(of: user)
         record.devices["tv"] = device(.active, of: w2, redis.time)
         record.version += 1

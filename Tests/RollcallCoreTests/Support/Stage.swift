@@ -7,13 +7,13 @@ import Testing
 
 /// A shard on a test clock, with a twin of Redis behind it and clients before it. What the shard asks waits until the
 /// story says that Redis answers.
-struct Stage {
-    private(set) var shard: Shard
+final class Stage {
+    let shell: ShardShell
     private(set) var now = at(.zero)
     var redis = TwinRedis(time: Timestamp(milliseconds: 1_000_000))
     var incarnation: Incarnation?
     /// What was asked of Redis and is not answered yet, in order.
-    var asked: [ShardAction] = []
+    var asked: [StoreRequest] = []
     /// Subscribed, but not confirmed.
     var unconfirmed: [Topic] = []
     private(set) var confirmed: Set<Topic> = []
@@ -48,45 +48,50 @@ struct Stage {
     /// Whether Redis lost every lease and no heartbeat has told yet.
     var leasesAreLost = false
 
+    private var isTickToEnd = false
     private var incarnations = 0
     private let lease = Duration.seconds(5)
 
     /// - Parameter settings: by default the configuration's, but every change is written and told at once.
     init(_ settings: ShardSettings = .uncoalesced, redisIsThere: Bool = true) {
-        shard = Shard(settings: settings, worker: "w1", random: SeededGenerator(seed: 1))
+        shell = ShardShell(Shard(settings: settings, worker: "w1", random: SeededGenerator(seed: 1)))
+        shell.host = self
         if redisIsThere { redisReturns() }
     }
 
     // MARK: Events
 
-    mutating func event(_ event: ShardEvent) {
-        carryOut(event(&shard, now))
+    var shard: Shard { shell.shard }
+
+    func event(_ event: ShardEvent) {
+        shell.after(event)
         repeat {
-            carryOut(shard.tickEnded(at: now))
+            isTickToEnd = false
+            shell.endTick()
             let drained = asksWhenDrained.subtracting(slow)
             asksWhenDrained.subtract(drained)
-            for key in drained.sorted(by: { $0.index < $1.index }) { carryOut(shard.caughtUp(key, at: now)) }
-        } while shard.hasMoreToTell || !asksWhenDrained.isSubset(of: slow) || !shard.sessionsToShow.isEmpty
+            for key in drained.sorted(by: { $0.index < $1.index }) { shell.after { $0.caughtUp(key, at: $1) } }
+        } while isTickToEnd || !asksWhenDrained.isSubset(of: slow)
     }
 
     /// A client stops reading, and its connection takes no more.
-    mutating func stall(_ key: SessionKey) {
+    func stall(_ key: SessionKey) {
         guard closed[key] == nil else { return }
         slow.insert(key)
-        shard.fellBehind(key)
+        shell.shard.fellBehind(key)
     }
 
     /// A client has read all that was sent.
-    mutating func read(_ key: SessionKey, andStalls: Bool = false) {
+    func read(_ key: SessionKey, andStalls: Bool = false) {
         if !andStalls { slow.remove(key) }
         asksWhenDrained.remove(key)
         event { $0.caughtUp(key, at: $1) }
     }
 
-    mutating func connect() -> SessionKey { shard.connected(at: now) }
+    func connect() -> SessionKey { shell.shard.connected(at: now) }
 
     /// A device says hello and is welcome; Redis has not answered yet.
-    mutating func enter(
+    func enter(
         _ user: UserID, _ device: DeviceID = "phone", state: DeviceState = .active, issued: Timestamp? = nil,
         id: MessageID? = nil, on connection: SessionKey? = nil
     ) -> SessionKey {
@@ -96,15 +101,15 @@ struct Stage {
         return key
     }
 
-    mutating func say(_ message: ClientMessage, id: MessageID? = nil, on key: SessionKey) {
+    func say(_ message: ClientMessage, id: MessageID? = nil, on key: SessionKey) {
         event { $0.received(ClientRequest(message, id: id), on: key, at: $1) }
     }
 
-    mutating func drop(_ key: SessionKey) { event { $0.disconnected(key, silence: .zero, at: $1) } }
+    func drop(_ key: SessionKey) { event { $0.disconnected(key, silence: .zero, at: $1) } }
 
     /// Lets time pass: everything due happens in its moment, with a heartbeat each second while Redis is there, and
     /// Redis answering at once.
-    mutating func pass(_ duration: Duration, answering: Bool = true) {
+    func pass(_ duration: Duration, answering: Bool = true) {
         let end = now + duration
         var beat = now + .seconds(1)
         while true {
@@ -121,14 +126,14 @@ struct Stage {
         go(to: end)
     }
 
-    private mutating func go(to instant: Instant) {
+    private func go(to instant: Instant) {
         redis.time = redis.time.advanced(by: instant - now)
         now = instant
     }
 
     // MARK: Redis
 
-    mutating func redisReturns() {
+    func redisReturns() {
         incarnations += 1
         leasesAreLost = false
         let new = Incarnation(name: "w1.\(incarnations)")
@@ -136,57 +141,62 @@ struct Stage {
         incarnation = new
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
         let snapshot = leases
-        event { $0.incarnationBegan(new, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
+        tell(.began(new, isFirst: isFirst, snapshot, until: until, clock: clock))
     }
 
     /// Redis refuses writes from now on; two heartbeats have told.
-    mutating func redisRefusesWrites() {
+    func redisRefusesWrites() {
         refusesWrites = true
-        event { $0.writesRefused(at: $1) }
+        tell(.writesRefused)
     }
 
     /// Redis takes writes again.
     ///
     /// - Parameter leaseStands: whether that was before the lease passed.
-    mutating func redisTakesWrites(leaseStands: Bool) {
+    func redisTakesWrites(leaseStands: Bool) {
         refusesWrites = false
         if leaseStands { return heartbeat(afterGap: true) }
-        event { $0.redisLost(at: $1) }
+        tell(.lost)
         redisReturns()
     }
 
-    mutating func forgetWrites() { writes = [:] }
+    private func tell(_ news: LeaseNews) {
+        shell.told(news)
+        event { _, _ in [] }
+    }
+
+    func forgetWrites() { writes = [:] }
 
     /// Redis goes: what was asked fails, the channels are lost.
-    mutating func redisGoes() {
+    func redisGoes() {
         incarnation = nil
-        event { $0.redisLost(at: $1) }
+        tell(.lost)
         subscriberGoes()
         failAll()
     }
 
     /// The connection that hears changes is lost, with what was on its way.
-    mutating func subscriberGoes() {
-        shard.subscriptionsLost()
+    func subscriberGoes() {
+        shell.shard.subscriptionsLost()
         unconfirmed += confirmed
         confirmed = []
         redis.published = []
     }
 
     /// One channel is lost, with what was on its way there: its slot goes elsewhere.
-    mutating func channelGoes(_ topic: Topic) {
-        shard.subscriptionLost(topic)
+    func channelGoes(_ topic: Topic) {
+        shell.shard.subscriptionLost(topic)
         guard confirmed.remove(topic) != nil else { return }
         unconfirmed.append(topic)
         redis.published.removeAll { $0.topic == topic }
     }
 
-    mutating func heartbeat(afterGap: Bool = false) {
+    func heartbeat(afterGap: Bool = false) {
         guard incarnation != nil else { return }
-        guard !refusesWrites else { return event { $0.writesRefused(at: $1) } }
+        guard !refusesWrites else { return tell(.writesRefused) }
         let snapshot = leases
         let (until, clock) = (redis.time.advanced(by: .milliseconds(4500)), RedisClock(time: redis.time, sent: now))
-        event { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
+        tell(.renewed(snapshot, until: until, clock: clock, afterGap: afterGap))
     }
 
     /// Every lease as Redis has it.
@@ -197,7 +207,7 @@ struct Stage {
     }
 
     /// Redis confirms, answers and publishes until all is quiet.
-    mutating func settle() {
+    func settle() {
         guard incarnation != nil else { return failAll() }
         while true {
             if !redis.published.isEmpty {
@@ -212,14 +222,14 @@ struct Stage {
         }
     }
 
-    mutating func confirm() {
+    func confirm() {
         let topic = unconfirmed.removeFirst()
         confirmed.insert(topic)
         event { $0.subscribed(topic, at: $1) }
     }
 
     /// The next published change comes; to no effect where nobody here listens.
-    mutating func hear() {
+    func hear() {
         let heard = redis.published.removeFirst()
         switch heard {
         case .notice(_, let addressee):
@@ -230,85 +240,48 @@ struct Stage {
     }
 
     /// Redis answers the first that was asked.
-    mutating func answer() { answer(asked.removeFirst()) }
+    func answer() { answer(asked.removeFirst()) }
 
-    mutating func answer(_ action: ShardAction) {
-        if let write = action.write { writes[write, default: 0] += 1 }
-        event(refusesWrites && action.write != nil ? action.refusal : reply(to: action))
+    func answer(_ request: StoreRequest) {
+        if let write = request.write { writes[write, default: 0] += 1 }
+        event(refusesWrites && request.write != nil ? request.refusal : reply(to: request))
     }
 
-    mutating func failAll() {
+    func failAll() {
         while !asked.isEmpty { fail(asked.removeFirst()) }
     }
 
-    mutating func fail(_ action: ShardAction) { event(action.failure) }
+    func fail(_ request: StoreRequest) { event(request.failure) }
 
     /// What Redis does now, and the event of its reply, which may come later.
-    mutating func reply(to action: ShardAction) -> ShardEvent {
+    func reply(to request: StoreRequest) -> ShardEvent {
         redis.leases = leasesAreLost ? [:] : leases.leases
         redis.beats = redis.leases.mapValues { $0.advanced(by: .zero - lease) }
-        return redis.reply(to: action)
+        return redis.reply(to: request)
     }
 
-    private mutating func carryOut(_ actions: [ShardAction]) {
-        for action in actions {
-            switch action {
-            case .send(let message, let keys):
-                #expect(Set(keys).count == keys.count, "a message goes to a session once")
-                for key in keys { said[key, default: []].append(message) }
-            case .sendSparing(let message, let keys, let spared):
-                #expect(!spared.isEmpty && Set(keys + spared).count == keys.count + spared.count)
-                for key in keys { said[key, default: []].append(message) }
-                for key in spared { self.spared[key, default: 0] += 1 }
-            case .sendSnapshot(let message, let key): said[key, default: []].append(message)
-            case .tellWhenDrained(let key): asksWhenDrained.insert(key)
-            case .close(let key, let code):
-                #expect(closed[key] == nil, "a connection is closed once")
-                closed[key] = code
-            case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
-            case .hold(let key): held.insert(key)
-            case .listen(let key): held.remove(key)
-            case .authenticate: tokensJudged += 1
-            case .subscribe(let topic):
-                redisCost.subscriptions += 1
-                #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
-                unconfirmed.append(topic)
-            case .unsubscribe(let topic):
-                unconfirmed.removeAll { $0 == topic }
-                confirmed.remove(topic)
-            case .list, .unlist, .write, .announceReplaced, .stopTyping, .readRoom, .readPresence, .getPresence,
-                .audit:
-                count(action)
-                asked.append(action)
-            case .assertAnew(let reason): assertionsAsked.append(reason)
-            case .sweep(let devices): swept += devices
-            case .signalTyping(let signal, _, _):
-                signals.append(signal)
-                asked.append(action)
-            }
-        }
-    }
-
-    private mutating func count(_ action: ShardAction) {
-        switch action {
-        case .readPresence(let users, _, _), .getPresence(let users, _, _, _): redisCost.lookups += users.count
-        case .readRoom(let read, _):
+    private func count(_ request: StoreRequest) {
+        switch request {
+        case .readPresence(let read): redisCost.lookups += read.users.count
+        case .getPresence(let get): redisCost.lookups += get.users.count
+        case .readRoom(let reading):
             redisCost.reads += 1
-            if read.mostMembers > 0 { redisCost.membersRead += 1 }
+            if reading.read.mostMembers > 0 { redisCost.membersRead += 1 }
         case .write: redisCost.writes += 1
-        default: break
+        case .signalTyping(let signalling): signals.append(signalling.signal)
+        case .list, .unlist, .announceReplaced, .stopTyping, .audit: break
         }
     }
 
     // MARK: What came out
 
     /// What this client heard since it was last asked.
-    mutating func heard(by key: SessionKey) -> [ServerMessage] {
+    func heard(by key: SessionKey) -> [ServerMessage] {
         defer { said[key] = nil }
         return said[key] ?? []
     }
 
-    mutating func forgetWhatWasSaid() { said = [:] }
+    func forgetWhatWasSaid() { said = [:] }
 
     /// Everything that the shard keeps about somebody or something.
     var leftovers: [String: Int] {
@@ -323,7 +296,49 @@ struct Stage {
     }
 }
 
-extension ShardAction {
+extension Stage: ShardHost {
+    func endTickSoon() { isTickToEnd = true }
+
+    /// A story lets time pass by itself.
+    func wake(at _: Instant) {}
+
+    func received(_ notice: WorkerNotice) { shell.noticed(notice) }
+
+    func carryOut(_ action: ShardAction) {
+        switch action {
+        case .send(let message, let keys):
+            #expect(Set(keys).count == keys.count, "a message goes to a session once")
+            for key in keys { said[key, default: []].append(message) }
+        case .sendSparing(let message, let keys, let spared):
+            #expect(!spared.isEmpty && Set(keys + spared).count == keys.count + spared.count)
+            for key in keys { said[key, default: []].append(message) }
+            for key in spared { self.spared[key, default: 0] += 1 }
+        case .sendSnapshot(let message, let key): said[key, default: []].append(message)
+        case .tellWhenDrained(let key): asksWhenDrained.insert(key)
+        case .close(let key, let code):
+            #expect(closed[key] == nil, "a connection is closed once")
+            closed[key] = code
+        case .limitHit(let limit, let key): limitsHit[key, default: []].append(limit)
+        case .hold(let key): held.insert(key)
+        case .listen(let key): held.remove(key)
+        case .authenticate: tokensJudged += 1
+        case .subscribe(let topic):
+            redisCost.subscriptions += 1
+            #expect(!confirmed.contains(topic) && !unconfirmed.contains(topic), "subscribed twice: \(topic)")
+            unconfirmed.append(topic)
+        case .unsubscribe(let topic):
+            unconfirmed.removeAll { $0 == topic }
+            confirmed.remove(topic)
+        case .store(let request):
+            count(request)
+            asked.append(request)
+        case .assertAnew(let reason): assertionsAsked.append(reason)
+        case .sweep(let devices): swept += devices
+        }
+    }
+}
+
+extension StoreRequest {
     /// What it writes; `nil` if Redis does it although it refuses writes.
     fileprivate var write: String? {
         switch self {

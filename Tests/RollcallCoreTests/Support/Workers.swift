@@ -10,7 +10,7 @@ struct Workers {
     private struct Worker {
         let incarnation: Incarnation
         var shard: Shard
-        var asked: [ShardAction] = []
+        var asked: [StoreRequest] = []
         var answers: [ShardEvent] = []
         var heard: [ShardEvent] = []
         var topics: Set<Topic> = []
@@ -142,14 +142,13 @@ struct Workers {
                 said[Key(worker: worker, session: session), default: []].append(message)
             case .tellWhenDrained(let session): workers[worker].heard.append { $0.caughtUp(session, at: $1) }
             case .close(let session, let code): closed[Key(worker: worker, session: session)] = code
-            case .authenticate, .hold, .listen, .limitHit, .sweep, .audit, .assertAnew: break
+            case .authenticate, .hold, .listen, .limitHit, .sweep, .assertAnew: break
             case .subscribe(let topic):
                 workers[worker].topics.insert(topic)
                 workers[worker].heard.append { $0.subscribed(topic, at: $1) }
             case .unsubscribe(let topic): workers[worker].topics.remove(topic)
-            case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
-                .getPresence:
-                workers[worker].asked.append(action)
+            case .store(.audit): break
+            case .store(let request): workers[worker].asked.append(request)
             }
         }
     }

@@ -24,79 +24,79 @@ import Testing
 
     @Test("a lost lease is claimed again under another name, and a refused claim waits for the next heartbeat")
     func keeper() throws {
-        var steward = steward()
-        let first = try begin(&steward)
-        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
-        #expect(steward.beatDue(at: at(.seconds(1))).isEmpty, "one heartbeat at a time")
-        let lost = steward.heartbeatAnswered(renew, snapshot(false, 9000), at: at(.seconds(1)))
-        #expect(lost.first == .tell(.lost) && steward.incarnation == nil)
+        var coordinator = coordinator()
+        let first = try begin(&coordinator)
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
+        #expect(coordinator.beatDue(at: at(.seconds(1))).isEmpty, "one heartbeat at a time")
+        let lost = coordinator.heartbeatReplied(renew, .success(snapshot(false, 9000)), at: at(.seconds(1)))
+        #expect(lost.first == .tell(.lost) && coordinator.incarnation == nil)
         let again = try beat(lost)
-        #expect(steward.heartbeatAnswered(again, snapshot(false, 9000), at: at(.seconds(1))).isEmpty)
-        let third = try beat(steward.beatDue(at: at(.seconds(2))))
+        #expect(coordinator.heartbeatReplied(again, .success(snapshot(false, 9000)), at: at(.seconds(1))).isEmpty)
+        let third = try beat(coordinator.beatDue(at: at(.seconds(2))))
         // The reply to an earlier heartbeat does not count for this one.
-        #expect(steward.heartbeatAnswered(again, snapshot(true, 9500), at: at(.seconds(2))).isEmpty)
-        #expect(!steward.heartbeatAnswered(third, snapshot(true, 9500), at: at(.seconds(2))).isEmpty)
-        #expect(steward.incarnation != nil && steward.incarnation != first)
+        #expect(coordinator.heartbeatReplied(again, .success(snapshot(true, 9500)), at: at(.seconds(2))).isEmpty)
+        #expect(!coordinator.heartbeatReplied(third, .success(snapshot(true, 9500)), at: at(.seconds(2))).isEmpty)
+        #expect(coordinator.incarnation != nil && coordinator.incarnation != first)
     }
 
     @Test("replies to a lost incarnation do not count for the next one")
     func staleAnswer() throws {
-        var steward = steward()
-        try begin(&steward)
-        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
-        #expect(steward.redisChanged() == [.tell(.lost)])
-        #expect(steward.heartbeatAnswered(renew, snapshot(true, 2000), at: at(.seconds(1))).isEmpty)
-        #expect(steward.incarnation == nil)
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
+        #expect(coordinator.redisChanged() == [.tell(.lost)])
+        #expect(coordinator.heartbeatReplied(renew, .success(snapshot(true, 2000)), at: at(.seconds(1))).isEmpty)
+        #expect(coordinator.incarnation == nil)
     }
 
     @Test("a worker sweeps after one lease of heartbeats without a gap of more than two, and not before")
     func maySweep() throws {
-        var steward = steward()
-        try begin(&steward)
+        var coordinator = coordinator()
+        try begin(&coordinator)
         let dead: [Incarnation: Timestamp] = [w2: redis(0)]
-        for second in 1...4 { #expect(try claims(&steward, dead, at: .seconds(second)).isEmpty) }
-        #expect(try claims(&steward, dead, at: .seconds(5)).count == 1)
-        steward.sweepFailed(w2)
-        #expect(try claims(&steward, dead, at: .milliseconds(7500)).isEmpty, "a gap of 2.5 heartbeats")
+        for second in 1...4 { #expect(try claims(&coordinator, dead, at: .seconds(second)).isEmpty) }
+        #expect(try claims(&coordinator, dead, at: .seconds(5)).count == 1)
+        _ = coordinator.sweepReplied(w2, isDone: false)
+        #expect(try claims(&coordinator, dead, at: .milliseconds(7500)).isEmpty, "a gap of 2.5 heartbeats")
         for tenths in [85, 95, 105, 115] {
-            #expect(try claims(&steward, dead, at: .milliseconds(100 * tenths)).isEmpty)
+            #expect(try claims(&coordinator, dead, at: .milliseconds(100 * tenths)).isEmpty)
         }
-        #expect(try claims(&steward, dead, at: .milliseconds(12_500)).count == 1)
+        #expect(try claims(&coordinator, dead, at: .milliseconds(12_500)).count == 1)
     }
 
     @Test("a slow heartbeat ends a gap when it is answered, not when it was sent")
     func gapUnderWay() throws {
-        var steward = steward()
-        try begin(&steward)
-        let late = try beat(steward.beatDue(at: at(.seconds(1))))
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        let late = try beat(coordinator.beatDue(at: at(.seconds(1))))
         let dead: [Incarnation: Timestamp] = [w2: redis(0)]
-        _ = steward.heartbeatAnswered(late, snapshot(true, 6000, dead), at: at(.seconds(5)))
-        for second in 6...9 { #expect(try claims(&steward, dead, at: .seconds(second)).isEmpty) }
-        #expect(try claims(&steward, dead, at: .seconds(10)).count == 1)
+        _ = coordinator.heartbeatReplied(late, .success(snapshot(true, 6000, dead)), at: at(.seconds(5)))
+        for second in 6...9 { #expect(try claims(&coordinator, dead, at: .seconds(second)).isEmpty) }
+        #expect(try claims(&coordinator, dead, at: .seconds(10)).count == 1)
     }
 
     @Test("sessions listed under a lease that an emptied Redis lost are swept by the worker that listed them")
     func forgottenList() throws {
-        var steward = steward()
-        let first = try #require(try begin(&steward))
-        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
-        let again = try beat(steward.heartbeatAnswered(renew, snapshot(false, 2000), at: at(.seconds(1))))
-        _ = steward.heartbeatAnswered(again, snapshot(true, 2000), at: at(.seconds(1)))
-        let second = try #require(steward.incarnation)
-        for moment in 2...5 { #expect(try claims(&steward, [:], at: .seconds(moment)).isEmpty) }
-        #expect(try claims(&steward, [second: redis(20_000)], at: .seconds(6)) == [.claim(first, by: second)])
-        #expect(steward.claimed(first, sessions: []) == [.forget(first)])
-        steward.sweepFailed(first)
-        #expect(try claims(&steward, [second: redis(20_000)], at: .seconds(7)).isEmpty, "that is done")
+        var coordinator = coordinator()
+        let first = try #require(try begin(&coordinator))
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
+        let again = try beat(coordinator.heartbeatReplied(renew, .success(snapshot(false, 2000)), at: at(.seconds(1))))
+        _ = coordinator.heartbeatReplied(again, .success(snapshot(true, 2000)), at: at(.seconds(1)))
+        let second = try #require(coordinator.incarnation)
+        for moment in 2...5 { #expect(try claims(&coordinator, [:], at: .seconds(moment)).isEmpty) }
+        #expect(try claims(&coordinator, [second: redis(20_000)], at: .seconds(6)) == [.claim(first, by: second)])
+        #expect(coordinator.claimReplied(first, Result<_, StoreFailure>.success([])) == [.forget(first)])
+        coordinator.deletionReplied(first)
+        #expect(try claims(&coordinator, [second: redis(20_000)], at: .seconds(7)).isEmpty, "that is done")
     }
 
     @Test("a slow heartbeat does not set the clock ahead")
     func slowHeartbeat() throws {
-        var steward = steward()
-        try begin(&steward)
-        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
         // The request took 1.5 s to arrive.
-        let actions = steward.heartbeatAnswered(renew, snapshot(true, 3500), at: at(.milliseconds(2500)))
+        let actions = coordinator.heartbeatReplied(renew, .success(snapshot(true, 3500)), at: at(.milliseconds(2500)))
         guard case .tell(.renewed(_, _, let clock, _))? = actions.first else {
             return #expect(Bool(false), "not renewed: \(actions)")
         }
@@ -105,10 +105,10 @@ import Testing
 
     @Test("shards are notified of a gap, even if only the reply was late")
     func gap() throws {
-        var steward = steward()
-        try begin(&steward)
-        let renew = try beat(steward.beatDue(at: at(.seconds(1))))
-        let actions = steward.heartbeatAnswered(renew, snapshot(true, 4000), at: at(.milliseconds(2500)))
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(1))))
+        let actions = coordinator.heartbeatReplied(renew, .success(snapshot(true, 4000)), at: at(.milliseconds(2500)))
         guard case .tell(.renewed(_, let until, _, afterGap: true))? = actions.first else {
             return #expect(Bool(false), "no gap: \(actions)")
         }
@@ -117,18 +117,18 @@ import Testing
 
     @Test("a clock set forward is a gap in which others could not renew their leases, and no worker is swept")
     func setForward() throws {
-        var steward = steward()
-        try begin(&steward)
-        for second in 1...6 { #expect(try claims(&steward, [:], at: .seconds(second)).isEmpty) }
-        let renew = try beat(steward.beatDue(at: at(.seconds(7))))
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        for second in 1...6 { #expect(try claims(&coordinator, [:], at: .seconds(second)).isEmpty) }
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(7))))
         let passed: [Incarnation: Timestamp] = [w2: redis(12_000)]
         // By four seconds: this worker's lease is still valid.
-        let actions = steward.heartbeatAnswered(renew, snapshot(true, 12_001, passed), at: at(.seconds(7)))
+        let actions = coordinator.heartbeatReplied(renew, .success(snapshot(true, 12_001, passed)), at: at(.seconds(7)))
         guard case .tell(.renewed(_, _, _, afterGap: true))? = actions.first, actions.count == 1 else {
             return #expect(Bool(false), "no gap, or a sweep: \(actions)")
         }
-        for second in 8...11 { #expect(try claims(&steward, passed, at: .seconds(second), ahead: 4000).isEmpty) }
-        #expect(try claims(&steward, passed, at: .seconds(12), ahead: 4000).count == 1)
+        for second in 8...11 { #expect(try claims(&coordinator, passed, at: .seconds(second), ahead: 4000).isEmpty) }
+        #expect(try claims(&coordinator, passed, at: .seconds(12), ahead: 4000).count == 1)
     }
 
     @Test("a clock set back is detected by the next heartbeat, once")
@@ -178,77 +178,78 @@ import Testing
 
     @Test("shards are notified after two heartbeats in a row refused for lack of writes, not after one")
     func writesRefused() throws {
-        var steward = steward()
-        let first = try begin(&steward)
-        #expect(try refused(&steward, ofWrites: true, at: .seconds(1)).isEmpty)
-        _ = try claims(&steward, [:], at: .seconds(2))
-        #expect(try refused(&steward, ofWrites: true, at: .seconds(3)).isEmpty)
-        #expect(try refused(&steward, ofWrites: true, at: .seconds(4)) == [.tell(.writesRefused)])
-        #expect(try refused(&steward, ofWrites: true, at: .seconds(5)) == [.tell(.writesRefused)])
-        let renew = try beat(steward.beatDue(at: at(.seconds(6))))
-        let actions = steward.heartbeatAnswered(renew, snapshot(true, 7000), at: at(.seconds(6)))
+        var coordinator = coordinator()
+        let first = try begin(&coordinator)
+        #expect(try refused(&coordinator, ofWrites: true, at: .seconds(1)).isEmpty)
+        _ = try claims(&coordinator, [:], at: .seconds(2))
+        #expect(try refused(&coordinator, ofWrites: true, at: .seconds(3)).isEmpty)
+        #expect(try refused(&coordinator, ofWrites: true, at: .seconds(4)) == [.tell(.writesRefused)])
+        #expect(try refused(&coordinator, ofWrites: true, at: .seconds(5)) == [.tell(.writesRefused)])
+        let renew = try beat(coordinator.beatDue(at: at(.seconds(6))))
+        let actions = coordinator.heartbeatReplied(renew, .success(snapshot(true, 7000)), at: at(.seconds(6)))
         guard case .tell(.renewed(_, _, _, afterGap: true))? = actions.first else {
             return #expect(Bool(false), "not renewed: \(actions)")
         }
-        #expect(steward.incarnation == first, "the lease stood")
+        #expect(coordinator.incarnation == first, "the lease stood")
     }
 
     @Test("heartbeats refused for another reason count as refused writes once the lease must have expired")
     func refusedForALease() throws {
-        var steward = steward()
-        try begin(&steward)
-        for second in 1...4 { #expect(try refused(&steward, ofWrites: false, at: .seconds(second)).isEmpty) }
-        #expect(try refused(&steward, ofWrites: false, at: .seconds(5)) == [.tell(.writesRefused)])
-        #expect(steward.redisChanged() == [.tell(.lost)])
-        for second in 6...20 { #expect(try refused(&steward, ofWrites: false, at: .seconds(second)).isEmpty) }
-        _ = try refused(&steward, ofWrites: true, at: .seconds(21))
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        for second in 1...4 { #expect(try refused(&coordinator, ofWrites: false, at: .seconds(second)).isEmpty) }
+        #expect(try refused(&coordinator, ofWrites: false, at: .seconds(5)) == [.tell(.writesRefused)])
+        #expect(coordinator.redisChanged() == [.tell(.lost)])
+        for second in 6...20 { #expect(try refused(&coordinator, ofWrites: false, at: .seconds(second)).isEmpty) }
+        _ = try refused(&coordinator, ofWrites: true, at: .seconds(21))
         #expect(
-            try refused(&steward, ofWrites: true, at: .seconds(22)) == [.tell(.writesRefused)], "as after a failover")
+            try refused(&coordinator, ofWrites: true, at: .seconds(22)) == [.tell(.writesRefused)],
+            "as after a failover")
     }
 
     /// Regression: changes in the meantime were written up to 250 ms later than two seconds after the end.
     @Test("while Redis refuses writes, heartbeats are sent twice as often")
     func pauseWhileRefused() throws {
-        var steward = steward()
-        try begin(&steward)
-        #expect(steward.pause == .seconds(1))
-        _ = try refused(&steward, ofWrites: true, at: .seconds(1))
-        #expect(steward.pause == .milliseconds(500))
-        let renew = try beat(steward.beatDue(at: at(.milliseconds(1500))))
-        _ = steward.heartbeatAnswered(renew, snapshot(true, 2500), at: at(.milliseconds(1500)))
-        #expect(steward.pause == .seconds(1))
+        var coordinator = coordinator()
+        try begin(&coordinator)
+        #expect(coordinator.pause == .seconds(1))
+        _ = try refused(&coordinator, ofWrites: true, at: .seconds(1))
+        #expect(coordinator.pause == .milliseconds(500))
+        let renew = try beat(coordinator.beatDue(at: at(.milliseconds(1500))))
+        _ = coordinator.heartbeatReplied(renew, .success(snapshot(true, 2500)), at: at(.milliseconds(1500)))
+        #expect(coordinator.pause == .seconds(1))
     }
 
     // MARK: A worker called w1, with a lease of five seconds and a heartbeat of one
 
-    private func steward() -> Steward {
-        Steward(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1), random: SeededGenerator(seed: 1))
+    private func coordinator() -> LeaseCoordinator {
+        LeaseCoordinator(worker: "w1", lease: .seconds(5), heartbeat: .seconds(1), random: SeededGenerator(seed: 1))
     }
 
     private func refused(
-        _ steward: inout Steward, ofWrites: Bool, at moment: Duration
-    ) throws -> [Steward.Action] {
-        let sent = try beat(steward.beatDue(at: at(moment)))
-        return steward.heartbeatRefused(sent, isOfWrites: ofWrites, at: at(moment))
+        _ coordinator: inout LeaseCoordinator, ofWrites: Bool, at moment: Duration
+    ) throws -> [LeaseCoordinator.Action] {
+        let sent = try beat(coordinator.beatDue(at: at(moment)))
+        return coordinator.heartbeatReplied(sent, .failure(.refused(takesNoWrites: ofWrites)), at: at(moment))
     }
 
-    private func beat(_ actions: [Steward.Action]) throws -> LeaseKeeper.Beat {
+    private func beat(_ actions: [LeaseCoordinator.Action]) throws -> LeaseKeeper.Beat {
         try #require(actions.compactMap { if case .beat(let beat) = $0 { beat } else { nil } }.first)
     }
 
     @discardableResult
-    private func begin(_ steward: inout Steward) throws -> Incarnation? {
-        let begin = try beat(steward.beatDue(at: at(.zero)))
-        #expect(steward.heartbeatAnswered(begin, snapshot(true, 1000), at: at(.zero)).count == 2)
-        return steward.incarnation
+    private func begin(_ coordinator: inout LeaseCoordinator) throws -> Incarnation? {
+        let begin = try beat(coordinator.beatDue(at: at(.zero)))
+        #expect(coordinator.heartbeatReplied(begin, .success(snapshot(true, 1000)), at: at(.zero)).count == 2)
+        return coordinator.incarnation
     }
 
     private func claims(
-        _ steward: inout Steward, _ leases: [Incarnation: Timestamp], at moment: Duration, ahead: Int64 = 0
-    ) throws -> [Steward.Action] {
-        let renew = try beat(steward.beatDue(at: at(moment)))
+        _ coordinator: inout LeaseCoordinator, _ leases: [Incarnation: Timestamp], at moment: Duration, ahead: Int64 = 0
+    ) throws -> [LeaseCoordinator.Action] {
+        let renew = try beat(coordinator.beatDue(at: at(moment)))
         let answer = snapshot(true, 1000 + ahead + moment.milliseconds, leases)
-        return steward.heartbeatAnswered(renew, answer, at: at(moment)).filter {
+        return coordinator.heartbeatReplied(renew, .success(answer), at: at(moment)).filter {
             if case .claim = $0 { true } else { false }
         }
     }

@@ -46,10 +46,8 @@ final class RealRedis: StoreContract {
 
     /// Redis picks at random; sorting makes the result comparable with the twin's.
     func claimSweep(of dead: Incarnation, by claimant: Incarnation, limit: Int) async throws -> [SessionName]? {
-        switch try await store.claim(of: dead, by: claimant, limit: limit) {
-        case .held: nil
-        case .sessions(let names):
-            names.sorted { ($0.user, $0.device, $0.session.random) < ($1.user, $1.device, $1.session.random) }
+        try await store.claim(of: dead, by: claimant, limit: limit)?.sorted {
+            ($0.user, $0.device, $0.session.random) < ($1.user, $1.device, $1.session.random)
         }
     }
 

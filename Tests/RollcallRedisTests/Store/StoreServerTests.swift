@@ -38,7 +38,7 @@ enum Deed: CaseIterable {
         case .write: #expect(try await store.write(Session("aa").says(.active, 1)).outcome == .written)
         case .remove: #expect(try await store.write(Session("aa").says(nil, 2)).outcome == .written)
         case .stop, .stopOneOfTwo: #expect(try await store.stop(alice, phone) == .stopped)
-        case .claim: #expect(try await store.claim(limit: 5) == .sessions([Session("aa").name]))
+        case .claim: #expect(try await store.claim(limit: 5) == [Session("aa").name])
         case .sweep: #expect(try await store.sweep(Session("aa").name, lastBeat: nil) == .swept)
         case .forget: #expect(try await store.forget(w1))
         }
@@ -95,7 +95,7 @@ enum Deed: CaseIterable {
         try await store.record(sessions)
         #expect(try await store.write(Session("aa").says(.active, 1)).outcome == .written)
         #expect(try await store.record(of: alice).devices[phone]?.state == .active)
-        #expect(try await store.claim(limit: 5) == .sessions(sessions))
+        #expect(try await store.claim(limit: 5) == sessions)
         #expect(try await store.sweep(Session("aa").name, lastBeat: nil) == .swept)
         try await store.unrecord(sessions)
         #expect(try await store.forget(w2))

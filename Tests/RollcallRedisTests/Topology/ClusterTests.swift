@@ -110,9 +110,7 @@ struct ClusterTests {
         let notice = WorkerNotice.replaced(user: people[0], device: phone, session: "1-aa")
         #expect(try await party.call { $0.announce(notice, to: w1, reply: $1) })
         _ = try await party.call { $0.heartbeat(beat(.end(after: .milliseconds(-5))), reply: $1) }
-        guard
-            case .sessions(let claimed) = try await party.call({ $0.claimSweep(of: w1, by: w2, limit: 100, reply: $1) })
-        else { throw Timeout(description: "no claim") }
+        let claimed = try #require(try await party.call { $0.claimSweep(of: w1, by: w2, limit: 100, reply: $1) })
         #expect(Set(claimed) == Set(names))
         #expect(try await party.call { $0.sweep(claimed, of: w1, until: .never, reply: $1) } == names.count)
         #expect(try await presence(party).records.allSatisfy { $0.devices.values.allSatisfy { $0.state == nil } })

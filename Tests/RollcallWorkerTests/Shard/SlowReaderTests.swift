@@ -37,7 +37,7 @@ struct SlowReaderTests {
             }
             #expect(seen.bytes > 512 * 1024)
             #expect(try await worker.ask { $0.peaks[0] } < Self.bound)
-            #expect(try await worker.ask { $0.driver.shard.tally.conflated } > 5000)
+            #expect(try await worker.ask { $0.driver.shell.shard.tally.conflated } > 5000)
 
             var late = Sight()
             try await eventually("the slow one sees it too", within: .seconds(2)) {

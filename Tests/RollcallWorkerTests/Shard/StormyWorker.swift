@@ -23,7 +23,7 @@ final class GaugedShard: EdgeShard {
     }
 
     /// Handles an event, and measures after each tick that follows from it, before anything is flushed.
-    func after(_ event: (inout Shard, Instant) -> [ShardAction]) {
+    func after(_ event: ShardEvent) {
         driver.after(event)
         measureLater()
     }
@@ -33,7 +33,7 @@ final class GaugedShard: EdgeShard {
             for (index, connection) in connections.enumerated() {
                 peaks[index] = max(peaks[index], connection.outboundBytes)
             }
-            if driver.shard.hasMoreToTell { measureLater() }
+            if driver.shell.shard.hasMoreToTell { measureLater() }
         }
     }
 

@@ -23,11 +23,18 @@ struct Work: Hashable {
             case .send(_, let keys), .sendSparing(_, let keys, _): frames += keys.count
             case .sendSnapshot: frames += 1
             case .subscribe, .unsubscribe: channels += 1
-            case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom: commands += 1
-            case .readPresence(let users, _, _), .getPresence(let users, _, _, _): commands += users.count
-            case .audit(let sessions, _): commands += 3 * sessions.count
+            case .store(let request): commands += Self.commands(of: request)
             case .tellWhenDrained, .hold, .listen, .limitHit, .close, .authenticate, .assertAnew, .sweep: break
             }
+        }
+    }
+
+    private static func commands(of request: StoreRequest) -> Int {
+        switch request {
+        case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom: 1
+        case .readPresence(let read): read.users.count
+        case .getPresence(let get): get.users.count
+        case .audit(let audit): 3 * audit.sessions.count
         }
     }
 

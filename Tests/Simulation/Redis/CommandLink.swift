@@ -12,7 +12,7 @@ struct RedisFailure: Error {
     var isUnsent = false
 
     /// Whether the command may have had an effect.
-    var effect: DeviceRecorder.Failure { isUnsent || refusal != nil ? .withoutEffect : .unknown }
+    var effect: StoreFailure { isUnsent || refusal != nil ? .withoutEffect : .unknown }
 }
 
 /// A shard's pipeline of commands.

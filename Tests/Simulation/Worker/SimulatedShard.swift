@@ -11,7 +11,7 @@ final class SimulatedShard {
     let process: Process
     let commands: CommandLink
     let store: SimulatedStore
-    var shard: Shard
+    let shell: ShardShell
     var onRedisLost: () -> Void = {}
     var onRedisForgot: () -> Void = {}
     var onDeadMet: ([DeadDevice]) -> Void = { _ in }
@@ -25,7 +25,6 @@ final class SimulatedShard {
     private var lingeringDropped = 0
     /// Sessions without a connection were dropped, since there were too many.
     var onDropped: () -> Void = {}
-    private var isTickScheduled = false
     private var timer: Instant?
 
     init(_ world: World, name: String, worker: String, routes: RedisRoutes, process: Process) {
@@ -39,12 +38,13 @@ final class SimulatedShard {
         var settings = world.settings.shard
         if world.settings.planted == .lingersForever { settings.bounds.lingeringSessions = 10_000 }
         let clock = RedisClock(time: world.redis.hostTime(at: process.now), sent: process.now)
-        shard = Shard(settings: settings, worker: worker, random: process.chance.kept(), clock: clock)
+        shell = ShardShell(Shard(settings: settings, worker: worker, random: process.chance.kept(), clock: clock))
+        shell.host = self
     }
 
     func start() {
         commands.onDisconnect = { [unowned self] in onRedisLost() }
-        subscriber.onDisconnect = { [unowned self] in shard.subscriptionsLost() }
+        subscriber.onDisconnect = { [unowned self] in shell.shard.subscriptionsLost() }
         subscriber.onSubscribed = { [unowned self] topic in after { $0.subscribed(topic, at: $1) } }
         subscriber.onMessage = { [unowned self] in heard($0, on: $1) }
         commands.start()
@@ -58,16 +58,12 @@ final class SimulatedShard {
     }
 
     /// Lets an event happen to the shard, and carries out what follows from it.
-    func after(_ event: (inout Shard, Instant) -> [ShardAction]) {
-        let actions = event(&shard, process.now)
-        take(actions)
-        for action in actions { carryOut(action) }
-        scheduleTick()
-        rearm()
-    }
+    func after(_ event: ShardEvent) { shell.after(event) }
+
+    var shard: Shard { shell.shard }
 
     /// What sessions have said counts from the moment at which the shard takes it.
-    private func take(_ actions: [ShardAction]) {
+    func happened(_ actions: [ShardAction]) {
         mostOpen = max(mostOpen, shard.openSessionCount)
         if shard.tally.lingeringDropped > lingeringDropped {
             lingeringDropped = shard.tally.lingeringDropped
@@ -85,10 +81,10 @@ final class SimulatedShard {
     // MARK: The edge's side
 
     func connected(_ edge: EdgeSession) {
-        let key = shard.connected(at: process.now)
+        let key = shell.shard.connected(at: process.now)
         edge.key = key
         edges[key] = edge
-        rearm()
+        shell.wakeInTime()
     }
 
     func received(_ request: ClientRequest, on edge: EdgeSession) {
@@ -96,7 +92,9 @@ final class SimulatedShard {
         after { shard, now in
             var actions = shard.received(request, on: key, at: now)
             if world.settings.planted == .readsAllAgain, case .state = request.message {
-                actions.append(.readPresence(world.users, isAuthoritative: false, known: shard.known(at: now)))
+                let read = StoreRequest.ReadPresence(
+                    world.users, isAuthoritative: false, known: shard.known(at: now))
+                actions.append(.store(.readPresence(read)))
             }
             let isTaken = shard.heldMessageCount(of: key) ?? 0 == 0
             world.checks.checkWork(of: request.message, isTaken: isTaken, actions, for: edge)
@@ -105,7 +103,7 @@ final class SimulatedShard {
     }
 
     func fellBehind(_ edge: EdgeSession) {
-        if let key = edge.key, edges[key] === edge { shard.fellBehind(key) }
+        if let key = edge.key, edges[key] === edge { shell.shard.fellBehind(key) }
     }
 
     func drained(_ edge: EdgeSession) {
@@ -124,7 +122,7 @@ final class SimulatedShard {
 
     // MARK: Carrying out
 
-    private func carryOut(_ action: ShardAction) {
+    func carryOut(_ action: ShardAction) {
         switch action {
         case .send(let message, let keys), .sendSparing(let message, let keys, _): send(message, to: keys)
         case .hold(let key): edges[key]?.hold()
@@ -146,9 +144,7 @@ final class SimulatedShard {
         case .unsubscribe(let topic): subscriber.unsubscribe(topic)
         case .assertAnew: onRedisForgot()
         case .sweep(let devices): onDeadMet(devices)
-        case .list, .unlist, .write, .announceReplaced, .signalTyping, .stopTyping, .readRoom, .readPresence,
-            .getPresence, .audit:
-            ask(action)
+        case .store(let request): ask(request)
         }
     }
 
@@ -215,55 +211,34 @@ final class SimulatedShard {
 
     // MARK: What is heard from Redis
 
-    /// A payload that cannot be read is another version's: then what it is about is read.
     private func heard(_ payload: [UInt8], on topic: Topic) {
-        switch topic {
-        case .typing(let conversation):
-            let change = try? TypingChange(jsonText: payload)
-            after { shard, now in
-                if let change { shard.typingChanged(change, in: conversation, at: now) }
-                if change == nil { shard.typingUnreadable(in: conversation) }
-                return []
-            }
-        case .presence(let user):
-            let change = try? PresenceChange(jsonText: payload)
-            after { shard, _ in
-                if let change { shard.presenceChanged(change.presence) }
-                if change == nil { shard.presenceUnreadable(of: user) }
-                return []
-            }
-        case .members(let conversation):
-            let change = (try? MemberChange(jsonText: payload)) ?? .reset
-            after { $0.memberChanged(change, in: conversation, at: $1) }
-        case .worker:
+        if case .worker = topic {
+            // Read as the text of this seed is, which may have a mistake on purpose.
             if let notice = store.text.notice(payload) { onNotice(notice) }
+        } else {
+            payload.withUnsafeBytes { shell.heard($0, on: topic) }
         }
     }
+}
 
-    // MARK: Time
+extension SimulatedShard: ShardHost {
+    var now: Instant { process.now }
 
-    private func scheduleTick() {
-        guard !isTickScheduled else { return }
-        isTickScheduled = true
+    func received(_ notice: WorkerNotice) { onNotice(notice) }
+
+    func endTickSoon() {
         process.soon { [self] in
-            isTickScheduled = false
-            for action in shard.tickEnded(at: process.now) { carryOut(action) }
-            if shard.hasMoreToTell {
-                world.bounds.met(.tellBatch)
-                scheduleTick()
-            }
-            rearm()
+            shell.endTick()
+            if shard.hasMoreToTell { world.bounds.met(.tellBatch) }
         }
     }
 
-    private func rearm() {
-        guard let next = shard.nextDeadline else { return }
-        if let timer, timer <= next { return }
-        timer = next
-        process.at(next) { [self] in
-            guard timer == next else { return }
+    func wake(at instant: Instant) {
+        timer = instant
+        process.at(instant) { [self] in
+            guard timer == instant else { return }
             timer = nil
-            after { $0.timePassed(at: $1) }
+            shell.timePassed()
         }
     }
 }

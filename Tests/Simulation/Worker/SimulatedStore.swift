@@ -27,8 +27,10 @@ struct SimulatedStore {
         commands.send(.forget, { $0.forget(dead) }, reply: reply)
     }
 
-    func record(_ name: SessionName, of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>) {
-        commands.send(.list, { $0.record([name], of: incarnation, until: until) }, reply: reply)
+    func record(
+        _ names: [SessionName], of incarnation: Incarnation, until: Timestamp, reply: @escaping Reply<Bool>
+    ) {
+        commands.send(.list, { $0.record(names, of: incarnation, until: until) }, reply: reply)
     }
 
     func unrecord(_ names: [SessionName], of incarnation: Incarnation, reply: @escaping Reply<Void>) {

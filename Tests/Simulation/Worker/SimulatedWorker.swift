@@ -1,4 +1,4 @@
-// One life of a worker's process: the steward, the shards, and what carries between them.
+// One life of a worker's process: the coordinator, the shards, and what carries between them.
 
 internal import RollcallCore
 internal import RollcallModel
@@ -31,7 +31,7 @@ final class SimulatedWorker {
     private let commands: CommandLink
     private let store: SimulatedStore
     private var awaited: Set<Int>
-    private var steward: Steward
+    private var coordinator: LeaseCoordinator
     private var hearing: Incarnation?
     /// The time from when it asks for a new incarnation by its own choice until it has it.
     private var spell: Int?
@@ -49,7 +49,7 @@ final class SimulatedWorker {
         commands = CommandLink(world, name: "\(name)-beats", over: place.routes[0].commands, of: process)
         store = SimulatedStore(commands: commands, settings: world.settings)
         awaited = Set(place.routes.indices)
-        steward = Steward(
+        coordinator = LeaseCoordinator(
             worker: id, lease: world.settings.lease, heartbeat: world.settings.heartbeat,
             random: process.chance.kept())
         for (index, routes) in place.routes.enumerated() {
@@ -58,7 +58,7 @@ final class SimulatedWorker {
         }
     }
 
-    var incarnation: Incarnation? { steward.incarnation }
+    var incarnation: Incarnation? { coordinator.incarnation }
     var sessionCount: Int { shards.reduce(0) { $0 + $1.shard.sessionCount } }
     var edges: [EdgeSession] { shards.flatMap(\.openEdges) }
 
@@ -72,7 +72,7 @@ final class SimulatedWorker {
             shard.onRedisLost = { [unowned self] in carry { self.redisLost() } }
             shard.onRedisForgot = { [unowned self] in carry { self.redisForgot() } }
             shard.onDropped = { [unowned self] in dropped() }
-            shard.onDeadMet = { [unowned self] devices in carry { self.steward.met(devices) } }
+            shard.onDeadMet = { [unowned self] devices in carry { self.coordinator.met(devices) } }
             shard.onNotice = { [unowned self] in noticed($0) }
             shard.start()
         }
@@ -114,7 +114,7 @@ final class SimulatedWorker {
     private var first: SimulatedShard { shards[0] }
 
     private func scheduleBeat() {
-        process.after(steward.pause) { [self] in
+        process.after(coordinator.pause) { [self] in
             guard !isEnded else { return }
             beat()
             scheduleBeat()
@@ -123,7 +123,7 @@ final class SimulatedWorker {
 
     private func beat() {
         guard commands.isConnected, awaited.isEmpty else { return }
-        carryOut(steward.beatDue(at: process.now))
+        carryOut(coordinator.beatDue(at: process.now))
     }
 
     private func shardConnected(_ index: Int) {
@@ -133,7 +133,7 @@ final class SimulatedWorker {
 
     private func redisLost() {
         world.trace.note(name, "has lost Redis")
-        carryOut(steward.redisChanged())
+        carryOut(coordinator.redisChanged())
     }
 
     private func dropped() {
@@ -148,13 +148,13 @@ final class SimulatedWorker {
 
     /// All is said again under a new incarnation.
     private func redisForgot() {
-        guard steward.incarnation != nil else { return }
+        guard coordinator.incarnation != nil else { return }
         if spell == nil { spell = world.outageBegins(at: .judge(place)) }
-        carryOut(steward.redisChanged())
+        carryOut(coordinator.redisChanged())
         beat()
     }
 
-    private func carryOut(_ actions: [Steward.Action]) {
+    private func carryOut(_ actions: [LeaseCoordinator.Action]) {
         for action in actions {
             switch action {
             case .beat(let beat): send(beat)
@@ -163,20 +163,18 @@ final class SimulatedWorker {
             case .claim(let dead, let incarnation): claim(dead, by: incarnation)
             case .sweep(let sessions, let dead, let until): sweep(sessions, of: dead, until: until)
             case .forget(let dead):
-                store.forget(dead) { [self] _ in steward.sweepFailed(dead) }
+                store.forget(dead) { [self] _ in coordinator.deletionReplied(dead) }
             }
         }
     }
 
     private func send(_ beat: LeaseKeeper.Beat) {
         store.heartbeat(beat) { [self] result in
-            switch result {
-            case .success(let snapshot): carryOut(steward.heartbeatAnswered(beat, snapshot, at: process.now))
-            case .failure(let failure):
-                guard let refusal = failure.refusal else { return steward.heartbeatFailed(beat) }
-                carryOut(
-                    steward.heartbeatRefused(beat, isOfWrites: refusal == .noWrites, at: process.now))
+            let reply = result.mapError { failure in
+                failure.refusal.map { .refused(takesNoWrites: $0 == .noWrites) }
+                    ?? LeaseCoordinator.HeartbeatFailure.noReply
             }
+            carryOut(coordinator.heartbeatReplied(beat, reply, at: process.now))
         }
     }
 
@@ -191,27 +189,21 @@ final class SimulatedWorker {
     private func claim(_ dead: Incarnation, by incarnation: Incarnation) {
         world.trace.note(name, "claims what \(dead) left")
         store.claimSweep(of: dead, by: incarnation) { [self] result in
-            switch result {
-            case .success(let sessions): carryOut(steward.claimed(dead, sessions: sessions))
-            case .failure: steward.sweepFailed(dead)
-            }
+            carryOut(coordinator.claimReplied(dead, result))
         }
     }
 
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
         world.trace.note(name, "sweeps \(sessions.map(\.text).joined(separator: ", ")) of \(dead)")
         store.sweep(sessions, of: dead, until: until) { [self] result in
-            switch result {
-            case .success(true): carryOut(steward.swept(dead))
-            case .success(false), .failure: steward.sweepFailed(dead)
-            }
+            carryOut(coordinator.sweepReplied(dead, isDone: (try? result.get()) == true))
         }
     }
 
     // MARK: Between the loops
 
     private func tell(_ news: LeaseNews) {
-        for shard in shards { carry { shard.told(news) } }
+        for shard in shards { carry { shard.shell.told(news) } }
     }
 
     private func noticed(_ notice: WorkerNotice) {
@@ -246,7 +238,7 @@ final class SimulatedWorker {
     /// Nobody is left to come back if there are no sessions.
     private func endLease() {
         isEnded = true
-        guard let last = steward.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else {
+        guard let last = coordinator.ending(after: sessionCount == 0 ? .zero : world.settings.shard.grace) else {
             return exit()
         }
         store.heartbeat(last) { [self] _ in exit() }
@@ -274,33 +266,17 @@ final class SimulatedWorker {
 }
 
 extension SimulatedShard {
-    fileprivate func told(_ news: LeaseNews) {
-        switch news {
-        case .began(let incarnation, let isFirst, let snapshot, let until, let clock):
-            after { $0.incarnationBegan(incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: $1) }
-        case .renewed(let snapshot, let until, let clock, let afterGap):
-            after { $0.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: $1) }
-        case .writesRefused:
-            after { $0.writesRefused(at: $1) }
-        case .lost:
-            after { $0.redisLost(at: $1) }
-        }
-    }
-
     fileprivate func noticed(_ notice: WorkerNotice) {
-        guard let session = notice.session else { return }
-        switch notice {
-        case .replaced: after { $0.replaced(session, at: $1) }
-        case .sentAway:
-            if world.settings.planted == .sendsAllAway {
-                for edge in openEdges {
-                    guard let random = edge.session else { continue }
-                    let name = SessionName(user: edge.user, device: edge.device, session: random)
-                    after { $0.sentAway(name, at: $1) }
-                }
-            } else if world.settings.planted != .revocationSpares {
-                after { $0.sentAway(session, at: $1) }
+        guard case .sentAway = notice else { return shell.noticed(notice) }
+        switch world.settings.planted {
+        case .sendsAllAway:
+            for edge in openEdges {
+                guard let random = edge.session else { continue }
+                let name = SessionName(user: edge.user, device: edge.device, session: random)
+                after { $0.sentAway(name, at: $1) }
             }
+        case .revocationSpares: break
+        default: shell.noticed(notice)
         }
     }
 }

@@ -16,22 +16,19 @@ public enum LeaseNews: Hashable, Sendable {
 }
 
 /// Decides about one worker's lease, and about those of other workers.
-public struct Steward: Sendable {
+public struct LeaseCoordinator: Sendable {
     /// Something for the worker to do, in the order given.
     public enum Action: Hashable, Sendable {
-        /// Send a heartbeat; report its result to ``heartbeatAnswered(_:_:at:)``,
-        /// ``heartbeatRefused(_:isOfWrites:at:)`` or ``heartbeatFailed(_:)``.
+        /// Send a heartbeat; report its result to ``heartbeatReplied(_:_:at:)``.
         case beat(LeaseKeeper.Beat)
         /// Subscribe to the channel of this incarnation, and unsubscribe from that of the previous one.
         case hear(Incarnation)
         case tell(LeaseNews)
-        /// Claim the sweep of a dead incarnation; report the reply to ``claimed(_:sessions:)``, or a failure to
-        /// ``sweepFailed(_:)``.
+        /// Claim the sweep of a dead incarnation; report the result to ``claimReplied(_:_:)``.
         case claim(Incarnation, by: Incarnation)
-        /// Remove these devices; report success to ``swept(_:)``, or a failure or missed deadline to
-        /// ``sweepFailed(_:)``.
+        /// Remove these devices; report the result to ``sweepReplied(_:isDone:)``.
         case sweep([SessionName], of: Incarnation, until: Timestamp)
-        /// Delete a swept incarnation; report any result to ``sweepFailed(_:)``. If its lease still exists, a later
+        /// Delete a swept incarnation; report any result to ``deletionReplied(_:)``. If its lease still exists, a later
         /// heartbeat starts the sweep again.
         case forget(Incarnation)
     }
@@ -69,8 +66,31 @@ public struct Steward: Sendable {
         keeper.heartbeatDue(at: now).map { [.beat($0)] } ?? []
     }
 
-    /// Handles the reply to a heartbeat.
-    public mutating func heartbeatAnswered(
+    /// Why a heartbeat failed.
+    public enum HeartbeatFailure: Error, Hashable, Sendable {
+        /// No reply will come. The next heartbeat asks again.
+        case noReply
+        /// Redis replied with an error. `takesNoWrites` is whether that says that Redis accepts no writes at all.
+        case refused(takesNoWrites: Bool)
+    }
+
+    /// Handles the result of a heartbeat.
+    public mutating func heartbeatReplied(
+        _ beat: LeaseKeeper.Beat, _ reply: Result<LeaseSnapshot, HeartbeatFailure>, at now: Instant
+    ) -> [Action] {
+        switch reply {
+        case .success(let snapshot):
+            return heartbeatAnswered(beat, snapshot, at: now)
+        case .failure(.noReply):
+            keeper.heartbeatFailed(beat)
+            return []
+        case .failure(.refused(let takesNoWrites)):
+            let isNews = keeper.heartbeatRefused(beat, isOfWrites: takesNoWrites, at: now)
+            return isNews ? [.tell(.writesRefused)] : []
+        }
+    }
+
+    private mutating func heartbeatAnswered(
         _ beat: LeaseKeeper.Beat, _ snapshot: LeaseSnapshot, at now: Instant
     ) -> [Action] {
         switch keeper.heartbeatAnswered(beat, snapshot, at: now, using: &random) {
@@ -94,20 +114,6 @@ public struct Steward: Sendable {
         }
     }
 
-    /// Handles a heartbeat that gets no reply. The next heartbeat asks again.
-    public mutating func heartbeatFailed(_ beat: LeaseKeeper.Beat) {
-        keeper.heartbeatFailed(beat)
-    }
-
-    /// Handles an error reply to a heartbeat.
-    ///
-    /// - Parameter isOfWrites: whether the error says that Redis accepts no writes at all.
-    public mutating func heartbeatRefused(
-        _ beat: LeaseKeeper.Beat, isOfWrites: Bool, at now: Instant
-    ) -> [Action] {
-        keeper.heartbeatRefused(beat, isOfWrites: isOfWrites, at: now) ? [.tell(.writesRefused)] : []
-    }
-
     /// Handles a lost connection or a change of the primary.
     public mutating func redisChanged() -> [Action] {
         keeper.redisChanged(using: &random)
@@ -128,15 +134,30 @@ public struct Steward: Sendable {
         sweeper.met(devices)
     }
 
-    public mutating func claimed(_ dead: Incarnation, sessions: [SessionName]?) -> [Action] {
-        actions(sweeper.claimed(dead, sessions: sessions))
+    /// Handles the result of a claim: the sessions to remove, or `nil` if another worker has claimed the sweep.
+    public mutating func claimReplied(
+        _ dead: Incarnation, _ reply: Result<[SessionName]?, some Error>
+    ) -> [Action] {
+        guard case .success(let sessions) = reply else {
+            sweeper.ended(dead)
+            return []
+        }
+        return actions(sweeper.claimed(dead, sessions: sessions))
     }
 
-    public mutating func swept(_ dead: Incarnation) -> [Action] {
-        actions(sweeper.swept(dead))
+    /// Handles the result of a sweep.
+    ///
+    /// - Parameter isDone: false if it failed or missed its deadline. A later heartbeat starts it again.
+    public mutating func sweepReplied(_ dead: Incarnation, isDone: Bool) -> [Action] {
+        guard isDone else {
+            sweeper.ended(dead)
+            return []
+        }
+        return actions(sweeper.swept(dead))
     }
 
-    public mutating func sweepFailed(_ dead: Incarnation) {
+    /// Handles the result of a deletion, whatever it is.
+    public mutating func deletionReplied(_ dead: Incarnation) {
         sweeper.ended(dead)
     }
 
