@@ -112,6 +112,12 @@ struct ServerCertificate: Sendable {
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         tls.minimumTLSVersion = .tlsv12
+        // Of TLS 1.2 only suites with forward secrecy and authenticated encryption (RFC 9325 §4.2). All of TLS 1.3 have both.
+        tls.cipherSuiteValues = [
+            .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+            .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+            .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        ]
         tls.applicationProtocols = ["http/1.1"]
         // How long a peer has to answer the end of the stream with its own.
         tls.shutdownTimeout = .seconds(1)

@@ -74,6 +74,21 @@ struct EdgeTLSTests {
         }
     }
 
+    @Test("of TLS 1.2, ciphers without forward secrecy or authenticated encryption are refused")
+    func ciphers() async throws {
+        try await withEdge { edge in
+            func connects(with cipher: NIOTLSCipher) async -> Bool {
+                let client = try? await TLSClient(port: edge.port, trusting: certificates.authority) {
+                    $0.maximumTLSVersion = .tlsv12
+                    $0.cipherSuiteValues = [cipher]
+                }
+                return client != nil
+            }
+            #expect(await connects(with: .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256))
+            #expect(await !connects(with: .TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA))
+        }
+    }
+
     @Test("a new certificate is used for new connections within seconds, and open ones stay")
     func replaced() async throws {
         try await withEdge { edge in
