@@ -113,7 +113,7 @@ package.targets += [
     library(
         "RollcallClient",
         uses: [
-            "RollcallModel", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
+            "RollcallModel", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
             "NIOWebSocket",
         ],
         embeds: ["Text/words.json"]),

@@ -46,7 +46,9 @@ public struct TypingText: Sendable {
 
     /// Returns the text; empty if no user is typing.
     ///
-    /// - Parameter name: returns the app's name for a user. If it is `nil`, the name in `typing` is used.
+    /// - Parameters:
+    ///   - typing: who is typing.
+    ///   - name: returns the app's name for a user. If it is `nil`, the name in `typing` is used.
     public func text(for typing: Typing, name: (UserID) -> String? = { _ in nil }) -> String {
         let sentence = language.text(for: sentence(for: typing, name: name), isolating: true)
         return sentence.isEmpty || dots == .none

@@ -1,7 +1,6 @@
 // Pinned keys: besides a valid certificate, a server must have one of the public keys that the app lists. So a certificate
 // that an authority issued to an attacker is of no use.
 
-import Crypto
 import NIOCore
 import NIOSSL
 import NIOTLS
@@ -12,22 +11,29 @@ import NIOTLS
     import Foundation
 #endif
 
-/// A public key that a server may have, by the SHA-256 digest of its SubjectPublicKeyInfo (RFC 5280).
+/// A public key that a server may have.
 ///
-/// The digest stays the same when a certificate is renewed with the same key.
+/// It stays the same when a certificate is renewed with the same key.
 public struct KeyPin: Hashable, Sendable {
-    let digest: [UInt8]
+    /// The SubjectPublicKeyInfo in DER (RFC 5280).
+    let key: [UInt8]
 
-    /// - Parameter base64: the 32 bytes of the digest in base64, as `openssl dgst -sha256 -binary | base64` prints them.
-    ///   What is no such digest gives `nil`.
-    public init?(sha256 base64: String) {
-        guard let digest = Data(base64Encoded: base64), digest.count == SHA256.byteCount else { return nil }
-        self.digest = Array(digest)
+    /// - Parameter pem: the public key in PEM, as `openssl pkey -in privkey.pem -pubout` prints it. Without the lines
+    ///   `-----BEGIN PUBLIC KEY-----` and `-----END PUBLIC KEY-----`, its base64 is enough. Anything else gives `nil`.
+    public init?(pem: String) {
+        var text = pem.filter { !$0.isWhitespace }
+        let (begin, end) = ("-----BEGINPUBLICKEY-----", "-----ENDPUBLICKEY-----")
+        if text.hasPrefix(begin), text.hasSuffix(end) {
+            text = String(text.dropFirst(begin.count).dropLast(end.count))
+        }
+        // A sequence (0x30) of an algorithm and a key. The shortest key in use, of Ed25519, takes 44 bytes.
+        guard let key = Data(base64Encoded: text), key.first == 0x30, key.count >= 44 else { return nil }
+        self.key = Array(key)
     }
 
-    /// The pin of the key in a certificate.
+    /// The key in a certificate.
     init(_ certificate: NIOSSLCertificate) throws {
-        digest = Array(SHA256.hash(data: try certificate.extractPublicKey().toSPKIBytes()))
+        key = try certificate.extractPublicKey().toSPKIBytes()
     }
 }
 

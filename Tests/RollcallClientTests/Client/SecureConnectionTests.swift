@@ -83,15 +83,15 @@ import Testing
     /// As an app's makers learn it.
     private func pin(ofKey key: String) async throws -> KeyPin {
         let openssl = try ChildProcess([
-            "sh", "-c", #"openssl pkey -in "$0" -pubout -outform der | openssl dgst -sha256 -binary | base64"#, key,
+            "openssl", "pkey", "-in", key, "-pubout",
         ])
         #expect(try await openssl.exitCode() == 0)
         try await eventually("what it said is read") { openssl.outputEnded }
-        return try #require(KeyPin(sha256: openssl.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+        return try #require(KeyPin(pem: openssl.output))
     }
 
-    private let others = [Data(repeating: 1, count: 32), Data(repeating: 2, count: 32)].compactMap {
-        KeyPin(sha256: $0.base64EncodedString())
+    private let others = [1, 2].compactMap { (byte: UInt8) in
+        KeyPin(pem: Data([0x30] + Array(repeating: byte, count: 90)).base64EncodedString())
     }
 
     private func isRefused(_ client: RollcallClient) async throws {
@@ -146,11 +146,19 @@ import Testing
         }
     }
 
-    @Test("what is no digest of 32 bytes is no pin")
-    func pins() {
-        for text in ["", "AAAA", "sha256/AAAA", String(repeating: "A", count: 43), String(repeating: "a", count: 64)] {
-            #expect(KeyPin(sha256: text) == nil, "\(text)")
+    @Test("a pin is a public key in PEM, or its base64 alone")
+    func pins() async throws {
+        let wrong = [
+            "", "AAAA", "sha256/AAAA", String(repeating: "A", count: 43) + "=",
+            "-----BEGIN CERTIFICATE-----\nMC4=\n-----END CERTIFICATE-----",
+        ]
+        for text in wrong { #expect(KeyPin(pem: text) == nil, "\(text)") }
+        try await withCertificate { _, key in
+            let pin = try await pin(ofKey: key)
+            let base64 = Data(pin.key).base64EncodedString()
+            #expect(KeyPin(pem: base64) == pin)
+            #expect(KeyPin(pem: "-----BEGIN PUBLIC KEY-----\r\n\(base64)\r\n-----END PUBLIC KEY-----\r\n") == pin)
+            #expect(KeyPin(pem: "-----BEGIN PRIVATE KEY-----\n\(base64)\n-----END PRIVATE KEY-----") == nil)
         }
-        #expect(KeyPin(sha256: String(repeating: "A", count: 43) + "=") != nil)
     }
 }
