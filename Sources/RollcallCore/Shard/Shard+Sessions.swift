@@ -387,7 +387,8 @@ extension Shard {
             if recorder.mayLeaveDevice {
                 leavesDevicesToSweep = true
             } else if let list = recorder.listToLeave {
-                actions.append(.unlist(recorder.name, under: list, for: oldest))
+                let unlist = StoreRequest.Unlist(name: recorder.name, incarnation: list, key: oldest)
+                actions.append(.store(.unlist(unlist)))
             }
             tally.lingeringDropped += 1
             forget(oldest, recorder.name)
