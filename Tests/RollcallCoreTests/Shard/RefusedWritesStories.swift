@@ -258,7 +258,7 @@ import Testing
         for isRefused in [false, true] {
             var settings = ShardSettings.uncoalesced
             (settings.bounds.lingeringSessions, settings.bounds.lingeringPerOpen) = (1, 0)
-            var stage = Stage(settings)
+            let stage = Stage(settings)
             let alice = stage.enter("alice")
             stage.settle()
             let name = stage.shard.sessions[alice]!.recorder!.name
