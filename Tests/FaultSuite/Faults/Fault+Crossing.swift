@@ -28,7 +28,11 @@ extension Fault {
     }
 
     /// A user switches between two devices a thousand times.
-    static let crossing = Fault(.device, "two devices crossing a thousand times") { stage in
+    ///
+    /// That is far more often than the hellos of a user are limited to by default.
+    static let crossing = Fault(
+        .device, "two devices crossing a thousand times", equipment: Stage.Equipment(sessionsPerUser: 1000)
+    ) { stage in
         // The careful user's new device connects before the old one leaves; the hasty user's do both at the same time.
         let careful = try await stage.phoneAndLaptop(of: "careful")
         let hasty = try await stage.phoneAndLaptop(of: "hasty")

@@ -27,6 +27,8 @@ public final class Stage: Sendable {
         var isStill = false
         /// Whether devices connect through proxies.
         var hasDoors = true
+        /// `limits.sessions_per_user`, which also sets how often a user may connect; `nil` for the default.
+        var sessionsPerUser: Int?
         /// Whether the workers run for a whole lease before the fault, or have just started.
         var isWarm = true
     }
@@ -64,7 +66,8 @@ public final class Stage: Sendable {
         let naming = Naming()
         let issuer = equipment.authentication == .jwt ? try TokenIssuer() : nil
         let tokens = issuer?.tokens(areRefreshed: equipment.refreshesTokens) ?? .names
-        let configuration = settings.configuration.merging(issuer?.configuration ?? [:]) { $1 }
+        var configuration = settings.configuration.merging(issuer?.configuration ?? [:]) { $1 }
+        if let limit = equipment.sessionsPerUser { configuration["limits.sessions_per_user"] = "\(limit)" }
         let hosts = try await Self.hosts(configuration, equipment, redis)
         let doors = Hosts(count: hosts.count) { hosts[$0].port }
         let room = try naming.conversation("room")

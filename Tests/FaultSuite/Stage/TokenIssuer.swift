@@ -22,6 +22,7 @@ final class TokenIssuer: Sendable {
     /// How long a token is valid. A worker may be suspended for 15 s, during which devices cannot send new tokens.
     private static let lifetime = Duration.seconds(25)
     private static let refreshedAfter = Duration.seconds(6)
+    private static let clockErrors = Duration.seconds(12 * 3600)
     private static let leeway = "5s"
 
     init() throws {
@@ -39,18 +40,25 @@ final class TokenIssuer: Sendable {
         ["auth.mode": "jwt", "auth.secret_file": secret.path, "auth.leeway": Self.leeway]
     }
 
-    /// - Parameter areRefreshed: whether tokens are short-lived; otherwise, they outlive the round.
+    /// - Parameter areRefreshed: whether tokens are short-lived. Otherwise they are valid for longer than the round, also
+    ///   for workers whose clocks are up to 12 h off.
     func tokens(areRefreshed: Bool) -> Harness.TokenSource {
         areRefreshed
             ? tokens(validFor: Self.lifetime, refreshedAfter: Self.refreshedAfter)
-            : tokens(validFor: .seconds(12 * 3600), refreshedAfter: nil)
+            : tokens(validFor: Self.clockErrors, since: Self.clockErrors, refreshedAfter: nil)
     }
 
-    func tokens(validFor lifetime: Duration, refreshedAfter: Duration?) -> Harness.TokenSource {
+    /// - Parameters:
+    ///   - lifetime: from now.
+    ///   - age: how long ago the tokens say that they were issued.
+    func tokens(
+        validFor lifetime: Duration, since age: Duration = .zero, refreshedAfter: Duration?
+    ) -> Harness.TokenSource {
         Harness.TokenSource(refreshedAfter: refreshedAfter) { [key] user, device in
             let now = Int(Date().timeIntervalSince1970)
             let claims = Claims(
-                sub: user.text, device: device.text, iat: now, exp: now + Int(lifetime.components.seconds))
+                sub: user.text, device: device.text, iat: now - Int(age.components.seconds),
+                exp: now + Int(lifetime.components.seconds))
             return Self.sign(claims, with: key)
         }
     }
