@@ -78,7 +78,9 @@ final class ShardStage {
     func heard(of user: UserID, status: PresenceStatus) {
         let time = shard.redisTime(at: now)
         shard.presenceChanged(
-            Presence(user: user, status: status, lastSeen: time, updatedAt: time, version: time.milliseconds))
+            PresenceChange(
+                Presence(
+                    user: user, status: status, lastSeen: time, updatedAt: time, version: time.milliseconds)))
     }
 
     func timePassed() -> [ShardAction] { shard.timePassed(at: now) }

@@ -42,9 +42,10 @@ public struct Presence: Hashable, Sendable {
     /// The latest moment at which one of the user's devices was active or idle; `nil` for a user who was never seen.
     /// While ``status`` is not `offline`, read it as now.
     public var lastSeen: Timestamp?
-    /// When the record last changed; `nil` for a user who was never seen.
+    /// When a device that is or was active or idle last changed; `nil` for a user who was never seen. Devices in the
+    /// background do not move it.
     public var updatedAt: Timestamp?
-    /// Grows with every change of any of the user's devices, also after a loss of Redis's data.
+    /// Grows with each such change, also after a loss of Redis's data.
     public var version: Int64
 
     public init(
@@ -63,6 +64,9 @@ public struct Presence: Hashable, Sendable {
 
     /// The part of the presence that observers see.
     public var look: Look { Look(status: status, lastSeen: status == .offline ? lastSeen : nil) }
+
+    /// Whether the user was never seen on any device.
+    package var isNeverSeen: Bool { status == .offline && lastSeen == nil }
 
     public struct Look: Hashable, Sendable {
         let status: PresenceStatus

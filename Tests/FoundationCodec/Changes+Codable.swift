@@ -31,11 +31,18 @@ extension TypingChange: Codable {
 extension PresenceChange: Decodable {
     private enum Key: String, CodingKey {
         case status
+        case shownVersion = "shown_version"
+        case shownAt = "shown_at"
     }
 
     public init(from decoder: any Decoder) throws {
-        _ = try decoder.container(keyedBy: Key.self).decode(PresenceStatus.self, forKey: .status)
+        let fields = try decoder.container(keyedBy: Key.self)
+        _ = try fields.decode(PresenceStatus.self, forKey: .status)
         self.init(try Presence(from: decoder))
+        guard let version = try fields.decodeIfPresent(Int64.self, forKey: .shownVersion),
+            let at = try fields.decodeIfPresent(Timestamp.self, forKey: .shownAt)
+        else { return }
+        shown = ShownChange(version: version, at: at, record: presence.version)
     }
 }
 

@@ -4,14 +4,14 @@ public import RollcallModel
 public enum Published: Hashable, Sendable {
     case typing(TypingChange, in: ConversationID)
     /// The user's presence, with the number of devices that are not gone.
-    case presence(Presence, devices: Int)
+    case presence(PresenceChange, devices: Int)
     case members(MemberChange, of: ConversationID)
     case notice(WorkerNotice, to: Incarnation)
 
     public var topic: Topic {
         switch self {
         case .typing(_, let conversation): .typing(conversation)
-        case .presence(let presence, _): .presence(presence.user)
+        case .presence(let change, _): .presence(change.presence.user)
         case .members(_, let conversation): .members(conversation)
         case .notice(_, let incarnation): .worker(incarnation)
         }

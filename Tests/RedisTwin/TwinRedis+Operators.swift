@@ -14,7 +14,7 @@ extension TwinRedis {
         presences[user] = nil
         let version = max(record.version + 1, time.milliseconds)
         let presence = Presence(user: user, status: .offline, lastSeen: nil, updatedAt: time, version: version)
-        published.append(.presence(presence, devices: 0))
+        published.append(.presence(PresenceChange(presence), devices: 0))
         return true
     }
 }

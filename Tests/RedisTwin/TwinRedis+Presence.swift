@@ -27,7 +27,9 @@ extension TwinRedis {
 
     /// One user's record as a read finds it.
     public func record(of user: UserID) -> PresenceRecord {
-        presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
+        var record = presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
+        record.absentVersion = record.lastSeen == nil ? time.milliseconds - 1 : nil
+        return record
     }
 
     /// Reads what stands of these sessions.
@@ -156,14 +158,25 @@ extension TwinRedis {
     /// Writes the user's record after one device changed, somebody having been `seen` there, and publishes it.
     mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?) {
         var record = stored(name.user)
+        let tells = record.devices[name.device]?.tells == true || device.tells
+        let seenBefore = record.lastSeen.map(notAhead)
         record.devices[name.device] = device
-        record.lastSeen = [record.lastSeen.map(notAhead), seen].latest
+        record.lastSeen = [seenBefore, seen].latest
+        let isShown = tells || record.lastSeen != seenBefore || record.lastSeen == nil
+        let former = record.lastShown
         record.updatedAt = time
         record.version = max(record.version + 1, time.milliseconds)
+        let showsAll = planted.contains(.showsBackground)
+        record.shown =
+            isShown || showsAll
+            ? nil : former.map { .init(version: $0.version, at: $0.at, record: record.version) }
         let presence = record.asWritten
-        published.append(.presence(presence, devices: record.devices.values.count { $0.state != nil }))
+        let change = PresenceChange(presence, shown: record.shown)
+        published.append(.presence(change, devices: record.devices.values.count { $0.state != nil }))
         for forgotten in longGone(record.devices, besides: name.device) { record.devices[forgotten] = nil }
-        let expires = presence.status == .offline ? time.advanced(by: settings.retention) : nil
+        let shownUntil = record.shown.map { notAhead($0.at).advanced(by: settings.retention) }
+        let end = shownUntil.flatMap { $0 > time ? $0 : nil } ?? time.advanced(by: settings.retention)
+        let expires = presence.status == .offline ? end : nil
         presences[name.user] = Expiring(value: record, expires: expires)
     }
 
@@ -192,6 +205,19 @@ extension PresenceRecord {
             user: user, status: PresenceStatus(of: devices.values.compactMap(\.state)), lastSeen: lastSeen,
             updatedAt: updatedAt, version: version)
     }
+}
+
+extension PresenceRecord {
+    /// The last change that says something of the person.
+    fileprivate var lastShown: (version: Int64, at: Timestamp)? {
+        if let shown, shown.record == version { return (shown.version, shown.at) }
+        return updatedAt.map { (version, $0) }
+    }
+}
+
+extension DeviceRecord {
+    /// Whether it says something of its person.
+    fileprivate var tells: Bool { state == .active || state == .idle }
 }
 
 extension DeviceWrite {

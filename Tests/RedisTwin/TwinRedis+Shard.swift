@@ -65,9 +65,9 @@ extension Published {
                 shard.typingChanged(change, in: conversation, at: now)
                 return []
             }
-        case .presence(let presence, _):
+        case .presence(let change, _):
             { shard, _ in
-                shard.presenceChanged(presence)
+                shard.presenceChanged(change)
                 return []
             }
         case .members(let change, let conversation):

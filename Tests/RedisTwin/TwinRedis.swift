@@ -111,6 +111,8 @@ public enum PlantedBug: Hashable, Sendable, CaseIterable {
     case futureTypingCounts
     /// A revocation is dated by this clock, and not by that of hosts.
     case revokesByRedisClock
+    /// Observers are shown the record's version, which background devices move.
+    case showsBackground
 }
 
 /// What `worker:{INCARNATION}:sweeper` says: who sweeps, and since when.

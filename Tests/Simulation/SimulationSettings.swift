@@ -43,6 +43,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case futureTypingCounts = "future-typing-counts"
     /// A revocation is dated by Redis's clock, which may differ from the hosts' clocks.
     case revokesByRedisClock = "revokes-by-redis-clock"
+    /// Observers can see that background devices connected or disconnected.
+    case showsBackground = "shows-background"
     /// A client treats every refusal as final.
     case neverRetries = "never-retries"
     /// The real client joins no conversation again after a reconnect.
@@ -60,6 +62,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         case .leasesIgnoreSteps: [.leasesIgnoreSteps]
         case .futureTypingCounts: [.futureTypingCounts]
         case .revokesByRedisClock: [.revokesByRedisClock]
+        case .showsBackground: [.showsBackground]
         default: []
         }
     }

@@ -11,11 +11,22 @@ public struct Watch: Sendable {
         case live
     }
 
+    /// The latest known presence, and the version of the record that it comes from. The record's version orders changes.
+    /// Background devices move it, and observers must not see that, so the presence has a version of its own.
+    struct Known: Hashable, Sendable {
+        /// The presence that observers are shown.
+        var presence: Presence
+        var version: Int64
+        /// Whether Redis had a record. A published change always comes from one.
+        var isStored: Bool
+    }
+
     /// The presence derived from a record.
     struct Reading: Hashable, Sendable {
-        var presence: Presence
+        var known: Known
         /// Dead incarnations whose devices do not count.
         var masked: Set<Incarnation> = []
+        var presence: Presence { known.presence }
     }
 
     /// What watchers have seen. It usually equals the known presence, and is then not stored a second time.
@@ -43,26 +54,26 @@ public struct Watch: Sendable {
     var watchers = Watchers()
     /// Sessions that started to watch before anything was known.
     var newcomers: Set<SessionKey> = []
-    private var known: Presence?
+    private(set) var known: Known? {
+        willSet {
+            if case .known = hasShown, let known, known.presence != newValue?.presence {
+                hasShown = .former(known.presence)
+            }
+        }
+    }
     private var hasShown = Shown.nothing
     /// Incarnations whose devices did not count in the last reading, because they are dead. Published presence includes
     /// those devices until they are swept.
     private(set) var masked: Set<Incarnation> = []
 
-    /// The latest known presence.
-    private(set) var presence: Presence? {
-        get { known }
-        set {
-            if case .known = hasShown, let known, known != newValue { hasShown = .former(known) }
-            known = newValue
-        }
-    }
+    /// The latest known presence, as observers may be shown it.
+    var presence: Presence? { known?.presence }
 
     /// What watchers were last shown.
     var shown: Presence? {
         switch hasShown {
         case .nothing: nil
-        case .known: known
+        case .known: presence
         case .former(let presence): presence
         }
     }
@@ -90,17 +101,17 @@ public struct Watch: Sendable {
     }
 
     /// Applies a published change if it is newer.
-    mutating func changed(_ change: Presence) {
+    mutating func changed(_ change: PresenceChange) {
         heard()
-        if let presence, !hasOutrunVersion, !change.isNewer(than: presence) { return }
-        presence = change
+        if let known, !hasOutrunVersion, !change.presence.isNewer(than: known) { return }
+        known = Known(change, after: presence)
         hasOutrunVersion = false
     }
 
     /// Handles that Redis's clock was set back. A version is at least the time of its write, so a record created from
     /// now on may have a smaller version than the known one and still be newer.
     mutating func clockSetBack() {
-        hasOutrunVersion = presence != nil
+        hasOutrunVersion = known != nil
     }
 
     /// Notes that something was published: reads in flight may be older.
@@ -151,16 +162,16 @@ public struct Watch: Sendable {
     @discardableResult
     mutating func read(_ reading: Reading) -> Bool {
         phase = .live
-        if presence != reading.presence { hasOutrunVersion = false }
-        presence = reading.presence
+        if known != reading.known { hasOutrunVersion = false }
+        known = reading.known
         masked = reading.masked
         return shown != nil && shown != presence
     }
 
     /// Takes the presence that answered a session's `get`, in any phase.
     mutating func got(_ reading: Reading) {
-        guard presence != nil else { return }
-        presence = reading.presence
+        guard known != nil else { return }
+        known = reading.known
         masked = reading.masked
     }
 
@@ -184,10 +195,19 @@ public struct Watch: Sendable {
     }
 }
 
+extension Watch.Known {
+    /// - Parameter former: the presence shown until then. If the user was never seen, it stays as it is.
+    fileprivate init(_ change: PresenceChange, after former: Presence?) {
+        let visible = change.visible
+        let isHidden = visible.isNeverSeen && former?.isNeverSeen == true
+        self.init(presence: isHidden ? former ?? visible : visible, version: change.presence.version, isStored: true)
+    }
+}
+
 extension Presence {
     /// Whether a published change is newer. An erased user may come back in the same millisecond and then has the same
     /// version; only the returned user has a last seen time.
-    fileprivate func isNewer(than known: Presence) -> Bool {
-        version > known.version || version == known.version && lastSeen != nil && known.lastSeen == nil
+    fileprivate func isNewer(than known: Watch.Known) -> Bool {
+        version > known.version || version == known.version && lastSeen != nil && known.presence.lastSeen == nil
     }
 }

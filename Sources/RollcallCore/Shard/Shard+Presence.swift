@@ -4,7 +4,8 @@ public import RollcallModel
 
 extension Shard {
     /// Handles a user's published presence.
-    package mutating func presenceChanged(_ presence: Presence) {
+    package mutating func presenceChanged(_ change: PresenceChange) {
+        let presence = change.presence
         guard let key = watchKeys[presence.user] else { return }
         // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
         // may come from those devices alone.
@@ -12,14 +13,14 @@ extension Shard {
             watches.read(key) { $0.masked.isEmpty } == false || leases.leavesUnswept && outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
         if isOutrun(presence.version, of: key) { return readAuthoritatively(key) }
-        watches.change(key) { $0.changed(presence) }
+        watches.change(key) { $0.changed(change) }
         changedWatches.insert(key)
     }
 
     /// Whether a version is smaller than the known one only because the known one is ahead of Redis's clock. That clock
     /// was set back, and the record was removed and created again since, with a version from the current time.
     private func isOutrun(_ version: Int64, of key: WatchKey) -> Bool {
-        guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.presence?.version }) ?? nil,
+        guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.known?.version }) ?? nil,
             version < known, let latestVersion
         else { return false }
         return known > latestVersion
@@ -56,7 +57,7 @@ extension Shard {
             defer { readEnded(of: key) }
             guard watches[key]?.mayTake(isAuthoritative: isAuthoritative) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
-            if !counts, record.updatedAt != nil, isOutrun(record.version, of: key) {
+            if !counts, record.isStored, isOutrun(record.version, of: key) {
                 if outage == nil {
                     // An authoritative read that does not count has already requested the next one.
                     if !isAuthoritative { readAuthoritatively(key) }
@@ -247,23 +248,24 @@ extension Shard {
         of record: PresenceRecord, _ standings: [Incarnation: WorkerStanding], of key: WatchKey?, isAuthoritative: Bool
     ) -> Watch.Reading {
         let dead = standings.isEmpty ? [:] : masked(in: record, standings, isAuthoritative: isAuthoritative)
-        let read = record.presence(past: dead)
+        let read = Watch.Known(
+            presence: record.presence(past: dead), version: record.version, isStored: record.isStored)
         let known = isAuthoritative ? nil : key.flatMap(known)
         let isOutrun = key.flatMap { watches.read($0) { $0.hasOutrunVersion } } ?? false
-        let presence = known.map { newer(read, $0, isOutrun: isOutrun) } ?? read
-        return Watch.Reading(presence: presence, masked: Set(dead.keys))
+        let newest = known.map { newer(read, $0, isOutrun: isOutrun) } ?? read
+        return Watch.Reading(known: newest, masked: Set(dead.keys))
     }
 
     /// Returns the presence that a further read is compared with. After an outage, a missing record means nothing: it
     /// may have been read from a replaced primary while the user connected to the new one.
-    private func known(of key: WatchKey) -> Presence? {
-        let known = watches.read(key) { $0.presence } ?? nil
-        return outage != nil && known?.updatedAt == nil ? nil : known
+    private func known(of key: WatchKey) -> Watch.Known? {
+        let known = watches.read(key) { $0.known } ?? nil
+        return outage != nil && known?.isStored != true ? nil : known
     }
 
-    private func newer(_ read: Presence, _ known: Presence, isOutrun: Bool) -> Presence {
+    private func newer(_ read: Watch.Known, _ known: Watch.Known, isOutrun: Bool) -> Watch.Known {
         // A missing record does not count as newer, although it reads as one: Redis may have lost all data.
-        guard read.updatedAt != nil || known.updatedAt == nil else { return known }
+        guard read.isStored || !known.isStored else { return known }
         guard !isOutrun else { return read }
         guard outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
@@ -290,7 +292,7 @@ extension Shard {
     /// it would not know this worker's lease either. A record that is still missing after the next heartbeat is
     /// therefore gone.
     private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard outage == nil, record.updatedAt == nil, watches[key]?.presence?.updatedAt != nil else {
+        guard outage == nil, !record.isStored, watches[key]?.known?.isStored == true else {
             watches[key]?.missingSince = nil
             return false
         }

@@ -171,7 +171,7 @@ extension ShardShell {
         case .presence(let user):
             let change: PresenceChange? = read(payload, on: topic)
             after { shard, _ in
-                if let change { shard.presenceChanged(change.presence) }
+                if let change { shard.presenceChanged(change) }
                 if change == nil { shard.presenceUnreadable(of: user) }
                 return []
             }

@@ -31,10 +31,25 @@ extension TypingChange: JSONReadable {
 
 /// Published on `presence:{USER}`: the user's new presence.
 public struct PresenceChange: Hashable, Sendable {
+    /// The presence with the version and the time of the record. They order changes.
     public var presence: Presence
+    /// The version and time that observers are shown instead, if only background devices have changed since.
+    package var shown: ShownChange?
 
     public init(_ presence: Presence) {
         self.presence = presence
+    }
+
+    package init(_ presence: Presence, shown: ShownChange?) {
+        self.presence = presence
+        self.shown = shown
+    }
+
+    /// The presence to show to observers.
+    package var visible: Presence {
+        var visible = presence
+        visible.hideBackground(shown)
+        return visible
     }
 }
 
@@ -44,6 +59,10 @@ extension PresenceChange: JSONReadable {
     package init(json: JSONValue) throws(UnexpectedJSON) {
         presence = try Presence(json: json)
         presence.status = try json.field("status")
+        guard let version: Int64 = try json.optionalField("shown_version"),
+            let at: Timestamp = try json.optionalField("shown_at")
+        else { return }
+        shown = ShownChange(version: version, at: at, record: presence.version)
     }
 }
 

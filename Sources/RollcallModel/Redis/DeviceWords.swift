@@ -36,7 +36,7 @@ package struct DeviceWords {
 
 extension Slice<UnsafeRawBufferPointer> {
     /// Removes and returns the bytes before the next space, or the rest; `nil` if nothing is left.
-    fileprivate mutating func takeWord() -> UnsafeRawBufferPointer? {
+    mutating func takeWord() -> UnsafeRawBufferPointer? {
         guard !isEmpty else { return nil }
         if let word = take(before: " ") { return word }
         defer { self = self[endIndex...] }
@@ -48,6 +48,18 @@ extension Slice<UnsafeRawBufferPointer> {
         guard let end = firstIndex(of: UInt8(ascii: sign)) else { return nil }
         defer { self = self[(end + 1)...] }
         return UnsafeRawBufferPointer(rebasing: self[..<end])
+    }
+}
+
+extension ShownChange {
+    /// Reads `VERSION AT OF`; words after the third are a later version's.
+    init?(_ text: UnsafeRawBufferPointer) {
+        var rest = text[...]
+        guard let version = rest.takeWord().flatMap({ Int64(decimal: $0) }),
+            let at = rest.takeWord().flatMap({ Int64(decimal: $0) }),
+            let record = rest.takeWord().flatMap({ Int64(decimal: $0) })
+        else { return nil }
+        self.init(version: version, at: Timestamp(milliseconds: at), record: record)
     }
 }
 

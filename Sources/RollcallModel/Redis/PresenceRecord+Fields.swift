@@ -5,6 +5,7 @@ extension PresenceRecord {
     /// on.
     package init(user: UserID, readAfter time: Timestamp) {
         self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
+        absentVersion = version
     }
 
     /// Reads one field of the hash `presence:{USER}`. Ignores fields of other versions.
@@ -16,10 +17,13 @@ extension PresenceRecord {
     ) {
         if field.spells("last_seen") {
             lastSeen = Int64(decimal: value).map(Timestamp.init(milliseconds:))
+            if lastSeen != nil { absentVersion = nil }
         } else if field.spells("updated_at") {
             updatedAt = Int64(decimal: value).map(Timestamp.init(milliseconds:))
         } else if field.spells("version") {
             version = Int64(decimal: value) ?? version
+        } else if field.spells("shown") {
+            shown = ShownChange(value)
         } else if field.holds(Self.mark, at: 0) {
             addDevice(UnsafeRawBufferPointer(rebasing: field[Self.mark.utf8CodeUnitCount...]), value, counting: living)
         }

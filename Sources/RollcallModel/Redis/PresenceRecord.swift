@@ -10,6 +10,12 @@ public struct PresenceRecord: Hashable, Sendable {
     public var updatedAt: Timestamp?
     /// For a record that does not exist, the time of the read minus one millisecond, so that any write is newer.
     public var version: Int64
+    /// The version and time that observers are shown instead of ``version`` and ``updatedAt``, if only background devices
+    /// have changed since.
+    package var shown: ShownChange?
+    /// The version that observers are shown of a user who was never seen, whether or not there is a record: the time of
+    /// the read less one millisecond, as for a record that does not exist.
+    package var absentVersion: Int64?
 
     public init(
         user: UserID, devices: [DeviceID: DeviceRecord], lastSeen: Timestamp?, updatedAt: Timestamp?, version: Int64
@@ -20,6 +26,9 @@ public struct PresenceRecord: Hashable, Sendable {
         self.updatedAt = updatedAt
         self.version = version
     }
+
+    /// Whether Redis has a record of the user.
+    package var isStored: Bool { updatedAt != nil }
 
     /// Returns the presence to show to observers. Devices of incarnations that are dead by `standings` do not count.
     /// They only raise the last seen time, to the value that their sweep will write.
@@ -33,7 +42,11 @@ public struct PresenceRecord: Hashable, Sendable {
                 status.add(device.state)
             }
         }
-        return Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version)
+        var presence = Presence(
+            user: user, status: status, lastSeen: lastSeen, updatedAt: updatedAt, version: version)
+        presence.hideBackground(shown)
+        if presence.isNeverSeen, let absentVersion { presence.version = absentVersion }
+        return presence
     }
 
     /// Returns the same record without listing the devices of these incarnations, which are known to be alive.
@@ -49,6 +62,31 @@ public struct PresenceRecord: Hashable, Sendable {
     /// The incarnations of devices that are not gone.
     public var incarnations: Set<Incarnation> {
         Set(devices.values.filter { $0.state != nil }.map(\.incarnation))
+    }
+}
+
+/// The version and time of the last change of a device that was or is active or idle. Observers are shown these. Later
+/// changes of devices in the background move only the version and the time of the record.
+package struct ShownChange: Hashable, Sendable {
+    package var version: Int64
+    package var at: Timestamp
+    /// The version of the record for which this holds. Earlier versions of Rollcall change only the record's version, and
+    /// then this is outdated.
+    package var record: Int64
+
+    package init(version: Int64, at: Timestamp, record: Int64) {
+        self.version = version
+        self.at = at
+        self.record = record
+    }
+}
+
+extension Presence {
+    /// Replaces the version and the time of the record by those that observers are shown. A user who was never seen has
+    /// no time, whether or not there is a record.
+    mutating func hideBackground(_ shown: ShownChange?) {
+        if let shown, shown.record == version { (version, updatedAt) = (shown.version, shown.at) }
+        if isNeverSeen { updatedAt = nil }
     }
 }
 

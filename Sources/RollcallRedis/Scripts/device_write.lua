@@ -89,5 +89,5 @@ if old then
   end
 end
 
-local version = write_record(record, user, name, device, last_seen, retention)
+local version = write_record(record, user, name, device, tells(old), last_seen, retention)
 return { 'written', now, began, version, previous_incarnation, previous_session }

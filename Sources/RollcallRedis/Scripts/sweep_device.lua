@@ -23,7 +23,7 @@ if not device or device.state == 'gone' or device.incarnation ~= incarnation or 
   return { 'kept', now, record.version }
 end
 
-local last_seen = seen(device, not_ahead(beat))
+local last_seen, told = seen(device, not_ahead(beat)), tells(device)
 -- SESSION and SEQ are kept: if the session's worker is still running, the session's next decision restores the device.
 device.state, device.since = 'gone', now
-return { 'swept', now, write_record(record, user, name, device, last_seen, retention) }
+return { 'swept', now, write_record(record, user, name, device, told, last_seen, retention) }

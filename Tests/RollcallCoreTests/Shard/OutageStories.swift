@@ -73,7 +73,7 @@ import Testing
         for name in ["carol", "dave"] as [UserID] {
             let here = elsewhere(name, stage.redis.time)
             stage.redis.records[name] = here
-            stage.redis.published.append(.presence(here.presence(past: [:]), devices: 1))
+            stage.redis.published.append(.presence(PresenceChange(here.presence(past: [:])), devices: 1))
         }
         while !stage.redis.published.isEmpty { stage.hear() }
         stage.settle()
@@ -93,7 +93,7 @@ import Testing
         let read = stage.reply(to: stage.asked.removeFirst())
         let gone = elsewhere("alice", stage.redis.time, state: nil)
         stage.redis.records["alice"] = gone
-        stage.redis.published = [.presence(gone.presence(past: [:]), devices: 0)]
+        stage.redis.published = [.presence(PresenceChange(gone.presence(past: [:])), devices: 0)]
         stage.hear()
         stage.event(read)
         stage.settle()
@@ -118,7 +118,7 @@ import Testing
         let read = stage.reply(to: stage.asked.removeFirst())
         let here = elsewhere("alice", stage.redis.time)
         stage.redis.records["alice"] = here
-        stage.redis.published = [.presence(here.presence(past: [:]), devices: 1)]
+        stage.redis.published = [.presence(PresenceChange(here.presence(past: [:])), devices: 1)]
         stage.hear()
         stage.answer()
         stage.event(read)

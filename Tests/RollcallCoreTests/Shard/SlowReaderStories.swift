@@ -174,7 +174,7 @@ import Testing
         stage.settle()
         stage.forgetWhatWasSaid()
         stage.event { shard, now in
-            shard.presenceChanged(presence("alice", .online, version: 2_000_000))
+            shard.presenceChanged(change("alice", .online, version: 2_000_000))
             return shard.received(ClientRequest(.watch(["alice"]), id: nil), on: dave, at: now)
         }
         #expect(stage.heard(by: dave).statuses == ["alice online"])
@@ -202,12 +202,12 @@ import Testing
         let users = people(250)
         let (stage, _, _) = watching(users)
         var shard = stage.shard
-        for user in users { shard.presenceChanged(presence(user, .online, version: 2_000_000)) }
+        for user in users { shard.presenceChanged(change(user, .online, version: 2_000_000)) }
         var sizes: [Int] = []
         repeat {
             sizes.append(shard.tickEnded(at: stage.now).count)
             // What changes meanwhile is sent after the others.
-            if sizes.count == 1 { shard.presenceChanged(presence(users[0], .away, version: 2_000_001)) }
+            if sizes.count == 1 { shard.presenceChanged(change(users[0], .away, version: 2_000_001)) }
         } while shard.hasMoreToTell
         #expect(sizes == [100, 100, 50, 1])
         stage.become(.away, users)
@@ -305,8 +305,9 @@ import Testing
     }
 }
 
-private func presence(_ user: UserID, _ status: PresenceStatus, version: Int64) -> Presence {
-    Presence(user: user, status: status, lastSeen: nil, updatedAt: redis(version), version: version)
+private func change(_ user: UserID, _ status: PresenceStatus, version: Int64) -> PresenceChange {
+    PresenceChange(
+        Presence(user: user, status: status, lastSeen: nil, updatedAt: redis(version), version: version))
 }
 
 extension Stage {
@@ -315,7 +316,7 @@ extension Stage {
         published += 1
         let version = 2_000_000 + Int64(published)
         event { shard, _ in
-            for user in users { shard.presenceChanged(presence(user, status, version: version)) }
+            for user in users { shard.presenceChanged(change(user, status, version: version)) }
             return []
         }
     }

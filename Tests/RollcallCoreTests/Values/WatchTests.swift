@@ -7,20 +7,38 @@ import Testing
     @Test("of published changes the newest counts, in any order of arrival")
     func newest() {
         var watch = shown(.online, version: 10)
-        watch.changed(presence(.offline, version: 12))
-        watch.changed(presence(.online, version: 11))
+        watch.changed(change(.offline, version: 12))
+        watch.changed(change(.online, version: 11))
         #expect(watch.presence?.version == 12)
         #expect(watch.news()?.status == .offline)
-        watch.changed(presence(.away, version: 12))
+        watch.changed(change(.away, version: 12))
         #expect(watch.news() == nil, "the same version is no news")
+    }
+
+    @Test("background devices move the version that orders changes, but not the one that is shown")
+    func background() {
+        func offline(_ version: Int64, shown: ShownChange? = nil) -> PresenceChange {
+            let presence = Presence(
+                user: "alice", status: .offline, lastSeen: redis(5), updatedAt: redis(version), version: version)
+            return PresenceChange(presence, shown: shown)
+        }
+        var watch = shown(.online, version: 10)
+        watch.changed(offline(12))
+        #expect(watch.news()?.version == 12)
+        watch.changed(offline(20, shown: ShownChange(version: 12, at: redis(12), record: 20)))
+        #expect(watch.news() == nil && watch.shown?.version == 12 && watch.shown?.updatedAt == redis(12))
+        watch.changed(change(.online, version: 15))
+        #expect(watch.news() == nil && watch.presence?.status == .offline, "it is older than the known record")
+        watch.changed(change(.online, version: 21))
+        #expect(watch.news()?.version == 21)
     }
 
     @Test("a change that looks the same is not sent, not even later")
     func looksTheSame() {
         var watch = shown(.online, version: 10)
-        watch.changed(presence(.online, version: 11))
+        watch.changed(change(.online, version: 11))
         #expect(watch.news() == nil)
-        watch.changed(presence(.offline, version: 12))
+        watch.changed(change(.offline, version: 12))
         #expect(watch.news() != nil)
         #expect(watch.news() == nil)
     }
@@ -28,9 +46,9 @@ import Testing
     @Test("nothing is shown before the first snapshot, and changes received before it count")
     func beforeTheSnapshot() {
         var watch = Watch(user: "alice")
-        watch.changed(presence(.online, version: 10))
+        watch.changed(change(.online, version: 10))
         #expect(watch.news() == nil)
-        watch.read(Watch.Reading(presence: presence(.online, version: 10)))
+        watch.read(reading(.online, version: 10))
         _ = watch.snapshotKnown()
         #expect(watch.news() == nil && watch.shown?.status == .online)
     }
@@ -38,24 +56,24 @@ import Testing
     @Test("the result of a read counts, whatever was known")
     func read() {
         var watch = shown(.online, version: 10)
-        watch.read(Watch.Reading(presence: presence(.offline, version: 7)))
+        watch.read(reading(.offline, version: 7))
         #expect(watch.news()?.status == .offline)
     }
 
     @Test("after Redis's clock was set back, the next change counts whatever its version, and later ones by theirs")
     func clockSetBack() {
         var watch = shown(.online, version: 1000)
-        watch.changed(presence(.offline, version: 10))
+        watch.changed(change(.offline, version: 10))
         #expect(watch.news() == nil, "it is older")
         watch.clockSetBack()
-        watch.changed(presence(.offline, version: 10))
+        watch.changed(change(.offline, version: 10))
         #expect(watch.news()?.status == .offline)
-        watch.changed(presence(.online, version: 9))
+        watch.changed(change(.online, version: 9))
         #expect(watch.news() == nil)
         watch.clockSetBack()
-        watch.read(Watch.Reading(presence: presence(.away, version: 5)))
+        watch.read(reading(.away, version: 5))
         #expect(watch.news()?.status == .away)
-        watch.changed(presence(.online, version: 4))
+        watch.changed(change(.online, version: 4))
         #expect(watch.news() == nil, "what was read since counts by its version")
     }
 
@@ -83,9 +101,18 @@ import Testing
 
     private func shown(_ status: PresenceStatus, version: Int64) -> Watch {
         var watch = Watch(user: "alice")
-        watch.read(Watch.Reading(presence: presence(status, version: version)))
+        watch.read(reading(status, version: version))
         _ = watch.snapshotKnown()
         return watch
+    }
+
+    private func reading(_ status: PresenceStatus, version: Int64) -> Watch.Reading {
+        Watch.Reading(
+            known: Watch.Known(presence: presence(status, version: version), version: version, isStored: true))
+    }
+
+    private func change(_ status: PresenceStatus, version: Int64) -> PresenceChange {
+        PresenceChange(presence(status, version: version))
     }
 
     private func presence(_ status: PresenceStatus, version: Int64) -> Presence {

@@ -62,8 +62,9 @@ enum Answer: Hashable, Sendable {
     /// Without the times of a read in several steps, each of which is slightly later than the last.
     var comparable: Answer {
         guard case .presence(var snapshot) = self else { return self }
-        for index in snapshot.records.indices where snapshot.records[index].updatedAt == nil {
-            snapshot.records[index].version = 0
+        for index in snapshot.records.indices {
+            snapshot.records[index].absentVersion = nil
+            if !snapshot.records[index].isStored { snapshot.records[index].version = 0 }
         }
         for incarnation in snapshot.standings.keys {
             snapshot.standings[incarnation]?.time = Timestamp(milliseconds: 0)

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized) struct ContractPresenceStories {
     private func presences(_ redis: any StoreContract) async throws -> [Presence] {
         try await redis.published().compactMap {
-            if case .presence(let presence, _) = $0 { presence } else { nil }
+            if case .presence(let change, _) = $0 { change.presence } else { nil }
         }
     }
 

@@ -78,11 +78,11 @@ import Testing
         #expect(try await redis.sweep(aa, of: w1, lastBeat: nil, until: .never) == .kept, "it is gone already")
 
         let heard = try await redis.published()
-        guard case .presence(let presence, devices: 0)? = heard.first, heard.count == 1 else {
+        guard case .presence(let change, devices: 0)? = heard.first, heard.count == 1 else {
             Issue.record("\(heard)")
             return
         }
-        #expect(presence.status == .offline && presence.lastSeen == written.time)
+        #expect(change.presence.status == .offline && change.presence.lastSeen == written.time)
         let again = Session("aa", worker: w2, began: written.began)
         #expect(try await redis.write(again.says(.active, 7)).outcome == .done)
         #expect(try await redis.write(again.says(.active, 8)).outcome == .written)

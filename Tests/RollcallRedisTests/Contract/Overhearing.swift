@@ -69,12 +69,12 @@ extension Published {
         case .typing(let conversation): self = .typing(try decoded(TypingChange.self, payload), in: conversation)
         case .members(let conversation): self = .members(try decoded(MemberChange.self, payload), of: conversation)
         case .presence(let user):
-            let presence = try decoded(Presence.self, payload)
+            let change = try decoded(PresenceChange.self, payload)
             let around = try decoded(Surroundings.self, payload)
-            guard presence.user == user, around.at == presence.updatedAt else {
+            guard change.presence.user == user, around.at == change.presence.updatedAt else {
                 throw Unreadable(topic: topic, payload: payload)
             }
-            self = .presence(presence, devices: around.devices)
+            self = .presence(change, devices: around.devices)
         case .worker(let incarnation):
             guard let notice = WorkerNotice(payload: payload.utf8) else {
                 throw Unreadable(topic: topic, payload: payload)

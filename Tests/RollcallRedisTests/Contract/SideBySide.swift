@@ -140,7 +140,7 @@ extension Published {
     fileprivate var time: Timestamp? {
         switch self {
         case .typing(let change, _): change.at
-        case .presence(let presence, _): presence.updatedAt
+        case .presence(let change, _): change.presence.updatedAt
         case .members, .notice: nil
         }
     }

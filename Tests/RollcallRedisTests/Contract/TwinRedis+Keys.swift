@@ -61,6 +61,7 @@ extension PresenceRecord {
         var fields = ["status=\(asWritten.status.rawValue)", "version=\(version)"]
         fields += devices.map { "device:\($0)=\($1)" }
         if let lastSeen { fields.append("last_seen=\(lastSeen.milliseconds)") }
+        if let shown { fields.append("shown=\(shown.version) \(shown.at.milliseconds) \(shown.record)") }
         if let updatedAt { fields.append("updated_at=\(updatedAt.milliseconds)") }
         return fields
     }

@@ -45,6 +45,27 @@ extension Checks {
         fail("last seen", "\(edge.name) is told that \(presence.user) was seen earlier than it was told before")
     }
 
+    /// Checks that changes of background devices move nothing that observers are shown.
+    func checkBackground(_ presence: Presence, _ edge: EdgeSession) {
+        guard world.truth.dataLost == nil, world.truth.clockSet == nil, !world.truth.everErased.contains(presence.user)
+        else { return }
+        guard presence.status == .offline, presence.lastSeen != nil else { return shownOffline[presence.user] = nil }
+        let now = world.agenda.now
+        defer { shownOffline[presence.user] = (presence, now) }
+        guard let (before, moment) = shownOffline[presence.user], before.lastSeen == presence.lastSeen,
+            before.version != presence.version || before.updatedAt != presence.updatedAt
+        else { return }
+        // After an outage or the death of a worker, records are corrected late.
+        let earliest = moment - world.settings.judging
+        guard world.weather.isCalm(at: now, settling: now - earliest) else { return }
+        let wereAllHidden = world.truth.devices(of: presence.user).allSatisfy { device in
+            device.states(since: earliest, until: now).isSubset(of: [.background, .gone])
+        }
+        if wereAllHidden {
+            fail("background is hidden", "\(edge.name) sees that devices of \(presence.user) came or went")
+        }
+    }
+
     /// Returns whether an observer may still be shown what Redis holds. After Redis was away or lost its data, a new
     /// observer is, and stays so while the worker is cut off.
     ///

@@ -18,6 +18,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 final class Checks {
     private(set) var violation: Violation?
     unowned let world: World
+    /// Users who were shown as offline, whom somebody had seen before; by whomever and whenever last.
+    var shownOffline: [UserID: (presence: Presence, at: Instant)] = [:]
     private var expected: (at: Instant, revision: Int, by: [Int: Expectation])
 
     /// How long an update may take when there is no outage.
@@ -74,6 +76,7 @@ final class Checks {
             for presence in presences {
                 checkVersion(presence, before, edge)
                 checkLastSeen(presence, before, edge)
+                checkBackground(presence, edge)
                 checkPresence(presence, for: edge)
             }
         case .typing(let typing):

@@ -8,7 +8,7 @@ extension Published {
     var payload: [UInt8] {
         switch self {
         case .typing(let change, _): Array(text(of: change).utf8)
-        case .presence(let presence, let devices): Array(text(of: presence, devices).utf8)
+        case .presence(let change, let devices): Array(text(of: change, devices).utf8)
         case .members(let change, _): Array(text(of: change).utf8)
         case .notice(let notice, _): Array(notice.payload.utf8)
         }
@@ -23,11 +23,15 @@ extension Published {
         return "{\"user\":\(user),\"typing\":true,\"expires_in\":\(expiresIn),\"at\":\(change.at.milliseconds)\(name)}"
     }
 
-    private func text(of presence: Presence, _ devices: Int) -> String {
+    private func text(of change: PresenceChange, _ devices: Int) -> String {
+        let presence = change.presence
+        let shown =
+            change.shown.map { ",\"shown_at\":\($0.at.milliseconds),\"shown_version\":\($0.version)" } ?? ""
         let lastSeen = presence.lastSeen.map { "\($0.milliseconds)" } ?? "null"
         let at = presence.updatedAt?.milliseconds ?? 0
         return "{\"user\":\(Self.quoted(presence.user.text)),\"status\":\"\(presence.status.rawValue)\",\"last_seen\":"
-            + "\(lastSeen),\"updated_at\":\(at),\"version\":\(presence.version),\"devices\":\(devices),\"at\":\(at)}"
+            + "\(lastSeen),\"updated_at\":\(at),\"version\":\(presence.version),\"devices\":\(devices),"
+            + "\"at\":\(at)\(shown)}"
     }
 
     private func text(of change: MemberChange) -> String {

@@ -22,6 +22,9 @@ struct HashText {
         var fields = [
             (name: "version", value: "\(record.version)"), (name: "updated_at", value: "\(updatedAt.milliseconds)"),
         ]
+        if let shown = record.shown {
+            fields.append(("shown", "\(shown.version) \(shown.at.milliseconds) \(shown.record)"))
+        }
         if let lastSeen = record.lastSeen { fields.append(("last_seen", "\(lastSeen.milliseconds)")) }
         for (device, standing) in record.devices { fields.append(("device:\(device)", "\(standing)")) }
         self.fields = fields

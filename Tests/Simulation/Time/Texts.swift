@@ -11,7 +11,7 @@ extension Published {
             change.typing
                 ? "\(change.user) types in \(conversation) for \(change.expiresIn ?? 0)"
                 : "\(change.user) has stopped in \(conversation)"
-        case .presence(let presence, let devices): "\(presence.text), on \(devices)"
+        case .presence(let change, let devices): "\(change.presence.text), on \(devices)"
         case .members(let change, let conversation): "\(change) of \(conversation)"
         case .notice(let notice, let incarnation): "\(notice) to \(incarnation)"
         }
