@@ -29,6 +29,10 @@ public struct ClientOptions: Sendable {
     /// least two keys, one of them for the next certificate: if a server has none of them, the client cannot connect
     /// until the app is updated.
     public var pinnedKeys: [KeyPin] = []
+    /// Whether the client also connects to `ws://` URLs of other machines. Everyone on the network between can then read
+    /// the user's token and all messages. By default, `ws://` works for this machine only (`localhost`, `127.0.0.0/8` and
+    /// `::1`), and any other `ws://` URL fails with `invalid_url`. This option does not affect `wss://`.
+    public var allowsUnencryptedConnections = false
     /// Hosts to which a worker may redirect the client, besides the hosts of the client's URLs. `*.example.com` means
     /// all hosts in that domain. The client sends its token there, so it ignores redirects to other hosts.
     public var workerHosts: [String] = []

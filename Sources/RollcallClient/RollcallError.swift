@@ -5,7 +5,8 @@
 public struct RollcallError: Error, Sendable {
     /// What went wrong. The raw values are stable: programs may match on them.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// A URL is not a `ws://` or `wss://` URL with a host, or there is none.
+        /// A URL is not a `ws://` or `wss://` URL with a host, or there is none. Also a `ws://` URL of another machine,
+        /// without ``ClientOptions/allowsUnencryptedConnections``.
         case invalidURL = "invalid_url"
         /// The worker rejects the token (close code 4100).
         case badToken = "bad_token"
@@ -88,6 +89,19 @@ extension RollcallError: CustomStringConvertible {
 }
 
 extension RollcallError {
+    /// Creates the error for the app's URLs; `nil` if they are valid.
+    init?(connectingTo itinerary: Itinerary<WorkerAddress>?, _ options: ClientOptions) {
+        guard let itinerary else {
+            self.init(.invalidURL, "a URL must be ws://HOST or wss://HOST, with port and path at will")
+            return
+        }
+        guard !options.allowsUnencryptedConnections, let exposed = itinerary.exposed else { return nil }
+        self.init(
+            .invalidURL,
+            "ws://\(exposed.authority) would send the user's token unencrypted: use wss://, or set "
+                + "allowsUnencryptedConnections of ClientOptions")
+    }
+
     /// Creates the error for a close code from 4100 to 4199.
     init(closedWith code: CloseCode) {
         switch code {

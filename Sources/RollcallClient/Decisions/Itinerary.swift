@@ -79,4 +79,7 @@ extension Itinerary<WorkerAddress> {
     }
 
     var hosts: [String] { homes.map(\.host) }
+
+    /// The first of the app's own addresses at which others could read the token.
+    var exposed: WorkerAddress? { homes.first { !$0.isPrivate } }
 }

@@ -23,6 +23,8 @@ struct Reconnecting {
     private var itinerary: Itinerary<WorkerAddress>
     /// The only hosts to which a worker may redirect the client, since the token goes along.
     private let hosts: [String]
+    /// Whether a worker may also redirect the client to `ws://` addresses of other machines.
+    private let allowsUnencrypted: Bool
     private var backoff: Backoff
     /// What the worker announced before it closed.
     private var goodbye: ServerMessage.Goodbye?
@@ -30,8 +32,12 @@ struct Reconnecting {
     private var refreshed = false
 
     /// - Parameter others: hosts to which a worker may redirect the client, besides those of its addresses.
-    init(_ itinerary: Itinerary<WorkerAddress>, allowing others: [String], backoff: Backoff) {
+    init(
+        _ itinerary: Itinerary<WorkerAddress>, allowing others: [String], allowsUnencrypted: Bool = false,
+        backoff: Backoff
+    ) {
         self.itinerary = itinerary
+        self.allowsUnencrypted = allowsUnencrypted
         hosts = itinerary.hosts + others
         self.backoff = backoff
     }
@@ -103,7 +109,8 @@ struct Reconnecting {
     ) -> Next {
         if let goodbye, !goodbye.reconnect { return .giveUp(RollcallError(goodbye)) }
         let next = goodbye?.to.flatMap(WorkerAddress.init).flatMap { next in
-            next.isTrusted(by: address) && hosts.contains(where: next.isAt) ? next : nil
+            let mayCarryToken = next.isTrusted(by: address) && (allowsUnencrypted || next.isPrivate)
+            return mayCarryToken && hosts.contains(where: next.isAt) ? next : nil
         }
         itinerary.connectionEnded(to: next)
         let asked = goodbye?.after.map { Duration.milliseconds($0) }

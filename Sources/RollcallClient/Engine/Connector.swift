@@ -45,6 +45,8 @@ final class Connector {
     private unowned let owner: any ConnectorOwner
     /// `nil` if there is no URL, or one is invalid.
     private var reconnecting: Reconnecting?
+    /// Why the client connects nowhere.
+    private let mistake: RollcallError?
     private var stage = Stage.idle
     private var token: (text: String, since: ContinuousClock.Instant)?
     /// The current call of the token callback.
@@ -73,9 +75,10 @@ final class Connector {
         self.dial = dial
         tokens = token
         random = jitter
+        mistake = RollcallError(connectingTo: itinerary, options)
         reconnecting = itinerary.map {
             Reconnecting(
-                $0, allowing: options.workerHosts,
+                $0, allowing: options.workerHosts, allowsUnencrypted: options.allowsUnencryptedConnections,
                 backoff: Backoff(first: options.firstPause, longest: options.longestPause))
         }
     }
@@ -150,11 +153,7 @@ extension Connector {
     private func begin() {
         alarm.set(nil)
         dropExpiredToken()
-        guard reconnecting != nil else {
-            let error = RollcallError(
-                .invalidURL, "a URL must be ws://HOST or wss://HOST, with port and path at will")
-            return change(to: .failed, .failed(error))
-        }
+        if let mistake { return change(to: .failed, .failed(mistake)) }
         token == nil ? authenticate() : open()
     }
 

@@ -1,5 +1,7 @@
 // The address of a worker, parsed from a URL that the app or another worker provided.
 
+import NIOCore
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -45,6 +47,17 @@ package struct WorkerAddress: Hashable {
     /// unencrypted one is refused, since the token goes along.
     func isTrusted(by home: WorkerAddress) -> Bool {
         isSecure || !home.isSecure
+    }
+
+    /// Whether nobody on the network can read the traffic: it is encrypted, or does not leave this machine.
+    var isPrivate: Bool { isSecure || isLoopback }
+
+    /// Whether it is this machine. Of names, only `localhost` counts: others may resolve to anything.
+    private var isLoopback: Bool {
+        if host.lowercased().utf8.elementsEqual("localhost".utf8) { return true }
+        // Parsed and printed again, each address has a single form.
+        guard let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }
+        return address.utf8.starts(with: "127.".utf8) || address == "::1"
     }
 
     /// - Parameter pattern: a host, or `*.` and a domain for all hosts in that domain.

@@ -67,7 +67,10 @@ struct ConnectionOptions: ParsableArguments {
             throw ValidationError("say who you are with --as, --token-file or ROLLCALL_TOKEN")
         }
         let device = try device ?? DeviceID("terminal-\(ProcessInfo.processInfo.processIdentifier)")
-        return RollcallClient(url: url, device: device) { token }
+        var options = ClientOptions()
+        // The person at the terminal has written the URL, and sees it.
+        options.allowsUnencryptedConnections = true
+        return RollcallClient(url: url, device: device, options: options) { token }
     }
 
     /// Reports the state of the connection, each change once. Temporary failures are waited for.

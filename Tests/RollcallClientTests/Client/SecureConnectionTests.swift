@@ -1,6 +1,7 @@
 // wss: the connection is encrypted, and only trusted certificates are accepted.
 
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -53,6 +54,33 @@ import Testing
             }
             #expect(worker.connections.isEmpty)
         }
+    }
+
+    /// The addresses are reserved for documentation, so nothing answers there.
+    @Test(
+        "no token goes over ws:// to another machine, unless the app says so",
+        arguments: [["ws://192.0.2.1:9/v1/connect"], ["wss://192.0.2.2", "ws://192.0.2.1:9"]])
+    func plain(urls: [String]) async throws {
+        let asked = NIOLockedValueBox(0)
+        let token: @Sendable () async throws -> String = {
+            asked.withLockedValue { $0 += 1 }
+            return "alice"
+        }
+        let careful = RollcallClient(urls: urls, device: "phone", token: token)
+        careful.connect()
+        let error = try await careful.hasFailed()
+        #expect(error.code == .invalidURL)
+        #expect(error.message.contains("ws://192.0.2.1:9 "))
+        #expect(error.message.contains("wss://") && error.message.contains("allowsUnencryptedConnections"))
+        #expect(asked.withLockedValue { $0 } == 0)
+
+        var options = ClientOptions()
+        options.allowsUnencryptedConnections = true
+        let open = RollcallClient(urls: urls, device: "phone", options: options, token: token)
+        open.connect()
+        try await eventually("it asks for a token and tries") { asked.withLockedValue { $0 } == 1 }
+        if case .failed(let error) = open.connectionState { Issue.record(error) }
+        open.close()
     }
 
     @Test("a worker is connected by TLS if its certificate is trusted, and not otherwise")

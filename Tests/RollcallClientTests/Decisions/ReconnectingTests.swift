@@ -142,6 +142,22 @@ import Testing
     }
 
     @Test(
+        "without TLS a token is sent to this machine only, unless the app allows it",
+        arguments: [
+            ("ws://other", false, false), ("ws://other", true, true), ("ws://127.0.0.1:9/v1/connect", false, true),
+        ])
+    func plain(to: String, isAllowed: Bool, isFollowed: Bool) throws {
+        let home = try #require(WorkerAddress("ws://localhost/v1/connect"))
+        var random = SystemRandomNumberGenerator()
+        var reconnecting = Reconnecting(
+            Itinerary([home]), allowing: ["other", "127.0.0.1"], allowsUnencrypted: isAllowed,
+            backoff: Backoff(first: .seconds(1), longest: .seconds(1)))
+        reconnecting.goodbyeReceived(.init(reason: .draining, reconnect: true, after: 0, to: to))
+        _ = reconnecting.ended(.closed(.draining), held: .seconds(60), tokenAge: .zero, using: &random)
+        #expect(reconnecting.address == (isFollowed ? WorkerAddress(to) : home))
+    }
+
+    @Test(
         "a token is sent to another port of one of the app's hosts, and to hosts in a domain that it named",
         arguments: ["wss://HOME:9/v1/connect", "wss://other", "wss://w1.fleet.example", "wss://a.w1.Fleet.example:444"])
     mutating func trusted(to: String) throws {
@@ -248,6 +264,19 @@ import Testing
         #expect(address.port == port)
         #expect(address.target == target)
         #expect(address.authority == authority)
+    }
+
+    @Test(
+        "others can read the traffic unless it is encrypted or stays on this machine",
+        arguments: [
+            ("wss://chat.example", true), ("ws://localhost:8080", true), ("ws://LOCALHOST", true),
+            ("ws://127.0.0.1", true), ("ws://127.8.9.1:9", true), ("ws://[::1]:9", true),
+            ("ws://[0:0:0:0:0:0:0:1]", true), ("ws://chat.example", false), ("ws://10.0.0.5", false),
+            ("ws://127.0.0.1.example", false), ("ws://localhost.example", false), ("ws://[fd00::1]", false),
+            ("ws://0.0.0.0", false), ("ws://worker", false),
+        ])
+    func privacy(url: String, isPrivate: Bool) throws {
+        #expect(try #require(WorkerAddress(url)).isPrivate == isPrivate)
     }
 
     @Test(
