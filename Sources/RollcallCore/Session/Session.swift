@@ -45,6 +45,12 @@ public struct Session: Sendable {
         }
     }
 
+    /// A read of a conversation's members that is in flight.
+    struct MembersRead: Hashable, Sendable {
+        var room: RoomKey
+        var began: Instant
+    }
+
     /// Messages that wait to be processed, in order.
     struct Held: Sendable {
         private var said: [(said: Said, came: Instant)] = []
@@ -72,6 +78,8 @@ public struct Session: Sendable {
     var senders: [Sender] = []
     /// Rooms whose read a join of this session waits for.
     var joining: [RoomKey] = []
+    /// Reads of members for this session's joins that are in flight, also for conversations that it has left since.
+    var membersReads: [MembersRead] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
     var watched = Roster<Watch>()
     /// The total weight of its unanswered `get`s.

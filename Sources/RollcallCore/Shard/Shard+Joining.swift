@@ -34,15 +34,35 @@ extension Shard {
     func awaitsManyMembers(_ key: SessionKey, at now: Instant) -> Bool {
         let most = settings.bounds.membersAtOnce
         guard answersReads,
-            let asked = sessions.read(key, { $0.joining.count + $0.joined.count >= most ? $0.joining + $0.joined : [] })
+            let asked = sessions.read(
+                key,
+                { session -> (rooms: [RoomKey], reads: [Session.MembersRead]) in
+                    let count = session.joining.count + session.joined.count + session.membersReads.count
+                    return count >= most ? (session.joining + session.joined, session.membersReads) : ([], [])
+                })
         else { return false }
-        let waiting = asked.lazy.filter { room in
-            rooms.read(room) {
-                $0.lobby[key].map { $0.withPresence && !$0.awaitsCredit && now < $0.since + ShardSettings.joinPause }
-                    ?? false
-            } == true
+        // A read goes on when its conversation is left: joins and leaves in pairs would have any number read.
+        let reads = asked.reads.filter { now < $0.began + ShardSettings.joinPause }
+        guard reads.count < most else { return true }
+        let read = Set(reads.map(\.room))
+        let waiting = asked.rooms.lazy.filter { room in
+            !read.contains(room)
+                && rooms.read(room) {
+                    $0.lobby[key].map {
+                        $0.withPresence && !$0.awaitsCredit && now < $0.since + ShardSettings.joinPause
+                    } ?? false
+                } == true
         }
-        return waiting.prefix(most).count == most
+        return waiting.prefix(most - reads.count).count == most - reads.count
+    }
+
+    /// Redis has answered a read, or never will.
+    mutating func membersReadEnded(_ read: RoomRead, of key: RoomKey) {
+        guard let asker = read.asker else { return }
+        sessions.change(asker) { session in
+            guard let index = session.membersReads.firstIndex(where: { $0.room == key }) else { return }
+            session.membersReads.remove(at: index)
+        }
     }
 
     /// Continues with the held messages of a user's sessions after Redis has answered for the user.
@@ -94,7 +114,8 @@ extension Shard {
             read(
                 RoomRead(
                     conversation: conversation, user: waiting.user, withTyping: false,
-                    mostMembers: wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: true),
+                    mostMembers: wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: true,
+                    asker: wantsMembers ? waiting.session : nil),
                 for: key)
         }
     }

@@ -42,6 +42,7 @@ extension Shard {
     package mutating func roomRead(
         _ read: RoomRead, _ snapshot: RoomSnapshot, for key: RoomKey, at now: Instant
     ) -> [ShardAction] {
+        membersReadEnded(read, of: key)
         chargeJoin(of: read, snapshot, at: now)
         if rooms[key] != nil { snapshotRead(snapshot, of: read, in: key, at: now) }
         goOnJoining(read.user, at: now)
@@ -71,6 +72,7 @@ extension Shard {
 
     /// Handles a failed read of a conversation; the next heartbeat retries it.
     package mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
+        membersReadEnded(read, of: key)
         if read.withTyping { rooms[key]?.typists.readFailed() }
         if read.mostMembers > 0 { rooms[key]?.members.readFailed() }
         rooms[key]?.isIncomplete = true
@@ -110,7 +112,8 @@ extension Shard {
             read(
                 RoomRead(
                     conversation: room.conversation, user: user, withTyping: index == 0,
-                    mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: isNew),
+                    mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: isNew,
+                    asker: index == 0 && isNew ? room.lobby.firstForMembers : nil),
                 for: key)
         }
         _ = rooms[key]?.lobby.takeUnread()
@@ -158,6 +161,9 @@ extension Shard {
     mutating func read(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readBegan() }
         if read.mostMembers > 0 { rooms[key]?.members.readBegan() }
+        if let asker = read.asker, let since = rooms[key]?.lobby[asker]?.since {
+            sessions.change(asker) { $0.membersReads.append(.init(room: key, began: since)) }
+        }
         actions.append(.store(.readRoom(.init(read: read, key: key))))
     }
 

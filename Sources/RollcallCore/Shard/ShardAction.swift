@@ -73,4 +73,7 @@ public struct RoomRead: Hashable, Sendable {
     /// Whether the read is for a user who joins. Otherwise the worker refreshes what it sends to sessions already in
     /// the room.
     package var isForJoin = false
+    /// Whose join has the members read: as long as that is under way it counts against the session, whatever becomes of
+    /// the join.
+    package var asker: SessionKey?
 }

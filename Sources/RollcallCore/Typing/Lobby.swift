@@ -37,6 +37,12 @@ struct Lobby: Sendable {
     /// Whether a waiting session also wants the members.
     var wantsMembers: Bool { waiting.values.contains(where: \.withPresence) }
 
+    /// The session that has waited longest for the members.
+    var firstForMembers: SessionKey? {
+        waiting.values.lazy.filter(\.withPresence).min { ($0.since, $0.session.index) < ($1.since, $1.session.index) }?
+            .session
+    }
+
     /// A waiting session, for changes in place only: use ``insert(_:)`` and ``remove(_:)`` to add or remove.
     subscript(session: SessionKey) -> Waiting? {
         get { waiting[session] }

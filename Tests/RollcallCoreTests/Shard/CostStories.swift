@@ -99,6 +99,36 @@ import Testing
         }
     }
 
+    /// The reads of conversations that were left again were not counted.
+    @Test func `joins with presence and leaves in pairs are read a few at a time, as joins alone are`() {
+        var settings = settings
+        settings.limits.messageBurst = 1000
+        var stage = Stage(settings)
+        let members = Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) })
+        let conversations = (0..<100).map { ConversationID(stringLiteral: "c\($0)") }
+        for conversation in conversations + ["d"] { stage.redis.setMembers(members, of: conversation) }
+        let (tablet, key) = (stage.enter("m0", "tablet"), stage.enter("m0"))
+        stage.settle()
+        for conversation in conversations + ["d"] { stage.say(.join(conversation, presence: false), on: tablet) }
+        stage.settle()
+        // Each read costs 20 of 800 lookups, and 8 were on their way when the last were spent. Of a conversation whose
+        // members are known nothing is read.
+        for (places, reads) in [(conversations, 40...48), (Array(repeating: "d", count: 100), 8...16)] {
+            stage.pass(.seconds(60))
+            let before = stage.redisCost.membersRead
+            for conversation in places {
+                stage.say(.join(conversation, presence: true), on: key)
+                stage.say(.leave(conversation), on: key)
+            }
+            #expect(stage.redisCost.membersRead - before == 8, "the others wait for these")
+            stage.settle()
+            #expect(reads.contains(stage.redisCost.membersRead - before))
+            stage.pass(.seconds(100))
+            #expect(stage.shard.sessions[key]?.membersReads == [] && stage.shard.sessions[key]?.held == nil)
+        }
+        #expect(stage.redisCost.membersRead >= 100 + 8, "all are read in the end")
+    }
+
     @Test func `joins that Redis does not answer keep what their session says next waiting for a moment only`() {
         let stage = Stage(settings)
         let key = stage.enter("m0")
