@@ -1,5 +1,6 @@
 // Which workers a stopping worker may send its devices to.
 
+import Logging
 import RollcallModel
 import RollcallRedis
 import Testing
@@ -42,6 +43,28 @@ import Testing
             WorkerCard(edge: "wss://w3.chat.example", isDraining: false),
         ]
         #expect(Handover.destinations(cards, from: "wss://w1.chat.example") == ["wss://w3.chat.example"])
+    }
+
+    @Test("those whom edge.peers leaves out are logged once each, with what to set")
+    func leftOut() {
+        let edges = [
+            "wss://w2.chat.example", "wss://w3.other.example/v1/connect", "wss://w3.other.example/v1/connect",
+            "ws://w4.chat.example", "wss://0.0.0.0:8080", "no address",
+        ]
+        let cards = edges.map { WorkerCard(edge: $0, isDraining: false) }
+        let leaving = WorkerCard(edge: "wss://w5.other.example", isDraining: true)
+        let journal = Journal()
+        let logger = Logger(label: "test") { _ in Scribe(journal) }
+        Handover.note(Handover.leftOut(cards + [leaving], from: "wss://w1.chat.example"), logger)
+        #expect(
+            journal.all == [
+                "notice no device is sent to a worker advice=devices do not follow from wss:// to ws://: give that "
+                    + "worker an edge.public_url of wss:// edge=ws://w4.chat.example",
+                "notice no device is sent to a worker advice=if that worker is yours, add w3.other.example to edge.peers "
+                    + "edge=wss://w3.other.example/v1/connect",
+            ])
+        #expect(
+            Handover.leftOut([cards[1]], from: "wss://w1.chat.example", peers: ["*.other.example"]).isEmpty)
     }
 
     @Test("workers behind one address are found there without being named")
