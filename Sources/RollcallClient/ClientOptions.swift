@@ -43,7 +43,8 @@ public struct ClientOptions: Sendable {
     /// result at least while the name is shown. A call that takes longer than ``connectTimeout`` is no longer one of
     /// the eight, but its result still counts. While the name is shown, the client calls again, after pauses that grow
     /// from at most one second to at most five minutes. A call is cancelled once a later call for the same user has
-    /// also taken too long, or once its result is no longer needed.
+    /// also taken too long, or once its result is no longer needed. While three calls for a user have not returned, also
+    /// cancelled ones, the client makes no further call for that user.
     public var names: (@Sendable (UserID) async -> String?)?
 
     public init() {}

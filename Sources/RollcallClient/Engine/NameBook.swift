@@ -8,6 +8,9 @@ final class NameBook {
     static let capacity = 4096
     /// How many calls of the callback may run at a time, not counting those that take too long.
     static let concurrency = 8
+    /// The most calls for one user that run at once, including those that go on after their cancellation. A call that
+    /// never returns keeps its task.
+    static let mostCalls = 3
     /// While calls are running, new names are reported together, at this interval.
     static let interval = Duration.milliseconds(100)
 
@@ -42,6 +45,8 @@ final class NameBook {
     /// The users in `waiting`, and those with a running call.
     private var awaited: Set<UserID> = []
     private var asking: [UserID: Question] = [:]
+    /// The number of calls that have not returned, including late and cancelled ones.
+    private var running: [UserID: Int] = [:]
     /// Users whose calls took too long, until their names arrive.
     private var delayed: [UserID: Delay] = [:]
     /// Users whose new names were not reported yet.
@@ -83,7 +88,7 @@ final class NameBook {
     }
 
     private func wait(for user: UserID) {
-        guard awaited.insert(user).inserted else { return }
+        guard running[user, default: 0] < Self.mostCalls, awaited.insert(user).inserted else { return }
         waiting.append(user)
         ask()
     }
@@ -101,10 +106,10 @@ final class NameBook {
         let number = SerialNumber()
         let task = Task {
             let name = await resolve(user)
-            // A cancelled call may return `nil` only because it was cancelled.
-            if name == nil, Task.isCancelled { return }
-            book.eventLoop.execute { book.value.answered(name, for: user, number) }
+            let isCancelled = Task.isCancelled
+            book.eventLoop.execute { book.value.returned(name, isCancelled: isCancelled, for: user, number) }
         }
+        running[user, default: 0] += 1
         asking[user] = Question(number: number, task: task, end: clock.now + patience)
         awaitAnswers()
     }
@@ -141,6 +146,14 @@ final class NameBook {
             if shown.contains(user) { wait(for: user) }
         }
         awaitRetries()
+    }
+
+    private func returned(_ name: String?, isCancelled: Bool, for user: UserID, _ number: SerialNumber) {
+        running[user] = running[user].flatMap { $0 > 1 ? $0 - 1 : nil }
+        // A cancelled call may return `nil` only because it was cancelled.
+        if name != nil || !isCancelled { return answered(name, for: user, number) }
+        // This call may have prevented another one that was due.
+        if let delay = delayed[user], delay.retry == nil, shown().contains(user) { wait(for: user) }
     }
 
     /// Handles a result. It counts even if it is late, unless an earlier one has arrived.

@@ -171,6 +171,30 @@ import Testing
         #expect(typing.values.allSatisfy { $0.typists.allSatisfy { $0.name == nil } })
     }
 
+    /// Each further call was one more task that stayed for good.
+    @Test("calls that heed no cancellation and never return are three for each name, until one returns")
+    func stuck() async throws {
+        let contacts = SlowContacts(obeyingCancellation: false)
+        defer { contacts.end() }
+        let world = TestWorld(isAppAwaited: false, jitter: Self.longestPauses)
+        let client = try await world.connected { $0.names = { await contacts.name(of: $0) } }
+        let typing = Collected(client.typing(in: "c42"))
+        await world.settle()
+        await keepShowing(["ann"], in: world, forSeconds: 60)
+        try await eventually("Ann is asked for as often as may be") { contacts.asked("ann") == 3 }
+        await keepShowing(["ann"], in: world, forSeconds: 120)
+        #expect(contacts.asked("ann") == 3 && contacts.calls == 3)
+        contacts.answer(nil, for: "ann")
+        try await eventually("there is room for one more") {
+            await keepShowing(["ann"], in: world, forSeconds: 1)
+            return contacts.asked("ann") == 4
+        }
+        contacts.answer("Ann", for: "ann")
+        try await eventually("Ann's name is known") { await client.inspect { $0.names.name(of: "ann") } == "Ann" }
+        await keepShowing(["ann"], in: world, forSeconds: 1)
+        try await typing.latest("Ann's name") { $0.typists.first?.name == "Ann" }
+    }
+
     @Test(
         "a name is shown however late it arrives, and not requested again",
         arguments: [true, false], [Duration.milliseconds(10_500), .seconds(12)])
