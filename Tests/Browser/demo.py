@@ -79,11 +79,6 @@ class Demo(Page):
             f"{part} is up again", "document.querySelector(arguments[0])", f"{self.part(part)}:not(.down, [aria-busy])",
             within=20)
 
-    def console(self):
-        """Returns the errors in the browser's console."""
-        self.show()
-        return [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-
 
 class Device:
     """One of the devices on the page: `alice-phone`, `bob-phone` or `alice-laptop`."""

@@ -89,8 +89,3 @@ class Live(Page):
     @property
     def banner(self):
         return self.text("#banner:not([hidden])")
-
-    def console(self):
-        """Returns the errors in the browser's console."""
-        self.show()
-        return [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]

@@ -81,6 +81,16 @@ class Page:
         if self.driver.current_window_handle != self.handle:
             self.driver.switch_to.window(self.handle)
 
+    def console(self):
+        """Returns this page's errors and warnings in the browser's console.
+
+        The browser reports late what became of the connections of earlier tests' pages, which have other origins.
+        """
+        origin = self.run("return location.origin")
+        return [
+            entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")
+            and (not entry["message"].startswith("http") or entry["message"].startswith(f"{origin}/"))]
+
     def run(self, script, *arguments):
         """Runs a script and returns its result; a promise is awaited."""
         self.show()
