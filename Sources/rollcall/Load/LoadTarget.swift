@@ -26,14 +26,23 @@ struct LoadTarget: Sendable {
     }
 
     static func find(_ options: LoadOptions, admin: AdminOptions) async throws -> LoadTarget {
-        var admin = admin
-        guard options.url.isEmpty else {
-            for url in options.url { _ = try Crowd.Address(url: url) }
-            return LoadTarget(urls: options.url, isFound: false, admin: try admin.port())
+        let found = options.url.isEmpty ? await running() : nil
+        return try choose(options.url, among: found ?? [], admin: admin)
+    }
+
+    /// Not a part of ``find(_:admin:)``: inlined there, it crashes the optimizer of Swift 6.3.1.
+    @inline(never)
+    private static func choose(
+        _ urls: [String], among workers: [Settings.Worker], admin: AdminOptions
+    ) throws -> LoadTarget {
+        guard urls.isEmpty else {
+            for url in urls { _ = try Crowd.Address(url: url) }
+            return LoadTarget(urls: urls, isFound: false, admin: try admin.port())
         }
-        guard let workers = await running(), let first = workers.first else {
+        guard let first = workers.first else {
             return LoadTarget(urls: [usual], isFound: true, admin: try admin.port())
         }
+        var admin = admin
         if admin.admin == AdminOptions.usual { admin.admin = first.admin }
         return LoadTarget(urls: workers.map(\.edge), isFound: true, admin: try admin.port())
     }
