@@ -9,7 +9,7 @@ import Testing
 @Suite struct BackgroundDeviceStories {
     /// Alice has been seen, and is offline; bob may watch her.
     private func offline(watched: Bool) -> (stage: Stage, bob: SessionKey, carol: SessionKey) {
-        var stage = Stage()
+        let stage = Stage()
         let alice = stage.enter("alice")
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         if watched { stage.say(.watch(["alice"]), on: bob) }
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// What carol, who has not looked before, is shown of a user, by each way to look.
-    private func shown(_ user: UserID, to carol: SessionKey, _ stage: inout Stage) -> [Presence] {
+    private func shown(_ user: UserID, to carol: SessionKey, _ stage: Stage) -> [Presence] {
         let read = stage.redis.presence(of: [user], known: stage.shard.known(at: stage.now))
         let overHTTP = stage.shard.presences(in: read)
         stage.say(.get([user]), id: "g", on: carol)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Devices in the background come, take each other over, fall silent, come back and go, here and elsewhere.
-    private static let changes: [@Sendable (inout Stage) -> Void] = [
+    private static let changes: [@Sendable (Stage) -> Void] = [
         { _ = $0.enter("alice", "tablet", state: .background) },
         { _ = $0.enter("alice", "tablet", state: .background) },
         { $0.drop($0.enter("alice", "watch", state: .background)) },
@@ -58,15 +58,15 @@ import Testing
         "an observer is told nothing of background devices, and reads say the same before and after",
         arguments: [true, false])
     func nothingIsShown(watched: Bool) {
-        var (stage, bob, carol) = offline(watched: watched)
-        let before = shown("alice", to: carol, &stage)
+        let (stage, bob, carol) = offline(watched: watched)
+        let before = shown("alice", to: carol, stage)
         #expect(before.count == 3 && Set(before).count == 1 && before[0].lastSeen != nil)
         var version = stage.redis.record(of: "alice").version
         for (number, change) in Self.changes.enumerated() {
-            change(&stage)
+            change(stage)
             stage.settle()
             stage.pass(.seconds(1))
-            #expect(shown("alice", to: carol, &stage) == before, "after change \(number)")
+            #expect(shown("alice", to: carol, stage) == before, "after change \(number)")
         }
         #expect(stage.redis.record(of: "alice").version > version, "workers still tell them apart")
         #expect(stage.heard(by: bob).isEmpty)
@@ -74,7 +74,7 @@ import Testing
         version = before[0].version
         _ = stage.enter("alice")
         stage.settle()
-        let online = shown("alice", to: carol, &stage)
+        let online = shown("alice", to: carol, stage)
         #expect(online.allSatisfy { $0.status == .online && $0.version > version })
     }
 
@@ -82,18 +82,18 @@ import Testing
         "a user whose devices were never but in the background reads as one of whom there is no record",
         arguments: [true, false])
     func neverSeen(watched: Bool) {
-        var stage = Stage()
+        let stage = Stage()
         let (bob, carol) = (stage.enter("bob"), stage.enter("carol"))
         if watched { stage.say(.watch(["alice", "nobody"]), on: bob) }
         stage.settle()
         stage.forgetWhatWasSaid()
         for (number, change) in Self.changes.enumerated() {
-            change(&stage)
+            change(stage)
             stage.settle()
             stage.pass(.seconds(1))
-            var nobody = shown("nobody", to: carol, &stage)
+            var nobody = shown("nobody", to: carol, stage)
             for index in nobody.indices { nobody[index].user = "alice" }
-            #expect(shown("alice", to: carol, &stage) == nobody, "after change \(number)")
+            #expect(shown("alice", to: carol, stage) == nobody, "after change \(number)")
         }
         #expect(stage.redis.record(of: "alice").isStored)
         #expect(stage.heard(by: bob).isEmpty)
@@ -101,20 +101,20 @@ import Testing
 
     @Test("a background device moves nothing that is shown of a user who is online")
     func online() {
-        var stage = Stage()
+        let stage = Stage()
         let carol = stage.enter("carol")
         _ = stage.enter("alice")
         stage.settle()
-        let before = shown("alice", to: carol, &stage)
+        let before = shown("alice", to: carol, stage)
         stage.pass(.seconds(5))
         let tablet = stage.enter("alice", "tablet", state: .background)
         stage.settle()
-        for presence in shown("alice", to: carol, &stage) {
+        for presence in shown("alice", to: carol, stage) {
             #expect(presence.version == before[0].version && presence.updatedAt == before[0].updatedAt)
         }
         stage.say(.state(.active), on: tablet)
         stage.settle()
-        #expect(shown("alice", to: carol, &stage).allSatisfy { $0.version > before[0].version })
+        #expect(shown("alice", to: carol, stage).allSatisfy { $0.version > before[0].version })
     }
 }
 

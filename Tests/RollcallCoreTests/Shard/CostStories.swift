@@ -103,7 +103,7 @@ import Testing
     @Test func `joins with presence and leaves in pairs are read a few at a time, as joins alone are`() {
         var settings = settings
         settings.limits.messageBurst = 1000
-        var stage = Stage(settings)
+        let stage = Stage(settings)
         let members = Dictionary(uniqueKeysWithValues: Self.people.map { ($0, $0.text) })
         let conversations = (0..<100).map { ConversationID(stringLiteral: "c\($0)") }
         for conversation in conversations + ["d"] { stage.redis.setMembers(members, of: conversation) }
