@@ -27,6 +27,8 @@ final class Truth {
     private(set) var mayLeaveLists = false
     /// Sessions that may be listed, because the reply was lost.
     private(set) var untold: [Incarnation: Set<SessionName>] = [:]
+    /// When a worker last began to remove devices of each user that dead workers had held.
+    private(set) var lastSweep: [UserID: Instant] = [:]
     /// When each user's tokens were last revoked, and which sessions operators ended.
     private(set) var revocations: [UserID: Instant] = [:]
     private var sentAway: Set<SessionName> = []
@@ -167,6 +169,11 @@ final class Truth {
         // Its last heartbeat may be the last one before an outage.
         let beat = world.calm(at: worker.places) - world.settings.heartbeat
         gone(worker, judgedFrom: beat + world.settings.lease, until: now + world.settings.judging)
+    }
+
+    /// A worker is about to remove devices of a dead worker. Until now they counted for their users, in Redis.
+    func sweepBegins(_ sessions: [SessionName]) {
+        for session in sessions { lastSweep[session.user] = now }
     }
 
     /// The worker has shut down in order: its lease continues for the grace period, in which its devices may reconnect.

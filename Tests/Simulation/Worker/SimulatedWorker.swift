@@ -194,6 +194,7 @@ final class SimulatedWorker {
     }
 
     private func sweep(_ sessions: [SessionName], of dead: Incarnation, until: Timestamp) {
+        world.truth.sweepBegins(sessions)
         world.trace.note(name, "sweeps \(sessions.map(\.text).joined(separator: ", ")) of \(dead)")
         store.sweep(sessions, of: dead, until: until) { [self] result in
             carryOut(coordinator.sweepReplied(dead, isDone: (try? result.get()) == true))
