@@ -20,13 +20,13 @@ public protocol ShardHost: AnyObject {
     func wake(at instant: Instant)
     /// A message to this worker came. ``ShardShell/noticed(_:)`` is to be called on each of its shards.
     func received(_ notice: WorkerNotice)
-    /// A published change could not be read: it is another version's, or not Rollcall's.
-    func couldNotRead(changeOf topic: Topic)
+    /// A published change could not be parsed as this type: it is another version's, or not Rollcall's.
+    func couldNotRead(_ change: Any.Type)
 }
 
 extension ShardHost {
     public func happened(_: [ShardAction]) {}
-    public func couldNotRead(changeOf _: Topic) {}
+    public func couldNotRead(_: Any.Type) {}
 }
 
 /// A shard with what drives it. Used on one thread only, its host's.
@@ -52,10 +52,7 @@ public final class ShardShell {
     public func after(_ event: ShardEvent) {
         guard let host else { return }
         carryOut(event(&shard, host.now), on: host)
-        if !endsTickSoon {
-            endsTickSoon = true
-            host.endTickSoon()
-        }
+        endTickSoon(host)
         wakeInTime()
     }
 
@@ -71,11 +68,14 @@ public final class ShardShell {
         guard let host else { return }
         endsTickSoon = false
         carryOut(shard.tickEnded(at: host.now), on: host)
-        if shard.hasMoreToTell, !endsTickSoon {
-            endsTickSoon = true
-            host.endTickSoon()
-        }
+        if shard.hasMoreToTell { endTickSoon(host) }
         wakeInTime()
+    }
+
+    private func endTickSoon(_ host: any ShardHost) {
+        guard !endsTickSoon else { return }
+        endsTickSoon = true
+        host.endTickSoon()
     }
 
     /// The moment has come that ``ShardHost/wake(at:)`` told.
@@ -162,30 +162,30 @@ extension ShardShell {
     public func heard(_ payload: UnsafeRawBufferPointer, on topic: Topic) {
         switch topic {
         case .typing(let conversation):
-            let change: TypingChange? = read(payload, on: topic)
+            let change: TypingChange? = parsed(payload)
             after { shard, now in
                 if let change { shard.typingChanged(change, in: conversation, at: now) }
                 if change == nil { shard.typingUnreadable(in: conversation) }
                 return []
             }
         case .presence(let user):
-            let change: PresenceChange? = read(payload, on: topic)
+            let change: PresenceChange? = parsed(payload)
             after { shard, _ in
                 if let change { shard.presenceChanged(change) }
                 if change == nil { shard.presenceUnreadable(of: user) }
                 return []
             }
         case .members(let conversation):
-            let change: MemberChange = read(payload, on: topic) ?? .reset
+            let change: MemberChange = parsed(payload) ?? .reset
             after { $0.memberChanged(change, in: conversation, at: $1) }
         case .worker:
             if let notice = WorkerNotice(payload: payload) { host?.received(notice) }
         }
     }
 
-    private func read<Change: JSONReadable>(_ payload: UnsafeRawBufferPointer, on topic: Topic) -> Change? {
+    private func parsed<Change: JSONReadable>(_ payload: UnsafeRawBufferPointer) -> Change? {
         let change = try? Change(jsonText: payload)
-        if change == nil { host?.couldNotRead(changeOf: topic) }
+        if change == nil { host?.couldNotRead(Change.self) }
         return change
     }
 }

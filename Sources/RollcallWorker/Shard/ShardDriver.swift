@@ -144,8 +144,8 @@ extension ShardDriver: ShardHost {
 
     func received(_ notice: WorkerNotice) { onNotice?(notice) }
 
-    func couldNotRead(changeOf topic: Topic) {
-        logger.debug("a published change could not be read", metadata: ["topic": "\(topic)"])
+    func couldNotRead(_ change: Any.Type) {
+        logger.debug("a published change could not be read", metadata: ["type": "\(change)"])
     }
 
     func carryOut(_ action: ShardAction) {

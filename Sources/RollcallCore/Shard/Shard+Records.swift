@@ -1,0 +1,143 @@
+// How Redis comes to hold what sessions decide: each session's record is listed, written and unlisted, one step at a time.
+
+package import RollcallModel
+
+extension Shard {
+    package mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
+        sessions[key]?.recorder?.listed(under: incarnation)
+        advance(key, at: now)
+        return take()
+    }
+
+    package mutating func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction]
+    {
+        sessions[key]?.recorder?.unlisted(under: incarnation)
+        advance(key, at: now)
+        return take()
+    }
+
+    package mutating func written(
+        _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
+    ) -> [ShardAction] {
+        if let previous = written.previous, written.outcome == .written {
+            actions.append(.store(.announceReplaced(write.name, previous: previous)))
+        }
+        let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
+        if written.outcome == .expired, sessions[key] != nil { blocked.insert(key) }
+        switch verdict {
+        case .replaced: dropReplaced(key, at: now)
+        case .revoked: dismiss(key, .badToken, at: now)
+        case .goOn where written.outcome != .expired: listen(to: key, at: now)
+        case .goOn, nil: break
+        }
+        advance(key, at: now)
+        return take()
+    }
+
+    /// Handles a failed step. The next heartbeat or incarnation retries it. If Redis can hold nothing of the session,
+    /// the session is dropped once its device is gone.
+    package mutating func stepFailed(
+        _ step: DeviceRecorder.Step, _ failure: StoreFailure = .unknown, for key: SessionKey, at now: Instant
+    ) -> [ShardAction] {
+        guard sessions[key] != nil else {
+            // A dropped session has no retry: its entry goes with the list of the incarnation.
+            if case .unlist(_, let list) = step, list.name == workerName { leavesDevicesToSweep = true }
+            return take()
+        }
+        sessions[key]?.recorder?.failed(step, failure)
+        blocked.insert(key)
+        listen(to: key, at: now)
+        advance(key, at: now)
+        return take()
+    }
+
+    /// Starts the next step of a session's record, acknowledges written decisions, and removes a finished session.
+    mutating func advance(_ key: SessionKey, at now: Instant) {
+        guard let recorder = sessions[key]?.recorder else { return }
+        acknowledgeWritten(key)
+        guard sessions.read(key, { $0.phase == .open && $0.isStateDeferred }) != true else { return }
+        if sessions[key]?.phase == .ending, recorder.isFinished {
+            forget(key, recorder.name)
+            return
+        }
+        guard case .takesWrites(let incarnation, let until) = redis else { return }
+        if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
+            // The next heartbeat tries again. By then the newer session is written and has taken the device over.
+            blocked.insert(key)
+            return
+        }
+        let time = redisTime(at: now)
+        switch sessions[key]?.recorder?.nextStep(under: incarnation, until: until, time: time, at: now) {
+        case .list(let name, let incarnation):
+            let session = StoreRequest.List.Session(name: name, key: key)
+            actions.append(.store(.list(.init(sessions: [session], incarnation: incarnation, until: until))))
+        case .write(let write): actions.append(.store(.write(.init(write: write, key: key))))
+        case .unlist(let name, let incarnation):
+            actions.append(.store(.unlist(.init(name: name, incarnation: incarnation, key: key))))
+        case nil: break
+        }
+    }
+
+    /// Whether a newer session of the same device exists here and is not written yet.
+    private func isBack(_ name: SessionName) -> Bool {
+        guard let all = sessionsOfUser[name.user], all.count > 1 else { return false }
+        return all.contains { key in
+            sessions.read(key) { session in
+                guard let other = session.recorder else { return false }
+                return other.name.device == name.device && other.name.session != name.session && other.awaitsFirstWrite
+            } == true
+        }
+    }
+
+    mutating func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
+        if state == .background { stopTypingEverywhere(key, at: now) }
+        let before = sessions.read(key) { $0.recorder?.sequence } ?? nil
+        guard let sequence = sessions[key]?.recorder?.decided(state: state) else { return }
+        if sequence != before { paceState(key, at: now) }
+        if let id { acknowledge(id, onceWritten: sequence, to: key) }
+        advance(key, at: now)
+    }
+
+    /// Paces writes of a device's state: the first change after a quiet time is written at once, later ones at most
+    /// once per ``ShardSettings/presenceCoalesce``, with the newest state. The device's end is never delayed.
+    private mutating func paceState(_ key: SessionKey, at now: Instant) {
+        guard let next = sessions.read(key, { $0.nextState }) else { return }
+        if now >= next {
+            stateWritten(key, at: now)
+        } else {
+            sessions[key]?.isStateDeferred = true
+            timers.remind(.state(key), at: next)
+        }
+    }
+
+    /// Writes a deferred change of a device's state.
+    mutating func stateDue(_ key: SessionKey, at now: Instant) {
+        guard sessions.read(key, { $0.isStateDeferred }) == true else { return }
+        stateWritten(key, at: now)
+        advance(key, at: now)
+    }
+
+    private mutating func stateWritten(_ key: SessionKey, at now: Instant) {
+        let next = now + settings.presenceCoalesce
+        sessions[key]?.isStateDeferred = false
+        sessions[key]?.nextState = next
+    }
+
+    /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded
+    /// decisions are sent at once, because these decisions can no longer have an effect.
+    private mutating func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
+        sessions[key]?.acks.append((sequence, id))
+        guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
+        if acks[0].sequence < sequence {
+            sessions[key]?.acks.removeFirst()
+            acknowledge(acks[0].id, to: key)
+        } else if acks.count > mostWaiting {
+            sessions[key]?.acks.removeLast()
+            answerUnavailable(key, id: id)
+        }
+    }
+
+    private mutating func acknowledgeWritten(_ key: SessionKey) {
+        for id in sessions[key]?.takeWritten() ?? [] { acknowledge(id, to: key) }
+    }
+}
