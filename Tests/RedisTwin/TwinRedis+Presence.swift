@@ -161,8 +161,10 @@ extension TwinRedis {
         let tells = record.devices[name.device]?.tells == true || device.tells
         let seenBefore = record.lastSeen.map(notAhead)
         record.devices[name.device] = device
-        record.lastSeen = [seenBefore, seen].latest
-        let isShown = tells || record.lastSeen != seenBefore || record.lastSeen == nil
+        let seenNow = [seenBefore, seen].latest
+        let isShown = tells || seenNow != seenBefore || seenNow == nil
+        // Otherwise the stored time stays as it is, even if it is ahead of a clock that was set back.
+        if isShown { record.lastSeen = seenNow }
         let former = record.lastShown
         record.updatedAt = time
         record.version = max(record.version + 1, time.milliseconds)

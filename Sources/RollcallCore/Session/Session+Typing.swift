@@ -41,14 +41,14 @@ extension Session {
 
     /// Handles that Redis refused the typing signal.
     mutating func refused(in room: RoomKey) {
-        if let index = sender(in: room) { senders[index].typing.refused() }
+        if let index = sender(in: room) { senders[index].typing.ended() }
     }
 
     /// Removes the session from the conversation.
     mutating func left(_ room: RoomKey) {
         joined.removeAll { $0 == room }
         guard let index = sender(in: room) else { return }
-        senders[index].typing.refused()
+        senders[index].typing.ended()
         senders[index].room = nil
     }
 

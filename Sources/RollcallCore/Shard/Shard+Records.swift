@@ -41,7 +41,7 @@ extension Shard {
     ) -> [ShardAction] {
         guard sessions[key] != nil else {
             // A dropped session has no retry: its entry goes with the list of the incarnation.
-            if case .unlist(_, let list) = step, list.name == workerName { leavesDevicesToSweep = true }
+            if case .unlist(_, let list) = step, list == Incarnation(name: workerName) { leavesDevicesToSweep = true }
             return take()
         }
         sessions[key]?.recorder?.failed(step, failure)

@@ -52,8 +52,8 @@ public struct TypingSender: Hashable, Sendable {
         return standing.map { .stop(expiry: $0) }
     }
 
-    /// Handles that Redis refused the typing signal: the user is not a member.
-    public mutating func refused() {
+    /// Handles that the user's typing does not count, because the user is not a member or has left. The throttle stays.
+    public mutating func ended() {
         standing = nil
         deferred = nil
         end = nil

@@ -38,7 +38,8 @@ local function read_record()
     if device then
       record.devices[device] = parsed(fields[i + 1])
     elseif fields[i] == 'last_seen' then
-      record.last_seen = not_ahead(number(fields[i + 1]))
+      record.last_seen_stored = number(fields[i + 1])
+      record.last_seen = not_ahead(record.last_seen_stored)
     elseif fields[i] == 'version' then
       record.version = number(fields[i + 1])
     elseif fields[i] == 'updated_at' then
@@ -47,6 +48,7 @@ local function read_record()
       shown = fields[i + 1]
     end
   end
+  record.has_shown = shown ~= nil
   record.shown_version, record.shown_at = record.version, record.updated_at
   local version, at, of = string.match(shown or '', '^(%d+) (%d+) (%d+)')
   if of and tonumber(of) == record.version then
@@ -119,14 +121,17 @@ local function write_record(record, user, name, device, told, last_seen, retenti
 
   redis.call('HSET', KEYS[1], 'status', status, 'updated_at', whole(now), 'version', whole(version),
     'device:' .. name, printed(device))
-  if last_seen > 0 then
+  if last_seen > 0 and is_shown then
     seen_text = whole(last_seen)
     redis.call('HSET', KEYS[1], 'last_seen', seen_text)
+  elseif last_seen > 0 then
+    -- The stored time stays as it is, even if it is ahead of a clock that was set back.
+    seen_text = whole(record.last_seen_stored)
   end
   -- For a user who was never seen, readers show neither a time nor a stored version.
   local shown, since = nil, now
   if is_shown or last_seen == 0 then
-    redis.call('HDEL', KEYS[1], 'shown')
+    if record.has_shown then redis.call('HDEL', KEYS[1], 'shown') end
   else
     since = not_ahead(record.shown_at)
     redis.call('HSET', KEYS[1], 'shown',

@@ -87,16 +87,28 @@ struct ShardShellTests {
         #expect(listed == Array(repeating: 1000, count: 10), "sessions are listed a thousand at a time")
     }
 
-    @Test("the end of a tick is asked for once, whatever happens in it, and a wake only if it is earlier")
-    func once() {
+    @Test("the end of a tick is asked for once, whatever happens in it")
+    func tick() {
         let host = RefusingHost()
         host.begin()
         _ = host.enter("alice")
         _ = host.enter("bob")
         #expect(host.ticks == 1)
-        #expect(!host.wakes.isEmpty && host.wakes == host.wakes.sorted(by: >))
         host.shell.endTick()
         host.shell.after { _, _ in [] }
         #expect(host.ticks == 2)
+    }
+
+    @Test("the host is asked to wake the shard once for each deadline, and again after it")
+    func wake() {
+        let host = RefusingHost()
+        host.begin()
+        _ = host.enter("alice")
+        let wakes = host.wakes
+        #expect(!wakes.isEmpty)
+        for _ in 0..<10 { host.shell.after { _, _ in [] } }
+        #expect(host.wakes == wakes, "the deadline is the same")
+        host.shell.timePassed()
+        #expect(host.wakes.count == wakes.count + 1 && host.wakes.last == host.shell.shard.nextDeadline)
     }
 }

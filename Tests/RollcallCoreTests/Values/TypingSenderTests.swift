@@ -90,7 +90,7 @@ import Testing
     mutating func refused() {
         _ = signalled(.zero)
         _ = signalled(.milliseconds(500))
-        sender.refused()
+        sender.ended()
         #expect(!sender.isTyping && sender.nextDue == nil && sender.stopped() == nil)
     }
 

@@ -3,6 +3,7 @@
 import RedisTwin
 import RollcallCore
 import RollcallModel
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct ContractBackgroundStories {
@@ -56,7 +57,29 @@ import Testing
         #expect(presence.version > read.version, "as if there were no record")
         #expect(
             presence.lastSeen == nil && presence.updatedAt == nil && (time - 1000..<time).contains(presence.version))
-        for case .presence(let change, _) in try await redis.published() { #expect(change.visible.updatedAt == nil) }
+        let changes = try await redis.published().compactMap { published in
+            if case .presence(let change, _) = published { change } else { nil }
+        }
+        #expect(changes.count == 2 && changes.allSatisfy { $0.visible.updatedAt == nil })
+    }
+
+    /// Regression: the write stored the last seen time as it was clamped to the clock, and so told observers of itself.
+    @Test(.enabled(if: SettableClock.isAvailable), arguments: Party.allCases)
+    func theyMoveNothingThatIsShownAfterTheClockWasSetBack(party: Party) async throws {
+        let redis = try await party.open()
+        let shown = try await offline(redis).presence(past: [:])
+        try await redis.setClock(by: .seconds(-60))
+        for write in [
+            Session("bb", device: tablet).says(.background, 1), Session("bb", device: tablet).says(nil, 2),
+        ] {
+            #expect(try await redis.write(write).outcome == .written)
+            #expect(try await record(redis).presence(past: [:]) == shown)
+            guard case .presence(let change, _)? = try await redis.published().first else {
+                Issue.record("nothing is published")
+                return
+            }
+            #expect(change.visible == shown)
+        }
     }
 
     @Test(arguments: Party.allCases) func aSweepOfThemMovesNothingThatIsShown(party: Party) async throws {
