@@ -134,6 +134,7 @@ PROGRAM ?= .build/install/rollcall
 release: setup ## build what `make install` installs, with the list of what it is made of (SBOM)
 	$(SWIFT) build $(RELEASE) --product rollcall $(if $(BREW),,-Xlinker --strip-debug)
 	@mkdir -p .build/install
+	@rm -f .build/install/rollcall.cdx.json
 	install -m 755 .build/release/rollcall .build/install/rollcall
 	SWIFT="$(SWIFT)" scripts/sbom .build/install/rollcall .build/install/rollcall.cdx.json
 

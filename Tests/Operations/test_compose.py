@@ -1,7 +1,9 @@
 """The compose files, as far as they can be run without Docker."""
 
+import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 import yaml
@@ -53,6 +55,53 @@ def test_secrets_are_made_once_and_all_that_compose_names(tmp_path):
         for secret in yaml.safe_load(file.read_text(encoding="utf-8")).get("secrets", {})}
     assert named <= made.keys() == named | {"edge_certificate.pem", "redis_servers_password"}
     assert make() == made
+
+
+def make_certificate(certificate, key, days):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+         "/CN=localhost", "-days", str(days), "-keyout", key, "-out", certificate], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("days, is_own, is_replaced", [(0, True, True), (0, False, False), (1, True, False)])
+def test_only_an_expired_certificate_for_trials_is_replaced(tmp_path, days, is_own, is_replaced):
+    folder = tmp_path / "secrets"
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    certificate, edge = tmp_path / "certificate", folder / "edge.pem"
+    make_certificate(certificate, tmp_path / "key", days)
+    # The one for no days expires at once, to the second.
+    time.sleep(1.1)
+    before = certificate.read_text() + (tmp_path / "key").read_text()
+    edge.write_text(before)
+    if is_own:
+        (folder / "edge_certificate.pem").write_text(certificate.read_text())
+    secret = (folder / "jwt_secret").read_text()
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    assert (edge.read_text() != before) == is_replaced
+    assert (folder / "jwt_secret").read_text() == secret
+    if is_replaced:
+        assert edge.read_text().startswith((folder / "edge_certificate.pem").read_text())
+        subprocess.run(["openssl", "x509", "-checkend", "86400", "-noout", "-in", edge], check=True, capture_output=True)
+
+
+def test_a_failure_of_openssl_is_shown(tmp_path):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "dirname", "mkdir", "chmod", "head", "od", "tr", "cat", "rm"):
+        (programs / name).symlink_to(shutil.which(name))
+
+    def make():
+        return subprocess.run(
+            ["sh", ROOT / "scripts/make-secrets", tmp_path / "secrets"], env={"PATH": str(programs)},
+            capture_output=True, text=True, check=False)
+
+    made = make()
+    assert made.returncode == 69 and "install openssl" in made.stderr
+    (programs / "openssl").write_text("#!/bin/sh\necho a strange option >&2\nexit 1\n")
+    (programs / "openssl").chmod(0o755)
+    made = make()
+    assert made.returncode == 69 and "a strange option" in made.stderr
+    assert not (tmp_path / "secrets/edge.pem").exists()
 
 
 def test_every_node_of_the_cluster_has_a_volume_and_an_address_of_its_own():

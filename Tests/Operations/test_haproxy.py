@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import resource
 import socket
 import ssl
 import subprocess
@@ -97,9 +98,14 @@ def test_nothing_is_answered_without_tls_or_with_an_old_one(proxy):
         plain.sendall(HANDSHAKE.format(path="/v1/connect", more="").encode())
         with contextlib.suppress(ConnectionError):
             assert b"HTTP" not in plain.recv(4096)
-    for version, is_taken in [("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)]:
+    for version, ciphers, is_taken in [
+            ("-tls1_1", "DEFAULT", False), ("-tls1_2", "DEFAULT", True), ("-tls1_3", "DEFAULT", True),
+            ("-tls1_2", "ECDHE-ECDSA-AES128-GCM-SHA256", True), ("-tls1_2", "ECDHE-ECDSA-CHACHA20-POLY1305", True),
+            # Without authenticated encryption.
+            ("-tls1_2", "ECDHE-ECDSA-AES128-SHA", False)]:
         shaken = subprocess.run(
-            ["openssl", "s_client", "-connect", f"127.0.0.1:{proxy.port}", version, "-cipher", "DEFAULT@SECLEVEL=0"],
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{proxy.port}", version, "-cipher",
+             f"{ciphers}@SECLEVEL=0"],
             input="", capture_output=True, text=True, check=False)
         assert ("Verify return code" in shaken.stdout and "Cipher is (NONE)" not in shaken.stdout) == is_taken, shaken
 
@@ -135,6 +141,39 @@ def test_one_address_has_so_many_connections_and_others_notice_nothing(proxy):
         assert statuses == [101] * 500 + [429] * 20
         assert proxy.status("127.0.0.5") == 101
     eventually("the address may connect again", lambda: proxy.status("127.0.0.4") == 101)
+
+
+def is_closed(connection, timeout):
+    connection.settimeout(timeout)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_beyond_1000_silent_connections_of_one_address_new_ones_are_closed_before_tls(proxy):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard) if hard >= 0 else 4096, hard))
+    try:
+        with contextlib.ExitStack() as stack:
+            silent = [
+                stack.enter_context(socket.create_connection(("127.0.0.1", proxy.port), 10, ("127.0.0.7", 0)))
+                for _ in range(1020)]
+            time.sleep(1)
+            # HAProxy's threads accept them in any order.
+            assert sum(is_closed(connection, 0.001) for connection in silent) == 20
+            assert proxy.status("127.0.0.5") == 101
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    eventually("the address may connect again", lambda: proxy.status("127.0.0.7") == 101)
+
+
+def test_a_connection_that_begins_no_tls_handshake_is_closed_after_10_s(proxy):
+    with socket.create_connection(("127.0.0.1", proxy.port), 10, ("127.0.0.8", 0)) as silent:
+        assert not is_closed(silent, 8)
+        assert is_closed(silent, 5)
 
 
 def test_one_address_opens_so_many_in_a_while_and_refused_ones_do_not_count(proxy):

@@ -107,3 +107,26 @@ def test_it_is_installed_beside_the_documentation_and_taken_away_again(release, 
     assert installed.read_bytes() == (place / "rollcall.cdx.json").read_bytes()
     installation.make("uninstall")
     assert not installed.exists()
+
+
+def test_a_program_without_a_list_does_not_keep_the_one_installed_before(release, tmp_path):
+    installation = Installation(tmp_path / "root")
+    for name in ("listed", "unlisted"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rollcall").symlink_to(installation.program)
+    shutil.copy(release / ".build/install/rollcall.cdx.json", tmp_path / "listed")
+    installed = installation / "usr/local/share/doc/rollcall/rollcall.cdx.json"
+    installation.make("install", program=tmp_path / "listed/rollcall")
+    assert installed.exists()
+    installation.make("install", program=tmp_path / "unlisted/rollcall")
+    assert not installed.exists()
+
+
+def test_a_release_whose_list_fails_does_not_keep_the_list_of_the_one_before(release, tmp_path):
+    folder = tmp_path / "release"
+    shutil.copytree(release, folder)
+    (folder / "scripts/sbom").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    made = subprocess.run(
+        ["make", "--silent", "release", f"SWIFT={folder / 'stub'}"], cwd=folder, check=False, capture_output=True)
+    assert made.returncode != 0 and (folder / ".build/install/rollcall").exists()
+    assert not (folder / ".build/install/rollcall.cdx.json").exists()
