@@ -46,8 +46,6 @@ struct AdminTLSTests {
         try await run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}"] + options + [url]).output
     }
 
-    private var trust: [String] { ["--cacert", certificates.authority.path] }
-
     @Test("answers under TLS alone, and asks for the token as ever")
     func encrypted() async throws {
         let redis = try await TestRedis()
@@ -71,7 +69,13 @@ struct AdminTLSTests {
         let told = try await run(ask + [worker.admin, "--authority", certificates.authority.path])
         #expect(told.code == 0 && told.output.contains("alive"), "\(told)")
         let distrustful = try await run(ask + [worker.admin])
-        #expect(distrustful.code == 69 && distrustful.errors.contains("issued its certificate (--authority)"))
+        #expect(distrustful.code == 69 && distrustful.errors.contains("has issued it (--authority)"))
+        let late = try await certificates.issue("late", days: -1)
+        try certificates.replace(pair, with: late)
+        try await eventually("the expired certificate is named", within: .seconds(10), every: .milliseconds(200)) {
+            let told = try await run(ask + [worker.admin, "--authority", certificates.authority.path])
+            return told.code == 69 && told.errors.contains("it has expired")
+        }
         let plain = try await run(ask + ["http://127.0.0.1:\(worker.adminPort)"])
         #expect(plain.code == 69 && plain.errors.contains("the address begins with https://"), "\(plain)")
     }
@@ -104,6 +108,10 @@ struct AdminTLSTests {
         let bare = try await run(ask)
         #expect(bare.code == 69 && bare.errors.contains("it requires a client certificate (--certificate"), "\(bare)")
         #expect(try await run(ask + shown.prefix(2)).code == 64)
+        for options in [["--authority", cacert], shown] {
+            let told = try await run([RollcallProgram.path, "workers", "--admin", "http://127.0.0.1:1"] + options)
+            #expect(told.code == 64 && told.errors.contains("\(options[0]) needs an https:// address"), "\(told)")
+        }
     }
 
     @Test("takes renewed files within seconds, also of the client authority")

@@ -51,6 +51,7 @@ final class NameBook {
     private var delayed: [UserID: Delay] = [:]
     /// Users whose new names were not reported yet.
     private var news: Set<UserID> = []
+    private var isClosed = false
     /// The number of entries above which some are dropped: twice as many as were left the last time, so that dropping
     /// costs little per name.
     private var limit = NameBook.capacity
@@ -88,12 +89,13 @@ final class NameBook {
     }
 
     private func wait(for user: UserID) {
-        guard running[user, default: 0] < Self.mostCalls, awaited.insert(user).inserted else { return }
+        guard !isClosed, running[user, default: 0] < Self.mostCalls, awaited.insert(user).inserted else { return }
         waiting.append(user)
         ask()
     }
 
     func close() {
+        isClosed = true
         for question in asking.values { question.task.cancel() }
         for delay in delayed.values { delay.task.cancel() }
         (waiting, awaited, asking, delayed, news) = ([], [], [:], [:], [])
@@ -150,15 +152,21 @@ final class NameBook {
 
     private func returned(_ name: String?, isCancelled: Bool, for user: UserID, _ number: SerialNumber) {
         running[user] = running[user].flatMap { $0 > 1 ? $0 - 1 : nil }
+        guard !isClosed else { return }
         // A cancelled call may return `nil` only because it was cancelled.
-        if name != nil || !isCancelled { return answered(name, for: user, number) }
+        if name != nil || !isCancelled, answered(name, for: user, number) { return }
         // This call may have prevented another one that was due.
-        if let delay = delayed[user], delay.retry == nil, shown().contains(user) { wait(for: user) }
+        if shown().contains(user) { _ = self.name(of: user) }
     }
 
     /// Handles a result. It counts even if it is late, unless an earlier one has arrived.
-    private func answered(_ name: String?, for user: UserID, _ number: SerialNumber) {
-        guard known[user] == nil, awaited.contains(user) || delayed[user] != nil else { return }
+    ///
+    /// - Returns: whether the result counts. If the book has dropped the user, only the name of a user who is shown again
+    ///   does.
+    private func answered(_ name: String?, for user: UserID, _ number: SerialNumber) -> Bool {
+        guard known[user] == nil,
+            awaited.contains(user) || delayed[user] != nil || (name != nil && shown().contains(user))
+        else { return false }
         if let question = asking.removeValue(forKey: user) {
             if question.number != number { question.task.cancel() }
             awaitAnswers()
@@ -176,6 +184,7 @@ final class NameBook {
         } else if name != nil, news.count == 1 {
             alarm.set(clock.now + Self.interval)
         }
+        return true
     }
 
     private func tell() {

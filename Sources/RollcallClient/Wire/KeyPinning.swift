@@ -26,9 +26,37 @@ public struct KeyPin: Hashable, Sendable {
         if text.hasPrefix(begin), text.hasSuffix(end) {
             text = String(text.dropFirst(begin.count).dropLast(end.count))
         }
-        // A sequence (0x30) of an algorithm and a key. The shortest key in use, of Ed25519, takes 44 bytes.
-        guard let key = Data(base64Encoded: text), key.first == 0x30, key.count >= 44 else { return nil }
-        self.key = Array(key)
+        guard let key = Data(base64Encoded: text).map(Array.init), Self.isPublicKey(key) else { return nil }
+        self.key = key
+    }
+
+    /// Whether this is a SubjectPublicKeyInfo: a sequence of an algorithm, which begins with an object identifier, and
+    /// of the key as a bit string. Certificates and private keys begin in another way.
+    private static func isPublicKey(_ der: [UInt8]) -> Bool {
+        guard let whole = element(0x30, in: der[...]), whole.rest.isEmpty,
+            let algorithm = element(0x30, in: whole.content), element(0x06, in: algorithm.content) != nil,
+            let key = element(0x03, in: algorithm.rest)
+        else { return false }
+        return key.rest.isEmpty && !key.content.isEmpty
+    }
+
+    /// Reads a DER element.
+    ///
+    /// - Returns: its content and what follows it; `nil` if another tag comes first, or if the length is wrong.
+    private static func element(
+        _ tag: UInt8, in der: ArraySlice<UInt8>
+    ) -> (content: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {
+        guard der.first == tag, let first = der.dropFirst().first else { return nil }
+        var (length, rest) = (Int(first), der.dropFirst(2))
+        // Lengths from 128 on take one or two bytes more; no public key needs three.
+        if length >= 0x80 {
+            let size = length - 0x80
+            guard size == 1 || size == 2, rest.count >= size else { return nil }
+            length = rest.prefix(size).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(size)
+        }
+        guard rest.count >= length else { return nil }
+        return (rest.prefix(length), rest.dropFirst(length))
     }
 
     /// The key in a certificate.

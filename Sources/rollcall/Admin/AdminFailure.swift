@@ -41,7 +41,10 @@ struct AdminFailure: Error {
     /// TLS errors of the library, as sentences for operators.
     private static func reason(tls text: String) -> String {
         let reasons = [
-            ("CERTIFICATE_VERIFY_FAILED", "no trusted authority has issued its certificate (--authority)"),
+            (
+                "CERTIFICATE_VERIFY_FAILED",
+                "its certificate cannot be verified: it has expired, or no trusted authority has issued it (--authority)"
+            ),
             ("failedToValidateHostname", "its certificate is for another host"),
             ("WRONG_VERSION_NUMBER", "it does not speak TLS (if it speaks HTTP, the address begins with http://)"),
             ("CERTIFICATE_REQUIRED", "it requires a client certificate (--certificate and --private-key)"),

@@ -34,8 +34,12 @@ struct AdminOptions: ParsableArguments {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key go together")
         }
-        guard AdminAddress(admin) != nil else {
+        guard let address = AdminAddress(admin) else {
             throw ValidationError("--admin \(admin) is no address such as http://127.0.0.1:8081")
+        }
+        let option = authority != nil ? "--authority" : certificate != nil ? "--certificate" : nil
+        if let option, !address.isSecure {
+            throw ValidationError("\(option) needs an https:// address, and --admin is \(address)")
         }
     }
 

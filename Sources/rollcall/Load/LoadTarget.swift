@@ -26,8 +26,8 @@ struct LoadTarget: Sendable {
     }
 
     static func find(_ options: LoadOptions, admin: AdminOptions) async throws -> LoadTarget {
-        let found = options.url.isEmpty ? await running() : nil
-        return try choose(options.url, among: found ?? [], admin: admin)
+        let found = options.url.isEmpty ? await running() : []
+        return try choose(options.url, among: found, admin: admin)
     }
 
     /// Not a part of ``find(_:admin:)``: inlined there, it crashes the optimizer of Swift 6.3.1.
@@ -47,12 +47,13 @@ struct LoadTarget: Sendable {
         return LoadTarget(urls: workers.map(\.edge), isFound: true, admin: try admin.port())
     }
 
-    /// - Returns: `nil` if no `rollcall dev` runs on its usual port.
-    private static func running() async -> [Settings.Worker]? {
+    /// - Returns: no workers if no `rollcall dev` runs on its usual port.
+    private static func running() async -> [Settings.Worker] {
         guard let address = AdminAddress(page),
             let answer = try? await AdminPort(address: address, token: nil, tls: nil).exchange(.get, "/settings.json"),
             answer.status == .ok
-        else { return nil }
-        return try? JSONDecoder().decode(Settings.self, from: Data(answer.body.readableBytesView)).workers
+        else { return [] }
+        let settings = try? JSONDecoder().decode(Settings.self, from: Data(answer.body.readableBytesView))
+        return settings?.workers ?? []
     }
 }

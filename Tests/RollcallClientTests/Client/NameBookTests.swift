@@ -195,6 +195,38 @@ import Testing
         try await typing.latest("Ann's name") { $0.typists.first?.name == "Ann" }
     }
 
+    @Test("stuck calls that return count again once their user, dropped meanwhile, is shown again")
+    func stuckAndDropped() async throws {
+        let contacts = SlowContacts(obeyingCancellation: false)
+        defer { contacts.end() }
+        let world = TestWorld(isAppAwaited: false, jitter: Self.longestPauses)
+        let client = try await world.connected {
+            $0.names = { user in user != "ann" ? "Dr \(user)" : await contacts.name(of: user) }
+        }
+        let typing = Collected(client.typing(in: "c42"))
+        await world.settle()
+        await keepShowing(["ann"], in: world, forSeconds: 60)
+        try await eventually("all calls for Ann are stuck") { contacts.calls == 3 }
+        for first in stride(from: 0, to: 6000, by: 100) {
+            await show((first..<(first + 100)).map { try! UserID("user\($0)") }, in: world)
+        }
+        try await eventually("hidden users are dropped") {
+            await client.inspect { $0.names.count } <= NameBook.capacity
+        }
+        await show(["ann"], in: world)
+        #expect(contacts.asked("ann") == 3)
+        contacts.answer(nil, for: "ann")
+        try await eventually("Ann is asked for again") {
+            await world.settle()
+            return contacts.asked("ann") == 4
+        }
+        contacts.answer("Ann", for: "ann")
+        try await eventually("Ann's name is known") { await client.inspect { $0.names.name(of: "ann") } == "Ann" }
+        await keepShowing(["ann"], in: world, forSeconds: 1)
+        try await typing.latest("Ann's name") { $0.typists.first?.name == "Ann" }
+        #expect(contacts.asked("ann") == 4)
+    }
+
     @Test(
         "a name is shown however late it arrives, and not requested again",
         arguments: [true, false], [Duration.milliseconds(10_500), .seconds(12)])

@@ -118,8 +118,19 @@ import Testing
         return try #require(KeyPin(pem: openssl.output))
     }
 
-    private let others = [1, 2].compactMap { (byte: UInt8) in
-        KeyPin(pem: Data([0x30] + Array(repeating: byte, count: 90)).base64EncodedString())
+    /// The public key of a new pair.
+    private func newPin() async throws -> KeyPin {
+        let line = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 | openssl pkey -pubout"
+        let openssl = try ChildProcess(["sh", "-c", line])
+        #expect(try await openssl.exitCode() == 0)
+        try await eventually("its output is read") { openssl.outputEnded }
+        return try #require(KeyPin(pem: openssl.output))
+    }
+
+    /// What a PEM file holds between its header lines.
+    private func body(ofFile path: String) throws -> String {
+        let lines = try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
+        return lines.filter { !$0.hasPrefix("-----") }.joined()
     }
 
     private func isRefused(_ client: RollcallClient) async throws {
@@ -145,9 +156,10 @@ import Testing
                     $0.pinnedKeys = pins
                 }
             }
-            #expect(others.count == 2)
+            let others = [try await newPin(), try await newPin()]
+            #expect(others[0] != others[1])
             try await isRefused(client(others))
-            #expect(worker.connections.isEmpty)
+            #expect(worker.connections.isEmpty && worker.attempts == 0)
             // The present key beside the next, in whatever order.
             for pins in [[try await pin(ofKey: key)], others + [try await pin(ofKey: key)]] {
                 let client = client(pins)
@@ -169,7 +181,7 @@ import Testing
                         if isTrusted { $0.trustedCertificates = certificate }
                         $0.pinnedKeys = [pin]
                     })
-                #expect(worker.connections.isEmpty)
+                #expect(worker.connections.isEmpty && worker.attempts == 0)
             }
         }
     }
@@ -181,9 +193,15 @@ import Testing
             "-----BEGIN CERTIFICATE-----\nMC4=\n-----END CERTIFICATE-----",
         ]
         for text in wrong { #expect(KeyPin(pem: text) == nil, "\(text)") }
-        try await withCertificate { _, key in
+        try await withCertificate { certificate, key in
             let pin = try await pin(ofKey: key)
             let base64 = Data(pin.key).base64EncodedString()
+            #expect(KeyPin(pem: try body(ofFile: certificate)) == nil)
+            #expect(KeyPin(pem: try body(ofFile: key)) == nil)
+            for count in 0..<pin.key.count {
+                #expect(KeyPin(pem: Data(pin.key.prefix(count)).base64EncodedString()) == nil, "\(count) bytes")
+            }
+            #expect(KeyPin(pem: Data(pin.key + [0]).base64EncodedString()) == nil)
             #expect(KeyPin(pem: base64) == pin)
             #expect(KeyPin(pem: "-----BEGIN PUBLIC KEY-----\r\n\(base64)\r\n-----END PUBLIC KEY-----\r\n") == pin)
             #expect(KeyPin(pem: "-----BEGIN PRIVATE KEY-----\n\(base64)\n-----END PRIVATE KEY-----") == nil)

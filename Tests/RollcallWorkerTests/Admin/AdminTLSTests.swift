@@ -90,7 +90,8 @@ struct AdminTLSTests {
             try await halting.send([0x16, 3, 1, 2, 0, 1])
             for client in [silent, halting] { _ = try await client.readToEnd(within: .seconds(5)) }
             #expect(ContinuousClock.now - began > .milliseconds(300))
-            #expect(try await isAnswered(ask.port))
+            // On a busy machine, a handshake and a head may take longer than the head time.
+            try await eventually("the port still answers") { try await isAnswered(ask.port) }
         }
     }
 

@@ -50,7 +50,21 @@ struct ConfigurationChecksTests {
         }
         #expect(closed?.verdict == .ok)
         #expect(closed?.found == "https:// on 10.0.0.5:8081, with a token and a certificate of its caller's")
-        #expect(finding { $0.token = nil }?.verdict == .warning)
+        let bare = finding { $0.token = nil }
+        #expect(bare?.verdict == .warning)
+        #expect(
+            bare?.found
+                == "on 127.0.0.1:8081 without a token: whoever has an account on this machine can erase users")
+        let mutual = finding {
+            $0.token = nil
+            $0.certificate = "a.pem"
+            $0.clientAuthority = "b.pem"
+        }
+        #expect(mutual?.verdict == .warning)
+        #expect(
+            mutual?.found
+                == "https:// on 127.0.0.1:8081 without a token: whoever has a certificate of admin.client_authority "
+                + "can erase users")
     }
 
     @Test("tokens that outlive revocations are reported")

@@ -74,7 +74,7 @@ struct EdgeTLSTests {
         }
     }
 
-    @Test("of TLS 1.2, ciphers without forward secrecy or authenticated encryption are refused")
+    @Test("a CBC suite of TLS 1.2 is refused")
     func ciphers() async throws {
         try await withEdge { edge in
             func connects(with cipher: NIOTLSCipher) async -> Bool {

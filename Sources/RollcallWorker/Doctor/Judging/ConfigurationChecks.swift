@@ -94,10 +94,11 @@ extension ConfigurationChecks {
                 .admin, .warning, "http:// on \(place): tokens travel in the clear unless a proxy before it has TLS",
                 advice: "set admin.certificate and admin.private_key, or let nobody but your servers reach the port")
         }
+        let others =
+            admin.clientAuthority == nil
+            ? "whoever has an account on this machine" : "whoever has a certificate of admin.client_authority"
         return Finding(
-            .admin, .warning,
-            "on \(admin.host):\(admin.port) without a token: whoever has an account on this machine "
-                + "can erase users",
+            .admin, .warning, "\(scheme)on \(place) without a token: \(others) can erase users",
             advice: "set admin.token_file (openssl rand -hex 32 > admin.token)")
     }
 
