@@ -145,6 +145,18 @@ public final class SentinelSet: Sendable {
         try await settled()
     }
 
+    /// What the running servers report of their roles and clients, and what the sentinels have printed, for the message
+    /// of a failed test.
+    public func facts() async throws -> String {
+        var facts: [String] = []
+        for server in servers where server.process.isRunning {
+            let role = try await server.cli("ROLE").split(separator: "\n").joined(separator: " ")
+            facts += ["server \(server.port): \(role)", try await server.cli("CLIENT", "LIST")]
+        }
+        for sentinel in sentinels { facts += ["sentinel \(sentinel.port):", sentinel.process.output] }
+        return facts.joined(separator: "\n")
+    }
+
     /// Returns the server that reports that it is the primary.
     public func master() async throws -> RedisServer {
         for server in servers where server.process.isRunning {

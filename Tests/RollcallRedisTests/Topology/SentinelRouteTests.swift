@@ -22,17 +22,34 @@ struct SentinelRouteTests {
         }
 
         /// Waits until both are connected to this server, and to no other.
-        func settled(on server: RedisServer) async throws {
-            try await eventually("both connections are on port \(server.port)", within: .seconds(20)) {
-                guard try await commands.use({ $0.isConnected }), try await subscriber.use({ $0.isConnected }) else {
-                    return false
+        ///
+        /// - Parameter server: asked for again and again, since on a busy machine the sentinels may fail over once more.
+        func settled(
+            on server: @autoclosure () async throws -> RedisServer, of set: SentinelSet? = nil
+        ) async throws {
+            var port = 0
+            do {
+                try await eventually("both connections are where they belong", within: .seconds(20)) {
+                    let server = try await server()
+                    port = server.port
+                    guard try await commands.use({ $0.isConnected }), try await subscriber.use({ $0.isConnected })
+                    else { return false }
+                    return try await server.cli("CLIENT", "LIST").matches(of: #/ name=test /#).count == 2
                 }
-                return try await server.cli("CLIENT", "LIST").matches(of: #/ name=test /#).count == 2
+            } catch let timeout as Timeout {
+                throw Timeout(description: "\(timeout) (port \(port))\n\(try await facts(of: set))")
             }
             try await subscriber.subscribe("c")
-            let heard = subscriber.count(of: "c: \(server.port)")
-            #expect(try await commands.send(RedisCommand("PUBLISH", "c", .string("\(server.port)"))) == .integer(1))
-            try await subscriber.heard("c: \(server.port)", times: heard + 1)
+            let heard = subscriber.count(of: "c: \(port)")
+            #expect(try await commands.send(RedisCommand("PUBLISH", "c", .string("\(port)"))) == .integer(1))
+            try await subscriber.heard("c: \(port)", times: heard + 1)
+        }
+
+        /// What the connections, the servers and the sentinels say, for the message of a failure.
+        private func facts(of set: SentinelSet?) async throws -> String {
+            let commands = try await commands.use { "commands: \($0.isConnected), \($0.lastError, default: "")" }
+            let subscriber = try await subscriber.use { "subscriber: \($0.isConnected), \($0.lastError, default: "")" }
+            return try await ([commands, subscriber] + [set?.facts() ?? ""]).joined(separator: "\n")
         }
 
         func close() async throws {
@@ -113,10 +130,11 @@ struct SentinelRouteTests {
         }
         #expect(isSoon)
         let pair = try await Pair(set.openURL)
-        try await pair.settled(on: set.servers[0])
-        set.servers[0].process.kill()
         let others = Array(set.sentinels.dropFirst())
-        try await pair.settled(on: try await set.primary(besides: set.servers[0], asking: others))
+        try await pair.settled(on: try await set.primary(asking: others), of: set)
+        let first = try await set.primary(asking: others)
+        first.process.kill()
+        try await pair.settled(on: try await set.primary(besides: first, asking: others), of: set)
         set.sentinels[0].process.signal(SIGCONT)
         try await pair.close()
     }
