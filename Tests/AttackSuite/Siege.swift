@@ -30,8 +30,12 @@ public final class Siege: Sendable {
         redis = try await RedisServer()
         keys = FileManager.default.temporaryDirectory.appending(path: "rollcall-siege-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
-        // Few enough that a crowd could use them all.
-        var settings = ["limits.sessions": "150"].merging(settings) { $1 }
+        // Few enough that a crowd could use them all. Limits for addresses count the one that the proxy reports: the proxy's
+        // own is loopback, which does not count.
+        var settings = [
+            "limits.sessions": "150", "edge.trusted_proxies": "127.0.0.1", "limits.connections_per_address": "100",
+            "limits.connection_rate_per_address": "30",
+        ].merging(settings) { $1 }
         if signedTokens {
             try Data(AttackedKeys.secret.utf8).write(to: keys.appending(path: "secret"))
             try Data(AttackedKeys.jwks.utf8).write(to: keys.appending(path: "jwks"))

@@ -58,6 +58,12 @@ final class Stranger {
         guard httpStatus() == 101 else { throw Unreachable() }
     }
 
+    /// Asks for a WebSocket as a proxy does for a client of this address, and returns the status code of the response.
+    func statusBehindProxy(of address: String) -> String {
+        send(Array((Self.request().dropLast() + "X-Forwarded-For: \(address)\r\n\r\n").utf8))
+        return httpStatus().map { "\($0)" } ?? "end"
+    }
+
     /// Starts a session of this device.
     func enter(token: String, device: String) throws {
         try upgrade()

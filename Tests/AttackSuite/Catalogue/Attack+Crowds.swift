@@ -49,6 +49,28 @@ extension Attack {
             let refused = outcomes.count { $0 == "close 4002" }
             return refused == 0 ? ["never refused": 1] : counted(outcomes)
         },
+        Attack("200 WebSockets of one address", crowd: 200, answer: "101 for 100, and else 429") { place, crowd in
+            let address = newAddress()
+            let strangers = try (0..<crowd).map { _ in try Stranger(port: place.port) }
+            let codes = counted(strangers.map { $0.statusBehindProxy(of: address) })
+            // On a slow machine the first ones have ended before the last ones ask.
+            let isLimited = codes["101", default: 0] >= 100 && Set(codes.keys) == ["101", "429"]
+            return isLimited ? ["101 for 100, and else 429": crowd] : codes
+        },
+        Attack("one address that connects and leaves, 500 times", crowd: 500, answer: "101 at first, and else 429") {
+            place, crowd in
+            let (address, began) = (newAddress(), ContinuousClock.now)
+            let codes = counted(
+                try (0..<crowd).map { _ in
+                    let stranger = try Stranger(port: place.port)
+                    defer { stranger.endSending() }
+                    return stranger.statusBehindProxy(of: address)
+                })
+            // A burst of ten times the rate of 30, and the rate for as long as this took.
+            let allowed = 300 + 30 * ((ContinuousClock.now - began) / .seconds(1) + 1)
+            let isLimited = Set(codes.keys) == ["101", "429"] && Double(codes["101", default: 0]) <= allowed
+            return isLimited ? ["101 at first, and else 429": crowd] : codes
+        },
         Attack("handshakes of a byte now and then", crowd: 200, answer: "end") { place, crowd in
             let strangers = try (0..<crowd).map { _ in try Stranger(port: place.port) }
             for byte in Stranger.request().utf8.prefix(40) {
@@ -149,6 +171,10 @@ extension Attack {
         let stranger = try Stranger(port: place.port, patience: patience)
         try stranger.enter(token: "\(place.user)-\(number)", device: "d")
         return stranger
+    }
+
+    private static func newAddress() -> String {
+        "198.51.\(UInt8.random(in: 0...255)).\(UInt8.random(in: 0...255))"
     }
 
     private static func ended(_ strangers: [Stranger]) -> Outcomes {
