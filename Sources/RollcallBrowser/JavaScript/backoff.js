@@ -20,7 +20,7 @@ export class Backoff {
 
   /** Returns the pause after one more failure: a random time below a limit that doubles with each failure. */
   failed() {
-    const limit = Math.min(this.#longest, this.#first * 2 ** this.#failures);
+    const limit = Math.min(this.#longest, this.#first * 2 ** Math.min(this.#failures, 20));
     this.#failures += 1;
     return Math.random() * limit;
   }

@@ -217,6 +217,8 @@ export class Observations {
     this.#sender.outbox.memberLists.refused(name);
     this.refused(name, error);
     this.dropUnusedConversation(name);
+    // There is room for a conversation beyond the limit.
+    this.#sender.changed();
   }
 
   /**

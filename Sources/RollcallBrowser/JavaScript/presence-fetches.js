@@ -1,6 +1,7 @@
 // Presence that an app asks for once, without observing it.
 
 import { Alarm } from "./alarm.js";
+import { onAbort } from "./updates.js";
 
 /** The fetches that are not complete: `{ awaited, found, done }`. They survive the end of a connection. */
 export class PresenceFetches {
@@ -15,12 +16,12 @@ export class PresenceFetches {
       if (this.#sender.isClosed || users.length === 0 || signal?.aborted) return resolve(new Map());
       const end = () => this.end(fetch);
       const alarm = new Alarm(end);
+      const forget = onAbort(signal, end);
       const fetch = { awaited: new Set(users), found: new Map(), done: (found) => {
         alarm.set(null);
-        signal?.removeEventListener("abort", end);
+        forget();
         resolve(found);
       } };
-      signal?.addEventListener("abort", end);
       alarm.set(performance.now() + within);
       this.#fetches.add(fetch);
       if (!this.#sender.isOpen) return;

@@ -23,8 +23,11 @@ export class TypingInput {
     if (signal?.aborted) return;
     this.appeared();
     const disappear = () => typing.fieldDisappeared(field);
-    onAbort(signal, disappear);
-    TypingInput.#dropped.register(this, disappear);
+    const forget = onAbort(signal, disappear);
+    TypingInput.#dropped.register(this, () => {
+      forget();
+      disappear();
+    });
   }
 
   /**

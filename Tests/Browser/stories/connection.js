@@ -63,6 +63,17 @@ export const stories = {
     equal(client.connection.latest.status, "connected");
   }),
 
+  "C2: it goes on for ever without pauses too": () => inWorld(async (world) => {
+    world.listens = () => "silence";
+    const client = world.client({ firstPause: 0, connectTimeout: 1 });
+    client.connect();
+    await world.advance(1_200);
+    ok(world.sockets.length > 1_100, `${world.sockets.length} attempts`);
+    world.listens = () => "yes";
+    await world.advance(10);
+    equal(client.connection.latest.status, "connected");
+  }),
+
   "C2: only a connection that lasted resets the pauses": () => inWorld(async (world) => {
     const client = await world.connected();
     const pause = async (held) => {

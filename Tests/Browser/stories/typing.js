@@ -42,6 +42,19 @@ export const stories = {
     equal(world.all("leave").length, 0, "the worker had left us already");
   }),
 
+  "C3: a conversation that waits for room is joined when the user is removed from another": () => connected(async (world, client) => {
+    world.limits.joined_conversations = 2;
+    world.socket.drop();
+    await world.advance(2_000);
+    const typings = ["c1", "c2", "c3"].map((conversation) => seen(client.typing(conversation)));
+    await world.advance(0);
+    equal(world.all("join").map(({ conversation }) => conversation), ["c1", "c2"]);
+    world.socket.tell({ type: "removed", conversation: "c1" });
+    await world.advance(0);
+    equal(world.all("join").map(({ conversation }) => conversation), ["c1", "c2", "c3"]);
+    equal(counts(typings[2]), [0]);
+  }),
+
   "T14: a worker that falls silent about a conversation leaves nobody typing for ever": () => connected(async (world, client) => {
     const typings = seen(client.typing("c42"));
     const others = seen(client.typing("c43"));
