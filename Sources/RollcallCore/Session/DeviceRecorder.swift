@@ -63,9 +63,6 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// How long a first write stays valid. Each one that arrives too late makes the next one valid four times as long,
     /// so that a session is written even if Redis takes seconds to answer.
     private var firstWriteLife = Duration.seconds(1)
-    /// Whether writing waits for ``released()`` or a new decision, so that stronger states of other devices are written
-    /// first.
-    private var isHeldBack = false
     /// Whether the session ended and its device belongs to another session: nothing more is written.
     private var isAbandoned = false
     private var trace = Trace.nothing
@@ -109,7 +106,6 @@ public struct DeviceRecorder: Hashable, Sendable {
             self.state = state
             self.lost = lost
             sequence += 1
-            isHeldBack = false
         }
         return sequence
     }
@@ -123,19 +119,12 @@ public struct DeviceRecorder: Hashable, Sendable {
 
     /// Schedules the session's last decision to be written again under a new incarnation.
     ///
-    /// - Parameters:
-    ///   - heldBack: whether writing waits until ``released()``.
-    ///   - lastBeat: the previous heartbeat, until which other workers may have counted the device as present.
-    public mutating func asserted(heldBack: Bool, lastBeat: Timestamp?) {
-        isHeldBack = heldBack
+    /// - Parameter lastBeat: the previous heartbeat, until which other workers may have counted the device as present.
+    public mutating func asserted(lastBeat: Timestamp?) {
         if lost == nil || !isWritten(sequence) { reckoned = lastBeat }
         drifted()
         // A sweep removes the whole list of the former incarnation.
         listedUnder = nil
-    }
-
-    public mutating func released() {
-        isHeldBack = false
     }
 
     /// Handles that Redis does not hold the session's decision: it is listed and written again.
@@ -193,13 +182,14 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// Whether the device is there and no write of this session has taken effect yet.
     var awaitsFirstWrite: Bool { !isAbandoned && state != nil && writtenSequence == 0 }
 
-    /// Returns the next step; `nil` while a step is in flight or blocked, or if there is nothing to do.
+    /// Returns the next step; `nil` while a step is in flight, blocked or held back, or if there is nothing to do.
     ///
     /// - Parameters:
     ///   - until: the write deadline of the worker's lease.
     ///   - time: current Redis time. A first write is valid only for a short time, since its age would be wrong later.
+    ///   - isHeldBack: whether stronger states of other devices are to be written first.
     public mutating func nextStep(
-        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant
+        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant, isHeldBack: Bool = false
     ) -> Step? {
         guard underWay == nil, !isBlocked else { return nil }
         // A step that is held back counts as asked: Redis is reachable.

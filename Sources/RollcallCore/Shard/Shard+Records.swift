@@ -19,6 +19,12 @@ extension Shard {
     package mutating func written(
         _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
+        var written = written
+        // Redis's clock was set forward since the last heartbeat, so the write dated the session too early. The next
+        // heartbeat corrects that, and the session is written again.
+        if written.outcome == .replaced, write.began == nil, written.time > redisTime(at: now) {
+            written.outcome = .expired
+        }
         if let previous = written.previous, written.outcome == .written {
             actions.append(.store(.announceReplaced(write.name, previous: previous)))
         }
@@ -67,7 +73,10 @@ extension Shard {
             return
         }
         let time = redisTime(at: now)
-        switch sessions[key]?.recorder?.nextStep(under: incarnation, until: until, time: time, at: now) {
+        let isHeldBack = isHeldBack(key, at: now)
+        switch sessions[key]?.recorder?.nextStep(
+            under: incarnation, until: until, time: time, at: now, isHeldBack: isHeldBack)
+        {
         case .list(let name, let incarnation):
             let session = StoreRequest.List.Session(name: name, key: key)
             actions.append(.store(.list(.init(sessions: [session], incarnation: incarnation, until: until))))

@@ -21,10 +21,14 @@ extension Shard {
         if leases.areSetBack(by: snapshot) { clockSetBack() }
         _ = leases.read(snapshot)
         blocked = []
+        if !isFirst {
+            let turn = saysLess(after: former, snapshot, at: now)
+            saysLessFrom = turn
+            timers.remind(.assertTheRest, at: turn)
+        }
         for key in sessions.keys {
             sessions[key]?.isStateDeferred = false
-            let isHeldBack = !isFirst && sessions[key]?.saysMost == false
-            sessions[key]?.recorder?.asserted(heldBack: isHeldBack, lastBeat: lastBeat)
+            sessions[key]?.recorder?.asserted(lastBeat: lastBeat)
             advance(key, at: now)
         }
         payOwedStops(at: now)
@@ -34,8 +38,6 @@ extension Shard {
             newUntil = now + Patience.beforeJudging(lease: settings.lease)
         } else {
             settle(since: lastBeat, at: now)
-            saysLessFrom = saysLess(after: former, snapshot, at: now)
-            timers.remind(.assertTheRest, at: saysLessFrom)
         }
         return take()
     }
@@ -158,21 +160,28 @@ extension Shard {
         readAllAgain(authoritatively: true)
     }
 
+    /// Whether a session's decision is written later, because Redis may have lost stronger states of the user's other
+    /// devices: under a new incarnation, active devices are written first, then weaker states, and then removals.
+    func isHeldBack(_ key: SessionKey, at now: Instant) -> Bool {
+        guard let saysLessFrom, now < saysLessFrom + Patience.beforeRemoving, let session = sessions[key],
+            !session.saysMost
+        else { return false }
+        return session.recorder?.state == nil || now < saysLessFrom
+    }
+
     /// Writes the weaker states under the latest incarnation, and the removals slightly later.
     mutating func assertTheRest(at now: Instant) {
+        guard let saysLessFrom else { return }
         guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
-        for state in [.active, .idle, .background] as [DeviceState] { release(state, at: now) }
+        for state in [.active, .idle, .background] as [DeviceState] { advanceAll(in: state, at: now) }
         let removesFrom = saysLessFrom + Patience.beforeRemoving
         guard now >= removesFrom else { return timers.remind(.assertTheRest, at: removesFrom) }
-        release(nil, at: now)
+        advanceAll(in: nil, at: now)
         saidUnder = incarnation ?? saidUnder
     }
 
-    private mutating func release(_ state: DeviceState?, at now: Instant) {
-        for key in sessions.keys where sessions[key]?.recorder?.state == state {
-            sessions[key]?.recorder?.released()
-            advance(key, at: now)
-        }
+    private mutating func advanceAll(in state: DeviceState?, at now: Instant) {
+        for key in sessions.keys where sessions[key]?.recorder?.state == state { advance(key, at: now) }
     }
 
     /// Returns when weaker states are written under a new incarnation. Redis may have lost stronger states, so these
@@ -181,7 +190,7 @@ extension Shard {
     /// this delay had already started, nothing was lost since, and the delay does not start again.
     private func saysLess(after former: Incarnation, _ snapshot: LeaseSnapshot, at now: Instant) -> Instant {
         var turn = now + Patience.beforeSayingLess
-        if former != saidUnder, snapshot.leases[former] != nil { turn = min(turn, saysLessFrom) }
+        if former != saidUnder, snapshot.leases[former] != nil { turn = min(turn, saysLessFrom ?? turn) }
         if let end = saidUnder.flatMap({ snapshot.leases[$0] }), end >= snapshot.time {
             turn = min(turn, clock.instant(of: end.advanced(by: .zero - ShardSettings.writing)))
         }

@@ -11,6 +11,7 @@ extension Shard {
         case .typing:
             tally.typingPublished += 1
             acknowledge(id, to: key)
+            stopAgain(signal, of: key)
         case .late:
             acknowledge(id, to: key)
         case .notAMember:
@@ -18,6 +19,17 @@ extension Shard {
             answer(key, .notAMember, id: id, Self.notAMember)
         }
         return take()
+    }
+
+    /// Stops a signal that took effect after its own stop, which is possible if Redis did not know the signal's script or
+    /// the slot was moving. The stop has ended nothing then.
+    private mutating func stopAgain(_ signal: TypingSignal, of key: SessionKey) {
+        let isTyping = sessions.read(key) { session in
+            session.senders.contains { $0.conversation == signal.conversation && $0.typing.isSignalled }
+        }
+        guard isTyping != true, !pendingStops.contains(signal) else { return }
+        pendingStops.sent(signal)
+        actions.append(.store(.stopTyping(.init(stop: signal))))
     }
 
     /// Handles a stop that was published, or came too late to change anything.

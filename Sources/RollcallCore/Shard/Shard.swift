@@ -74,8 +74,8 @@ public struct Shard: Sendable {
     var outage: Outage?
     /// Until this moment, a worker that has just started does not know whether there was an outage before.
     var newUntil: Instant?
-    /// From this moment, weaker states are written under the latest incarnation.
-    var saysLessFrom = Instant(nanoseconds: 0)
+    /// From this moment, weaker states are written under the latest incarnation; `nil` under the first one.
+    var saysLessFrom: Instant?
     /// The last incarnation under which everything was written, including weaker states.
     var saidUnder: Incarnation?
     /// The progress of the audit.

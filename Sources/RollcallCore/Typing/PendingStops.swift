@@ -57,6 +57,9 @@ struct PendingStops: Sendable {
         return entry.onTheirWay > 0 ? .onItsWay : .published
     }
 
+    /// Whether a stop of the same device is in flight, or failed and is sent again.
+    func contains(_ stop: TypingSignal) -> Bool { entries[Typist(stop)] != nil }
+
     mutating func sent(_ stop: TypingSignal) {
         entries[Typist(stop), default: Entry()].onTheirWay += 1
     }

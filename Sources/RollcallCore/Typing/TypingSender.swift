@@ -33,6 +33,9 @@ public struct TypingSender: Hashable, Sendable {
 
     public var isTyping: Bool { standing != nil || deferred != nil }
 
+    /// Whether a signal was sent to Redis that no stop has followed.
+    var isSignalled: Bool { standing != nil }
+
     /// Handles a typing signal from the client.
     ///
     /// - Returns: what to send now; `nil` if the signal is deferred.

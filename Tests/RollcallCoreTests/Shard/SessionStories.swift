@@ -18,6 +18,23 @@ import Testing
         #expect(stage.heard(by: key).acks == ["h"])
     }
 
+    /// Regression: by the worker's estimate of Redis's time, the newer session began before the older one.
+    @Test("a device that changes workers after Redis's clock was set forward by less than a second is not refused")
+    func clockSetForward() {
+        let stage = Stage()
+        stage.redis.setClock(by: .milliseconds(900))
+        var record = elsewhere("alice", stage.redis.time)
+        record.devices = ["phone": device(.active, of: w2, stage.redis.time)]
+        stage.redis.records["alice"] = record
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        stage.pass(.milliseconds(300))
+        let phone = stage.enter("alice")
+        stage.settle()
+        stage.pass(.seconds(1))
+        #expect(stage.closed[phone] == nil)
+        #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
+    }
+
     @Test("a lost connection keeps the device for the grace period; then it is removed, and nothing is left of it")
     func grace() {
         let stage = Stage()

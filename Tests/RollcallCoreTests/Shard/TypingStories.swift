@@ -1,7 +1,8 @@
 import RedisTwin
-import RollcallCore
 import RollcallModel
 import Testing
+
+@testable import RollcallCore
 
 @Suite struct TypingStories {
     /// Alice and Bob, both in `c`, before any typing.
@@ -42,6 +43,31 @@ import Testing
         #expect(stage.asked.count == 1)
         stage.settle()
         #expect(stage.heard(by: bob).typists == [["alice"]])
+    }
+
+    /// Redis does not know the signal's script, or the slot moves: the signal is sent again after its stop.
+    @Test(
+        "a signal that takes effect after its own stop is stopped again, also if the device has left",
+        arguments: [false, true])
+    func overtaken(hasLeft: Bool) {
+        let (stage, alice, bob) = aliceAndBob()
+        stage.say(.typing("c", true), on: alice)
+        stage.say(hasLeft ? .leave("c") : .typing("c", false), on: alice)
+        #expect(stage.asked.count == 2)
+        stage.asked.swapAt(0, 1)
+        stage.settle()
+        #expect(stage.heard(by: bob).typists.last == [])
+        #expect(stage.shard.pendingStops.count == 0)
+    }
+
+    @Test("a signal that takes effect before its stop is stopped once")
+    func stoppedOnce() {
+        let (stage, alice, _) = aliceAndBob()
+        stage.forgetWrites()
+        stage.say(.typing("c", true), on: alice)
+        stage.say(.typing("c", false), on: alice)
+        stage.settle()
+        #expect(stage.writes == ["typing": 1, "stop": 1])
     }
 
     @Test("users never see their own typing, not even on a second device")
