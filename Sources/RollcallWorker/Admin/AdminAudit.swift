@@ -1,4 +1,4 @@
-// The audit: one line for each request that changes something, whatever became of it.
+// The audit log: one line per authorized request that changes something, whatever its outcome.
 
 import Crypto
 import Hummingbird
@@ -11,21 +11,21 @@ import RollcallModel
     import Foundation
 #endif
 
-/// Notes who changed what. A user is told by a keyed hash of their name: whoever has the key finds a user's lines, and
-/// the log alone names nobody.
+/// Logs who changed what. Users appear as a keyed hash of their name: the key holder can find a user's lines, and the
+/// log alone identifies no user.
 struct AdminAudit: Sendable {
     private let tokens: AdminTokenKeeper
     private let drawn = SymmetricKey(size: .bits256)
     private let logger: Logger
 
-    /// - Parameter tokens: of which the operators' is what the key is derived from, so that lines of all workers with the
-    ///   same token agree. Without one the key is drawn, and the lines of one worker's run agree.
+    /// - Parameter tokens: The operator token is the source of the hash key, so workers with the same token write the
+    ///   same hashes. Without a token the key is random, and hashes match only within one run of one worker.
     init(_ tokens: AdminTokenKeeper, logger: Logger) {
         self.tokens = tokens
         self.logger = logger
     }
 
-    /// Derived, so that the key of the audit opens no admin port.
+    /// Derived from the token, so the audit key does not open the admin port.
     private var key: SymmetricKey {
         guard let token = tokens.tokens.operatorToken else { return drawn }
         return HKDF<SHA256>.deriveKey(
@@ -42,7 +42,7 @@ struct AdminAudit: Sendable {
         if let user = route.user { logger.debug("admin change of a user", metadata: ["user": "\(user)"]) }
     }
 
-    /// The first half of HMAC-SHA256 of the name, in hexadecimal digits.
+    /// Returns the first half of HMAC-SHA256 of the name, in hexadecimal.
     func subject(_ user: UserID) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(user.text.utf8), using: key)
         return code.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -1,17 +1,17 @@
-// What stands in the bodies of requests and answers.
+// Request and response bodies of the admin port.
 
 import RollcallModel
 
 /// A body that a request must have.
 protocol AdminRequestBody: JSONReadable {
-    /// How it looks, for whoever sent another.
+    /// An example of a valid body, for error messages.
     static var form: String { get }
 }
 
-/// Whose presence is asked for.
+/// The users whose presence is requested.
 struct AdminUsers: AdminRequestBody {
     static let form = #"{"users":["alice"]}"#
-    /// How many may be asked for at once.
+    /// The most users in one request.
     static let most = 1000
 
     var users: [UserID]
@@ -21,7 +21,7 @@ struct AdminUsers: AdminRequestBody {
     }
 }
 
-/// Up to a thousand people's, so written like a message.
+/// Presence of up to 1,000 users. Encoded with the faster writer that messages use.
 struct AdminPresence: JSONWritable {
     var users: [Presence]
 
@@ -46,7 +46,7 @@ struct AdminTyping: JSONWritable {
     }
 }
 
-/// Members of a conversation: their display names by user. Of a user who is named twice the first name counts.
+/// Members of a conversation: display names by user. If a user appears twice, the first name counts.
 struct AdminMembers: AdminRequestBody {
     static let form = #"{"members":{"alice":"Alice"}}"#
 
@@ -75,9 +75,9 @@ struct AdminMembers: AdminRequestBody {
     }
 }
 
-/// The answer that has members, ordered by user.
+/// The members in a response, ordered by user.
 struct AdminMemberList: JSONWritable {
-    /// How many are answered to a request that asks for no page.
+    /// The most members returned without paging.
     static let mostUnpaged = 100_000
     static let mostOfPage = 10_000
     static let usualOfPage = 1000
@@ -119,8 +119,8 @@ struct AdminMember: AdminRequestBody {
     }
 }
 
-/// A member's display name: it travels with every message that names its bearer, so it is short, and it is shown to
-/// people, so it is one line. An empty one counts as unknown.
+/// A member's display name. It is short because every message that names the user carries it, and one line because
+/// people read it. An empty name counts as unknown.
 struct AdminMemberName: JSONReadable {
     static let mostBytes = 256
 

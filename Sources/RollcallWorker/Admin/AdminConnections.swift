@@ -1,24 +1,24 @@
-// The connections of the admin port. Whoever reaches the port can hold connections without a token, so each request must
-// arrive in time, and when the port is full, the connection that has been silent longest makes room.
+// Connection limits of the admin port. Anyone who can reach the port can open connections without a token. Each request
+// must therefore arrive in time, and a full port closes the connection that has been silent longest.
 
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// The connections that stand, of all event loops.
+/// The open connections of all event loops.
 final class AdminConnections: Sendable {
-    /// How many stand at once.
+    /// The most open connections.
     static let most = 128
-    /// How long the head of a request may take: from the connection, or from the first byte of a later request.
+    /// The time limit for a request head, from the connection's start or from the first byte of a later request.
     let headTime: TimeAmount
-    /// How long the rest of a request may take.
+    /// The time limit for the rest of a request.
     static let bodyTime = TimeAmount.seconds(10)
-    /// How long a client may read nothing of an answer.
+    /// How long a client may leave a response unread.
     static let readTime = TimeAmount.seconds(10)
 
     private struct Standing {
         let channel: any Channel
-        /// When its last byte came; `nil` while a request of it is being answered.
+        /// When the last byte arrived; `nil` while a request is being answered.
         var silentSince: NIODeadline?
     }
 
@@ -28,8 +28,8 @@ final class AdminConnections: Sendable {
         self.headTime = headTime
     }
 
-    /// Takes a new connection, and closes another if there are too many: the one that has been silent longest, or the new
-    /// one if requests of all others are being answered.
+    /// Adds a connection. If there are too many, closes the one that has been silent longest, or the new one if all
+    /// others are waiting for responses.
     fileprivate func opened(_ channel: any Channel) {
         let surplus: (any Channel)? = standing.withLockedValue { standing in
             var surplus: ObjectIdentifier?
@@ -53,10 +53,10 @@ final class AdminConnections: Sendable {
     }
 }
 
-/// One connection: closes it when a request is late. On its event loop.
+/// One connection; closes it when a request is late. Use on its event loop only.
 final class AdminConnection {
     private enum Phase {
-        /// Nothing of the next request has come.
+        /// No byte of the next request has arrived.
         case between
         case head(deadline: Scheduled<Void>)
         case body(deadline: Scheduled<Void>)
@@ -66,13 +66,13 @@ final class AdminConnection {
     private let channel: any Channel
     private let connections: AdminConnections
     private var phase = Phase.between
-    /// How many requests have begun whose answers have not ended. One that is refused is answered before it is whole,
-    /// and a client may send a request before the answer to the one before has come.
+    /// Requests whose responses are not complete. A refused request is answered before it has fully arrived, and
+    /// clients may pipeline requests.
     private var unanswered = 0
-    /// Runs while more of the answers waits than the kernel takes.
+    /// Runs while responses wait because the socket's send buffer is full.
     private var stall: Scheduled<Void>?
 
-    /// Watches over a connection that has just been made, and whose handlers for HTTP stand.
+    /// Starts the time limits of a new connection. Its HTTP handlers are already in the pipeline.
     init(_ channel: any Channel, among connections: AdminConnections) throws {
         (self.channel, self.connections) = (channel, connections)
         let pipeline = channel.pipeline.syncOperations
@@ -103,7 +103,8 @@ final class AdminConnection {
         waitForAnswers()
     }
 
-    /// An answer may come before its request is whole; then the rest of that is waited for as before.
+    /// A response may end before its request has fully arrived. The time limits for the rest of that request then stay
+    /// in force.
     private func answered() {
         unanswered = max(0, unanswered - 1)
         if case .answering = phase { waitForAnswers() }
@@ -114,7 +115,7 @@ final class AdminConnection {
         connections.silent(channel, since: unanswered > 0 && channel.isWritable ? nil : .now())
     }
 
-    /// The client has begun or ceased to read: an answer that nobody reads gives its place up.
+    /// The client started or stopped reading. A client that does not read its response loses its connection.
     private func writabilityChanged() {
         stall?.cancel()
         stall = channel.isWritable ? nil : deadline(in: AdminConnections.readTime)
@@ -139,7 +140,7 @@ final class AdminConnection {
         }
     }
 
-    /// Sees what comes before it is taken apart: the head of a request may be long under way.
+    /// Sees raw bytes before HTTP parsing, since a request head may take long to arrive.
     private final class Bytes: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = ByteBuffer
 
@@ -160,7 +161,7 @@ final class AdminConnection {
         }
     }
 
-    /// Sees requests and answers begin and end.
+    /// Sees where requests and responses begin and end.
     private final class Requests: ChannelDuplexHandler, RemovableChannelHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundIn = HTTPServerResponsePart

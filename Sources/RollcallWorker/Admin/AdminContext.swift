@@ -1,9 +1,9 @@
-// Who sent a request.
+// The client address of a request.
 
 import Hummingbird
 import NIOCore
 
-/// A request's surroundings, with the address that it came from.
+/// A request context with the address that the request came from.
 struct AdminContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?

@@ -1,10 +1,10 @@
-// The description of the admin port, by the admin port.
+// The OpenAPI document that the admin port serves.
 
 import Hummingbird
 import NIOCore
 
 enum AdminDocument {
-    /// The OpenAPI document, as it stands in `docs/openapi.yaml`.
+    /// The same document as `docs/openapi.yaml`.
     static let bytes = ByteBuffer(bytes: PackageResources.openapi_yaml)
 
     static var response: Response {

@@ -1,19 +1,19 @@
-// What the live page and `rollcall top` show: all workers, and of the one that is asked what only it can know.
+// Data for the live page and `rollcall top`: all workers, and details that only the answering worker knows.
 
 internal import Logging
 internal import RollcallCore
 package import RollcallModel
 
-/// All there is to be seen just now.
+/// A snapshot for the live page.
 ///
-/// Rates are for the reader to make, of each worker by itself: what its totals grew by from one answer to another, over
-/// what its `beat` did. They are told with its heartbeats, so that between two of those they stand still.
+/// Readers compute rates themselves, per worker: the growth of a total between two snapshots, divided by the growth of
+/// `beat`. Totals arrive with heartbeats and do not change between two of them.
 package struct AdminLive: Codable, Sendable {
-    /// The Redis of the worker that answers, as it finds it.
+    /// Redis as the answering worker sees it.
     package struct Redis: Codable, Sendable {
-        /// Whether it answers. While it does not, nothing is known of the workers.
+        /// Whether Redis answers. While it does not, the workers are unknown.
         package var up: Bool
-        /// How long commands of the last minute took, in microseconds; absent if there were none.
+        /// Command latency over the last minute, in microseconds; absent if there were no commands.
         package var p50: Int64?
         package var p99: Int64?
 
@@ -24,42 +24,42 @@ package struct AdminLive: Codable, Sendable {
         }
     }
 
-    /// A conversation in which people type, as the worker sees it that answers.
+    /// A conversation with users who are typing, as the answering worker sees it.
     package struct Conversation: Codable, Sendable {
         package var conversation: ConversationID
-        /// How many people type there, on whatever worker.
+        /// How many users are typing, on all workers.
         package var typing: Int
-        /// How many sessions of this worker have joined it.
+        /// How many sessions of this worker have joined.
         package var joined: Int
     }
 
-    /// An event of the log of the worker that answers. It names no user.
+    /// A log event of the answering worker. It names no user.
     package struct Event: Codable, Sendable {
-        /// By the clock of the worker's host, as in its log.
+        /// The time by the clock of the worker's host, as in its log.
         package var at: Timestamp
         /// `info`, `notice`, `warning`, `error` or `critical`.
         package var level: String
-        /// Always the same for the same kind of event.
+        /// Constant for each kind of event.
         package var message: String
         package var facts: [String: String]
-        /// How often it came without another in between; then `at` is the last time.
+        /// How often the event repeated with no other event in between; `at` is then the last time.
         package var times: Int
     }
 
-    /// By Redis; while it is away, what the worker takes it to be.
+    /// The time by Redis. While Redis is unavailable, the worker's estimate of it.
     package var time: Timestamp
-    /// By the clock of the worker's host, as the events are; absent of an older version.
+    /// The time by the clock of the worker's host, like the events. Absent from older versions.
     package var hostTime: Timestamp?
-    /// The incarnation of the worker that answers.
+    /// The incarnation of the answering worker.
     package var worker: String
-    /// Whether it should be sent devices.
+    /// Whether load balancers should send clients here.
     package var ready: Bool
     package var redis: Redis
-    /// All workers, the living first.
+    /// All workers, live ones first.
     package var workers: [AdminWorker]
-    /// Those in which the most people type, the busiest first.
+    /// The conversations with the most typing users, busiest first.
     package var conversations: [Conversation]
-    /// The last that were logged, the newest first.
+    /// The most recent log events, newest first.
     package var events: [Event]
 
     enum CodingKeys: String, CodingKey {

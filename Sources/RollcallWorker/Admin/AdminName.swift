@@ -12,11 +12,11 @@ enum AdminName {
         do {
             return try Identifier(name)
         } catch {
-            throw AdminProblem(.badRequest, "\(what) has a wrong name: \(error)")
+            throw AdminProblem(.badRequest, "\(what) is not a valid name: \(error)")
         }
     }
 
-    /// The text that a percent-encoded one stands for. A plus is a plus: no name has a blank to be written as one.
+    /// Decodes percent-encoding. A plus sign stays a plus sign, because names contain no spaces.
     static func percentDecoded(_ text: some StringProtocol) -> String? {
         // Most names have nothing to decode.
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
@@ -42,10 +42,10 @@ enum AdminName {
     }
 }
 
-/// The parameters of a query, in their order. Both sides of each are percent-encoded.
+/// The parameters of a query, in order. Names and values are percent-encoded.
 struct AdminQuery {
     private struct Field {
-        /// As it was written, if it cannot be decoded.
+        /// The raw text if it cannot be decoded.
         var name: String
         var value: Substring?
     }
@@ -61,7 +61,7 @@ struct AdminQuery {
         }
     }
 
-    /// All that are called so.
+    /// Returns all values of the named parameter.
     func names<Kind>(_ name: String) throws(AdminProblem) -> [Identifier<Kind>] {
         var names: [Identifier<Kind>] = []
         for field in fields where field.name.isSame(as: name) {
@@ -70,7 +70,7 @@ struct AdminQuery {
         return names
     }
 
-    /// The number that a parameter has; `nil` if it is not there.
+    /// Returns a numeric parameter; `nil` if it is absent.
     func number<Number: FixedWidthInteger>(
         _ name: String, in range: ClosedRange<Number>
     ) throws(AdminProblem) -> Number? {
@@ -79,15 +79,16 @@ struct AdminQuery {
             range.contains(number)
         else {
             throw AdminProblem(
-                .badRequest, "the \(name) is no whole number from \(range.lowerBound) to \(range.upperBound)")
+                .badRequest, "the \(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
-    /// Where a slip of the pen would do more than was meant, nothing but `allowed` may be said.
+    /// Rejects every parameter except `allowed`, for requests where a misspelled parameter would change more than
+    /// intended.
     func demand(only allowed: String) throws(AdminProblem) {
         if let other = fields.first(where: { !$0.name.isSame(as: allowed) || $0.value == nil }) {
-            throw AdminProblem(.badRequest, "there is no ?\(other.name) here, only ?\(allowed)=")
+            throw AdminProblem(.badRequest, "unknown parameter \(other.name); only ?\(allowed)= is supported")
         }
     }
 }

@@ -1,4 +1,4 @@
-// What the admin port answers when it does not do what was asked: a problem of RFC 9457, with a stable code.
+// Errors of the admin port: RFC 9457 problem details with a stable code.
 
 import Hummingbird
 import NIOCore
@@ -11,30 +11,30 @@ import RollcallModel
 #endif
 
 struct AdminProblem: Error, Hashable {
-    /// Stable: programs match on it.
+    /// Stable codes for programs to match.
     enum Code: String, CaseIterable {
         case badRequest = "bad_request"
         case unauthorized
-        /// The token's role may not do this.
+        /// The token's role does not permit this.
         case forbidden
         case notFound = "not_found"
-        /// The conversation has no members, not even none: it is not managed.
+        /// The conversation's members were never set, so its member list is not managed. An empty list is managed.
         case notManaged = "not_managed"
         case methodNotAllowed = "method_not_allowed"
         case tooLarge = "too_large"
-        /// A body that is said to be something else than JSON.
+        /// The body's declared type is not JSON.
         case unsupportedMediaType = "unsupported_media_type"
-        /// More at once than may be asked for.
+        /// The request exceeds a limit on items per request.
         case limit
-        /// Redis is away, or this worker not ready; the same request may succeed later.
+        /// Redis is unavailable, or this worker is not ready. The same request may succeed later.
         case unavailable
         case `internal`
     }
 
     var code: Code
-    /// A sentence for a person.
+    /// A sentence for people to read.
     var detail: String
-    /// Headers that tell what to do: `Allow`, `Retry-After`, `WWW-Authenticate`.
+    /// Headers for the client: `Allow`, `Retry-After`, `WWW-Authenticate`.
     var headers: HTTPFields
 
     init(_ code: Code, _ detail: String, headers: HTTPFields = [:]) {
@@ -83,7 +83,7 @@ struct AdminProblem: Error, Hashable {
     }
 }
 
-/// JSON on the admin port: the same answer is always the same bytes.
+/// JSON on the admin port. Equal values encode to equal bytes.
 enum AdminJSON {
     static func response(_ body: some Encodable) -> Response {
         response(bytes(body), status: .ok, type: "application/json")
@@ -108,7 +108,7 @@ enum AdminJSON {
         do {
             return ByteBuffer(bytes: try encoder.encode(body))
         } catch {
-            preconditionFailure("an answer that cannot be encoded: \(error)")
+            preconditionFailure("the response cannot be encoded: \(error)")
         }
     }
 }

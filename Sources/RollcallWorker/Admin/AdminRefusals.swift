@@ -1,5 +1,5 @@
-// Requests without a token, with a wrong one, or with one that is not enough: counted, and each reason logged once a
-// minute, so that whoever tries tokens leaves a trace and cannot fill the log.
+// Refused requests: no token, a wrong token, or a role without permission. Each is counted, and each reason is logged
+// at most once a minute, so that guessed tokens show in the log but cannot flood it.
 
 import Logging
 import Metrics
@@ -10,7 +10,7 @@ import NIOCore
 final class AdminRefusals: Sendable {
     private static let silence = TimeAmount.seconds(60)
 
-    /// What the log has of one reason.
+    /// What was logged for one reason.
     private struct State {
         var unlogged = 0
         var logged: NIODeadline?
@@ -31,7 +31,7 @@ final class AdminRefusals: Sendable {
         self.logger = logger
     }
 
-    /// A request was refused.
+    /// Records a refused request.
     func occurred(_ code: AdminProblem.Code, from remote: SocketAddress?, now: NIODeadline = .now()) {
         counters[code]?.increment(by: 1)
         let count: Int? = states.withLockedValue { states in

@@ -1,14 +1,14 @@
-// What the admin port tells operators, and what the command line reads of it.
+// Reports of the admin port, which the command line also reads.
 
 internal import RollcallCore
 package import RollcallModel
 
-/// One worker, as it says itself and as its lease says.
+/// One worker, from its heartbeat and its lease.
 package struct AdminWorker: Codable, Sendable {
     package var incarnation: String
-    /// Whether its lease stands.
+    /// Whether the lease is current.
     package var alive: Bool
-    /// Whether it is about to leave.
+    /// Whether the worker is draining.
     package var draining: Bool
     package var leaseEnd: Timestamp?
     package var host: String?
@@ -18,15 +18,15 @@ package struct AdminWorker: Codable, Sendable {
     package var sessions: Int64?
     package var beat: Timestamp?
     package var version: String?
-    /// Typing signals that clients sent since the worker started; absent, as are the others, of an older version.
+    /// Typing signals received from clients since the worker started. Older versions omit this and the fields below.
     package var signals: Int64?
-    /// Typing signals and stops that Redis took and published.
+    /// Typing signals and stops that Redis accepted and published.
     package var published: Int64?
-    /// Messages handed to sessions, of every type.
+    /// Messages of all types sent to sessions.
     package var delivered: Int64?
-    /// How long the heartbeat before took, in microseconds.
+    /// How long the previous heartbeat took, in microseconds.
     package var roundTrip: Int64?
-    /// Processor time that the process has used, in milliseconds.
+    /// CPU time used by the process, in milliseconds.
     package var cpu: Int64?
 
     enum CodingKeys: String, CodingKey {
@@ -51,7 +51,7 @@ package struct AdminWorker: Codable, Sendable {
     }
 }
 
-/// All workers, the living first.
+/// All workers, live ones first.
 package struct AdminWorkers: Codable, Sendable {
     package var time: Timestamp
     package var workers: [AdminWorker]
@@ -64,9 +64,9 @@ package struct AdminWorkers: Codable, Sendable {
     }
 }
 
-/// Why a user is shown as they are.
+/// Why a user's presence is what it is.
 package struct AdminUser: Codable, Sendable {
-    /// What decided: a stable code, and a sentence for a person.
+    /// The rule that decided: a stable code, and a sentence for people.
     package struct Rule: Codable, Sendable {
         package var code: String
         package var text: String
@@ -76,14 +76,14 @@ package struct AdminUser: Codable, Sendable {
         package var device: DeviceID
         /// `active`, `idle`, `background` or `gone`.
         package var state: String
-        /// How it counts: `connected`, `in_grace`, `owner_dead`, `unsettled` or `gone`.
+        /// How the device counts: `connected`, `in_grace`, `owner_dead`, `unsettled` or `gone`.
         package var standing: String
         package var since: Timestamp
-        /// When its connection was lost; of a device that is gone, when somebody was last there.
+        /// When the device's connection was lost; for a device that is gone, when it was last active.
         package var lost: Timestamp?
-        /// Until when a device in grace counts.
+        /// When a device in grace stops counting.
         package var countsUntil: Timestamp?
-        /// As in the record: `MS-RANDOM`.
+        /// The session as stored: `MS-RANDOM`.
         package var session: String
         package var sequence: Int64
         package var worker: AdminWorker
@@ -98,9 +98,9 @@ package struct AdminUser: Codable, Sendable {
     package var presence: Presence
     package var time: Timestamp
     package var rule: Rule
-    /// The status that the record spells out, dead workers' devices and all; absent where there is no record.
+    /// The stored status, which still includes devices of dead workers; absent without a record.
     package var stored: String?
-    /// When the user's tokens were revoked last.
+    /// When the user's tokens were last revoked.
     package var revoked: Timestamp?
     package var devices: [Device]
 

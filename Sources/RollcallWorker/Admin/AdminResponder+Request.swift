@@ -1,4 +1,4 @@
-// What a request shows, names and carries.
+// Authorization, queries and bodies of requests.
 
 import Hummingbird
 import NIOCore
@@ -6,12 +6,12 @@ import NIOHTTP1
 import RollcallModel
 
 extension AdminResponder {
-    /// Room for the members of a large conversation.
+    /// Large enough for the members of a large conversation.
     static let mostBytes = 4 * 1024 * 1024
 
-    /// Unknown paths ask for a token too, so that who has none cannot explore.
+    /// Checks the request's token. Unknown paths need a token too, so that unauthorized callers cannot probe for paths.
     ///
-    /// - Parameter place: where the request leads; `nil` for nowhere.
+    /// - Parameter place: The place that the path names; `nil` if it names none.
     func authorize(_ request: Request, for place: AdminPlace?) throws(AdminProblem) {
         let tokens = tokens.tokens
         guard !tokens.isEmpty else { return try demandOwnName(request) }
@@ -20,35 +20,36 @@ extension AdminResponder {
             let role = tokens.role(of: Secret(words[1].utf8))
         else {
             throw AdminProblem(
-                .unauthorized, "show the token of admin.token_file as Authorization: Bearer TOKEN",
+                .unauthorized, "send a token of this port as Authorization: Bearer TOKEN",
                 headers: [.wwwAuthenticate: "Bearer"])
         }
         let needed: AdminRole =
             request.method.changes(place) ? .operator : place == .metrics ? .metrics : .read
         guard role >= needed else {
-            throw AdminProblem(.forbidden, "the token of \(role.key) is not enough here: \(needed.key) is")
+            throw AdminProblem(.forbidden, "the token of \(role.key) does not permit this; \(needed.key) does")
         }
     }
 
-    /// Without a token only this machine reaches the port; but so does any web page that is looked at on it.
+    /// Without a token, only this machine can reach the port. But web pages open in its browsers can too, so `Origin`
+    /// and `Host` are checked.
     private func demandOwnName(_ request: Request) throws(AdminProblem) {
         if let origin = request.headers[.origin], !Loopback.contains(origin: origin) {
             throw AdminProblem(
-                .unauthorized, "without admin.token_file this port answers to no web page but this machine's own")
+                .unauthorized, "without admin.token_file this port accepts web pages of this machine only")
         }
         if let authority = request.head.authority, !Loopback.contains(authority: authority) {
             throw AdminProblem(
-                .unauthorized, "without admin.token_file this port answers to localhost only, not to \(authority)")
+                .unauthorized, "without admin.token_file this port answers only to localhost, not to \(authority)")
         }
     }
 
     func namedUsers(_ request: Request) throws(AdminProblem) -> [UserID] {
         let users: [UserID] = try AdminQuery(request.uri.query).names("user")
-        guard !users.isEmpty else { throw AdminProblem(.badRequest, "name users: ?user=alice&user=bob") }
+        guard !users.isEmpty else { throw AdminProblem(.badRequest, "name the users, as in ?user=alice&user=bob") }
         return users
     }
 
-    /// A body that says nothing of itself is taken for JSON.
+    /// A body without a content type is treated as JSON.
     private func demandJSON(_ request: Request) throws(AdminProblem) {
         guard let type = request.headers[.contentType] else { return }
         let essence = type.parts(at: ";")[0].parts(at: " ").first { !$0.isEmpty }
@@ -67,12 +68,12 @@ extension AdminResponder {
         } catch let error as HTTPParserError {
             throw error
         } catch {
-            throw AdminProblem(.badRequest, "the body did not arrive whole")
+            throw AdminProblem(.badRequest, "the body is incomplete")
         }
         do {
             return try Body(jsonText: bytes.readableBytesView)
         } catch let error as UnexpectedJSON {
-            throw AdminProblem(.badRequest, "the body must look like \(Body.form); \(error)")
+            throw AdminProblem(.badRequest, "the body must have the form \(Body.form); \(error)")
         }
     }
 }

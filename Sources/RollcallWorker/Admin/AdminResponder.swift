@@ -1,4 +1,4 @@
-// Answers the requests of servers and operators: finds the place, checks who asks, and asks the node.
+// Answers admin requests: finds the place, checks authorization, and calls the node.
 
 import Hummingbird
 import Logging
@@ -10,22 +10,22 @@ struct AdminResponder: HTTPResponder {
     typealias Context = AdminContext
 
     let node: any OperatorAccess
-    /// What callers must show, if anything.
+    /// The tokens that callers must present, if any.
     let tokens: AdminTokenKeeper
     let audit: AdminAudit
     let refusals: AdminRefusals
     let logger: Logger
-    /// What there is to scrape, if it is kept here.
+    /// The metrics to serve, if this process keeps them here.
     let metrics: PrometheusMetrics?
-    /// The last that was logged.
+    /// The most recent log events.
     let events: EventRing
 
-    /// Whatever would change something, by somebody who may, is noted.
+    /// Answers a request. Logs each authorized request that would change something to the audit log.
     ///
-    /// - Throws: `HTTPParserError` alone, which the server answers by itself.
+    /// - Throws: Only `HTTPParserError`, which the HTTP server answers.
     func respond(to request: Request, context: Context) async throws -> Response {
         var response = try await judge(request, context: context)
-        // A browser is to take an answer for nothing else, and to show it to no page of another place.
+        // Browsers must not guess another content type.
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.init("Cross-Origin-Resource-Policy")!] = "same-origin"
         return request.method == .head ? response.createHeadResponse() : response
@@ -57,28 +57,28 @@ struct AdminResponder: HTTPResponder {
         } catch let unavailable as Unavailable {
             let reason =
                 unavailable.refusesWrites
-                ? "Redis refuses writes, and answers reads" : "Redis is away, or was until just now"
+                ? "Redis refuses writes but answers reads" : "Redis is away, or was until just now"
             return AdminProblem.unavailable(reason, retryAfter: unavailable.retryAfter).response
         } catch let unsettled as Unsettled {
             return AdminProblem.unavailable(
                 "this worker has just started, or Redis was away until just now: "
-                    + "sessions may stand that nobody has named yet", retryAfter: unsettled.retryAfter
+                    + "it does not know all sessions yet", retryAfter: unsettled.retryAfter
             ).response
         } catch is AnswerTooLarge {
-            return AdminProblem(.limit, "the answer is larger than a worker reads from Redis at once").response
+            return AdminProblem(.limit, "the response is larger than the worker's limit for one Redis reply").response
         } catch let error as HTTPParserError {
             throw error
         } catch {
             logger.error(
                 "admin request failed", metadata: ["method": "\(request.method)", "type": "\(type(of: error))"])
-            logger.debug("an admin request's failure", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            logger.debug("admin request failure", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return AdminProblem(.internal, "the worker failed; its log says why").response
         }
     }
 
     private func answer(to request: Request, for route: AdminRoute) async throws -> Response {
         guard request.method != .options else { return options(of: route) }
-        // HEAD is answered as GET is; its body goes last.
+        // HEAD is answered like GET; the server drops the body.
         switch (route.place, request.method == .head ? .get : request.method, route.user, route.conversation) {
         case (.health, .get, _, _): return AdminJSON.response(AdminHealth())
         case (.ready, .get, _, _): return try ready()
@@ -113,14 +113,14 @@ struct AdminResponder: HTTPResponder {
         guard node.isReady else {
             let reason =
                 node.refusesWrites
-                ? "Redis has refused writes for long" : "this worker stops, or Redis has been away for long"
+                ? "Redis has refused writes for too long" : "this worker is stopping, or Redis was away for too long"
             throw .unavailable(reason, retryAfter: .seconds(1))
         }
         return AdminJSON.response(AdminHealth(status: "ready"))
     }
 
     private func page() throws(AdminProblem) -> Response {
-        guard let metrics else { throw AdminProblem(.notFound, "the metrics of this process are reported elsewhere") }
+        guard let metrics else { throw AdminProblem(.notFound, "this process does not serve its metrics here") }
         return Response(
             status: .ok, headers: [.contentType: PrometheusText.contentType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.exposition())))
@@ -128,7 +128,7 @@ struct AdminResponder: HTTPResponder {
 
     private func presence(of users: [UserID]) async throws -> Response {
         guard users.count <= AdminUsers.most else {
-            throw AdminProblem(.limit, "at most \(AdminUsers.most) users can be asked for at once")
+            throw AdminProblem(.limit, "one request can name at most \(AdminUsers.most) users")
         }
         return AdminJSON.response(AdminPresence(users: try await node.presence(of: users)))
     }
@@ -146,7 +146,7 @@ struct AdminResponder: HTTPResponder {
         return Response(status: .noContent)
     }
 
-    /// All members, if no page is asked for; else a page.
+    /// Returns all members, or one page if the query asks for one.
     private func members(of conversation: ConversationID, _ query: AdminQuery) async throws -> AdminMemberList {
         let cursor = try query.number("cursor", in: UInt64.min...UInt64.max)
         let limit = try query.number("limit", in: 1...AdminMemberList.mostOfPage)
@@ -156,14 +156,14 @@ struct AdminResponder: HTTPResponder {
         var members: [UserID: String] = [:]
         while true {
             guard let page = try await node.membersPage(of: conversation, from: from, limit: step) else {
-                throw AdminProblem(.notManaged, "members of this conversation were never set")
+                throw AdminProblem(.notManaged, "the members of this conversation were never set")
             }
             if isPaged { return AdminMemberList(page.members, cursor: page.next) }
             guard page.count <= AdminMemberList.mostUnpaged else {
                 throw AdminProblem(
                     .limit,
-                    "there are \(page.count) members: read them in pages, ?limit=\(AdminMemberList.mostOfPage), and "
-                        + "then with the cursor of each answer")
+                    "there are \(page.count) members: read them in pages with ?limit=\(AdminMemberList.mostOfPage), "
+                        + "then pass the cursor of each response")
             }
             members.merge(page.members) { first, _ in first }
             guard let next = page.next else { return AdminMemberList(members) }
@@ -184,13 +184,12 @@ struct AdminResponder: HTTPResponder {
     }
 
     private func notAllowed(_ place: AdminPlace) -> AdminProblem {
-        AdminProblem(.methodNotAllowed, "here one can \(place.methods)", headers: [.allow: place.methods])
+        AdminProblem(.methodNotAllowed, "this path supports only \(place.methods)", headers: [.allow: place.methods])
     }
 }
 
 extension HTTPRequest.Method {
-    /// Whether a request with it is to change something, and belongs into the audit. That presence may be asked for in a
-    /// body makes it no change.
+    /// Whether a request to this place changes something and belongs in the audit log. POST to presence only reads.
     func changes(_ place: AdminPlace?) -> Bool {
         place != .presence && ![.get, .head, .options].contains(self)
     }

@@ -1,9 +1,9 @@
-// What the paths of the admin port mean. They are taken apart while still percent-encoded, since a conversation may be
-// called `a/b` (in a path, `a%2Fb`), and each part is decoded by itself.
+// Paths of the admin port. A path is split while still percent-encoded, because a conversation may be named `a/b`
+// (`a%2Fb` in a path). Each part is then decoded separately.
 
 import RollcallModel
 
-/// A path of the admin port, with what stands in braces left open.
+/// A path of the admin port, with placeholders in braces.
 enum AdminPlace: String, CaseIterable {
     case health = "/health"
     case ready = "/ready"
@@ -21,10 +21,10 @@ enum AdminPlace: String, CaseIterable {
     case members = "/v1/conversations/{conversation}/members"
     case member = "/v1/conversations/{conversation}/members/{user}"
 
-    /// Where anybody may ask: those who watch over a worker know no token, and a browser shows none to have a page.
+    /// Places that need no token: health checks have none, and browsers send none when they load a page.
     static let open: Set<AdminPlace> = [.health, .ready, .livePage, .liveFile]
 
-    /// What may be done there, as the `Allow` header lists it.
+    /// The methods allowed, as in the `Allow` header.
     var methods: String {
         switch self {
         case .health, .ready, .metrics, .document, .livePage, .liveFile, .workers, .live, .typing: "GET, HEAD"
@@ -37,24 +37,24 @@ enum AdminPlace: String, CaseIterable {
         }
     }
 
-    /// Each with its path, taken apart.
+    /// Each place with its path, split into parts.
     fileprivate static let all = allCases.map { place in
         (place: place, parts: place.rawValue.parts(at: "/"))
     }
 }
 
-/// The place that a path names, and whom it names.
+/// The place that a path names, with the user, conversation or file in it.
 struct AdminRoute: Hashable {
     let place: AdminPlace
-    /// Set exactly where the place has `{user}`.
+    /// Set exactly when the place has `{user}`.
     private(set) var user: UserID?
-    /// Set exactly where the place has `{conversation}`.
+    /// Set exactly when the place has `{conversation}`.
     private(set) var conversation: ConversationID?
-    /// Set exactly where the place has `{file}`.
+    /// Set exactly when the place has `{file}`.
     private(set) var file: LivePage?
 
-    /// - Parameter path: as it stands in the request, without the query.
-    /// - Throws: ``AdminProblem`` for a path that is none of ours, or that has a name in it that can be nobody's.
+    /// - Parameter path: The request's path, without the query.
+    /// - Throws: ``AdminProblem`` for an unknown path, or an invalid name in it.
     init(path: String) throws(AdminProblem) {
         let path = path.parts(at: "/")
         guard let (place, parts) = AdminPlace.all.first(where: { Self.fits(path, $0.parts) }) else {

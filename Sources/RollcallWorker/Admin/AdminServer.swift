@@ -1,5 +1,4 @@
-// The admin port: HTTP for servers and operators, beside the edge and apart from it, so that it can be kept from the
-// world.
+// The admin port: HTTP for servers and operators. It is separate from the client port so that it can be kept private.
 
 import Hummingbird
 import Logging
@@ -8,28 +7,28 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Serves the admin port until it is told to stop.
+/// Serves the admin port until shutdown.
 struct AdminServer: Service {
     private let configuration: WorkerConfiguration.Admin
     private let responder: AdminResponder
     private let tokens: AdminTokenKeeper
     private let group: any EventLoopGroup
     private let connections: AdminConnections
-    /// With what the port encrypts; `nil` if it does not.
+    /// The TLS certificate; `nil` without TLS.
     private let certificate: CertificateKeeper?
     private let logger: Logger
     private let listening: @Sendable (SocketAddress) async -> Void
 
     private static let silent = Logger(label: "rollcall.admin") { _ in SwiftLogNoOpLogHandler() }
 
-    /// How long a connection may say nothing between two requests.
+    /// How long a connection may be idle between two requests.
     private static let idle = TimeAmount.seconds(60)
 
-    /// How long a stop waits for requests that are under way.
+    /// How long shutdown waits for requests in progress.
     private static let farewell = Duration.seconds(2)
 
-    /// - Parameter listening: told once where the port is, with the number that was picked if the configuration names
-    ///   none; nothing is accepted before it returns.
+    /// - Parameter listening: Called once with the port's address, before any connection is accepted. If the
+    ///   configuration names port 0, the address has the port that was picked.
     init(
         _ configuration: WorkerConfiguration.Admin, node: any OperatorAccess, group: any EventLoopGroup, logger: Logger,
         metrics: PrometheusMetrics? = nil, events: EventRing = EventRing(),
@@ -46,19 +45,19 @@ struct AdminServer: Service {
             node: node, tokens: tokens, audit: AdminAudit(tokens, logger: logger.unkept),
             refusals: AdminRefusals(metrics ?? MetricsSystem.factory, logger: logger),
             logger: logger, metrics: metrics, events: events)
-        // What the library calls information is ours to say.
+        // Raises the library's log level, because Rollcall logs these events itself.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         self.logger = quiet
     }
 
-    /// Listens and answers until the graceful shutdown of its service group, and meanwhile until `last` is done: so those
-    /// who watch over a worker see how it stops.
+    /// Listens and answers until the graceful shutdown of its service group and until `last` has returned, so that
+    /// health checks can observe the shutdown.
     ///
-    /// - Throws: ``ListenError`` if it cannot listen where the configuration says; what `last` throws.
+    /// - Throws: ``ListenError`` if it cannot listen on the configured address; any error of `last`.
     func run(until last: () async throws -> Void) async throws {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        // In a group of its own, since whatever runs in that of the worker is told of its shutdown.
+        // In a separate service group, because everything in the worker's group is shut down with it.
         var settings = ServiceGroupConfiguration(services: [self], logger: Self.silent)
         settings.maximumGracefulShutdownDuration = Self.farewell
         let services = ServiceGroup(configuration: settings)
@@ -77,7 +76,7 @@ struct AdminServer: Service {
 
     /// Listens and answers until the graceful shutdown of its service group, or until its task is cancelled.
     ///
-    /// - Throws: ``ListenError`` if it cannot listen where the configuration says.
+    /// - Throws: ``ListenError`` if it cannot listen on the configured address.
     func run() async throws {
         let application = Application(
             responder: responder,
@@ -105,7 +104,8 @@ struct AdminServer: Service {
         }
     }
 
-    /// Lets the listener wait for a free descriptor. The library takes a failure to accept for the listener's end.
+    /// Keeps the listener open when no file descriptor is free. The library would treat a failed accept as the
+    /// listener's end.
     private func keepAccepting(_ listener: any Channel) async {
         try? await listener.eventLoop.submit { [logger] in
             let gate = AcceptGate(onShortage: { logger.outOfFiles($0, port: "admin") })

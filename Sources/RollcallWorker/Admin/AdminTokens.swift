@@ -1,20 +1,20 @@
-// Who may do what on the admin port. Each role has a file with a token of its own, so that what scrapes metrics does not
-// hold the token that erases users. Files that change are read again, and may name the token before on a second line:
-// so a token is changed without a restart and without an interruption.
+// Tokens and roles of the admin port. Each role has its own token file, so that the metrics scraper does not hold the
+// token that can erase users. Changed files are read again. A second line may keep the previous token valid, so tokens
+// rotate without a restart or an interruption.
 
 import Crypto
 import Logging
 import NIOConcurrencyHelpers
 
-/// What a token lets its bearer do. Each role may do what those before it may.
+/// What a token permits. Each role includes the roles before it.
 enum AdminRole: String, CaseIterable, Comparable {
-    /// Metrics, and what needs no token.
+    /// Metrics, and everything that needs no token.
     case metrics
     /// Everything that changes nothing.
     case read
     case `operator`
 
-    /// The setting that names the file with its token.
+    /// The setting that names the role's token file.
     var key: String {
         switch self {
         case .metrics: "admin.metrics_token_file"
@@ -39,7 +39,7 @@ extension WorkerConfiguration.Admin {
         }
     }
 
-    /// What the role's file held when the configuration was loaded.
+    /// The contents of the role's file when the configuration was loaded.
     func contents(_ role: AdminRole) -> Secret? {
         switch role {
         case .metrics: metricsToken
@@ -49,11 +49,11 @@ extension WorkerConfiguration.Admin {
     }
 }
 
-/// The tokens that are taken.
+/// The accepted tokens.
 struct AdminTokens: Sendable {
     private var tokens: [AdminRole: [Secret]] = [:]
 
-    /// - Parameter contents: what each role's file holds.
+    /// - Parameter contents: The contents of each role's file.
     init(_ contents: [AdminRole: Secret]) {
         tokens = contents.mapValues(Self.tokens)
     }
@@ -66,10 +66,10 @@ struct AdminTokens: Sendable {
                 }))
     }
 
-    /// Whether anybody who reaches the port may do everything.
+    /// Whether anyone who can reach the port has all permissions.
     var isEmpty: Bool { tokens.isEmpty }
 
-    /// What the bearer of a token may do; `nil` if it is none of ours. Takes the same time for every token.
+    /// Returns the role of a token; `nil` for an unknown token. Takes the same time for every token.
     func role(of shown: Secret) -> AdminRole? {
         var found: AdminRole?
         for role in AdminRole.allCases {
@@ -78,22 +78,22 @@ struct AdminTokens: Sendable {
         return found
     }
 
-    /// From what the keys of the audit are derived: the operators' present token.
+    /// The source of the audit's hash key: the current operator token.
     var operatorToken: Secret? { tokens[.operator]?.first }
 
-    /// The token in a file, and the one before if a second line has it.
+    /// The token in a file, and the previous one if there is a second line.
     private static func tokens(_ contents: Secret) -> [Secret] {
         contents.bytes.split { $0 == 0x0A || $0 == 0x0D }.map { Secret(Array($0).trimmingWhiteSpace) }
             .filter { !$0.bytes.isEmpty }
     }
 
-    /// Whether one token stands for two roles: its bearer would have the greater.
+    /// Whether two roles share a token, which would give its holder the stronger role.
     var areShared: Bool {
         let all = tokens.values.flatMap { Set($0) }
         return Set(all).count < all.count
     }
 
-    /// What is wrong with a file's contents.
+    /// Returns what is wrong with a file's contents, if anything.
     static func problem(_ contents: Secret) -> String? {
         let tokens = tokens(contents)
         let areFit = tokens.allSatisfy { token in
@@ -101,13 +101,13 @@ struct AdminTokens: Sendable {
                 && token.bytes.allSatisfy { (0x21...0x7E).contains($0) }
         }
         guard !areFit || !(1...2).contains(tokens.count) else { return nil }
-        return "the file must hold one line of at least \(WorkerConfiguration.Admin.shortestToken) letters, digits and "
-            + "signs without white space (openssl rand -hex 32 > admin.token), and at most one more line with the token "
-            + "before"
+        return "the file must have one line with a token of at least \(WorkerConfiguration.Admin.shortestToken) "
+            + "printable ASCII characters without spaces (openssl rand -hex 32 > admin.token), and at most one more line "
+            + "with the previous token"
     }
 }
 
-/// Keeps the tokens as their files have them.
+/// Keeps the tokens in sync with their files.
 final class AdminTokenKeeper: Sendable {
     private let current: NIOLockedValueBox<[AdminRole: Secret]>
     private let paths: [AdminRole: String]
@@ -126,7 +126,7 @@ final class AdminTokenKeeper: Sendable {
 
     var tokens: AdminTokens { AdminTokens(current.withLockedValue { $0 }) }
 
-    /// Takes what is put in the files' place, until the task is cancelled.
+    /// Reads changed files, until the task is cancelled.
     func run() async {
         var files = paths.map { (role: $0, path: $1, watch: FileWatch([$1]), problem: RepeatedProblem()) }
         while !Task.isCancelled {
@@ -146,7 +146,7 @@ final class AdminTokenKeeper: Sendable {
         }
     }
 
-    /// - Returns: why the file cannot be used, if it cannot.
+    /// - Returns: Why the file cannot be used; `nil` if it can.
     private func take(_ role: AdminRole, _ path: String) -> String? {
         let contents: Secret
         do throws(FileContents.Unreadable) {

@@ -1,17 +1,18 @@
-// The wire's end of the admin port: TLS, and the answer to what is no HTTP. The library's is a bare 400; here it is a problem like every other.
+// Socket-side handlers of the admin port: TLS, and the response to bytes that are not HTTP. The library answers these
+// with an empty 400; here they get problem details like every other error.
 
 import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Gives a refusal without a body the body that says what is wrong.
+/// Adds problem details to a refusal without a body.
 ///
-/// The library puts it behind its own types; in front of them, where the wire's are, it takes its place itself.
+/// The library installs this behind its own types. The handler moves itself in front of them, next to the socket.
 final class BadHTTPHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Adds the handler where it belongs, what watches over the connection, and TLS in front of all.
+    /// Adds the handler at its position, the time limits of the connection, and TLS in front of all.
     final class Entry: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = NIOAny
 
@@ -32,7 +33,7 @@ final class BadHTTPHandler: ChannelOutboundHandler, RemovableChannelHandler {
                 guard let certificate else { return }
                 try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context), position: .first)
             } catch {
-                // A connection that should be encrypted and cannot be is no connection.
+                // A connection that should be encrypted but cannot be is closed.
                 context.close(promise: nil)
             }
         }
@@ -42,7 +43,7 @@ final class BadHTTPHandler: ChannelOutboundHandler, RemovableChannelHandler {
         let part = unwrapOutboundIn(data)
         guard case .head(var head) = part, head.status == .badRequest, !head.headers.contains(name: "content-type")
         else { return context.write(data, promise: promise) }
-        let problem = AdminProblem(.badRequest, "this is no HTTP/1.1 that can be read, or its headers are too large")
+        let problem = AdminProblem(.badRequest, "the request is not valid HTTP/1.1, or its headers are too large")
         head.headers.replaceOrAdd(name: "content-type", value: AdminProblem.mediaType)
         head.headers.replaceOrAdd(name: "content-length", value: "\(problem.bytes.readableBytes)")
         context.write(wrapOutboundOut(.head(head)), promise: nil)

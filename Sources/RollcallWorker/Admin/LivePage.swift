@@ -1,5 +1,5 @@
-// The live page, served from memory. It holds no figures itself: it asks for them as every program does, with the token
-// that it is given. Its files stand in `Live/` as they are: no build step.
+// The live page, served from memory. It contains no data itself: it calls the admin API with the token that the user
+// enters. Its files in `Live/` are served unchanged, without a build step.
 
 import Hummingbird
 import NIOCore
@@ -13,7 +13,7 @@ struct LivePage: Hashable {
 
     static let page = LivePage(name: "live.html", type: "text/html", bytes: PackageResources.live_html)
 
-    /// What the page fetches from `/live/`.
+    /// The files that the page loads from `/live/`.
     static let files = [
         style("charts.css", PackageResources.charts_css),
         style("live.css", PackageResources.live_css),
@@ -44,7 +44,7 @@ struct LivePage: Hashable {
         LivePage(name: name, type: "text/css", bytes: bytes)
     }
 
-    /// Files and answers of this port; nothing else, and no other page around it.
+    /// Allows only files and API responses of this port, and forbids embedding the page.
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
         form-action 'none'; frame-ancestors 'none'

@@ -1,40 +1,40 @@
-// Why somebody was not let in. The client is told to fix its token (4100), to fetch a fresh one (4101), to mend its hello
-// (4102) or to come back later (4002); which of these it is decides whether an app signs its user out.
+// Why a client was not admitted. The close code tells the client to fix its token (4100), fetch a new one (4101), fix
+// its hello (4102) or retry later (4002). Apps use it to decide whether to sign the user out.
 
 public import RollcallModel
 
-/// Why a token does not prove who somebody is.
+/// Why a token does not prove an identity.
 public struct AuthenticationError: Error, Hashable, Sendable {
-    /// Stable: programs match on it.
+    /// Stable codes for programs to match.
     public enum Code: String, Sendable, CaseIterable {
-        /// It is no token at all, or a claim in it is of the wrong kind.
+        /// Not a token at all, or a claim has the wrong type.
         case malformed
-        /// No key of this worker goes with the token's algorithm and key id.
+        /// No key of this worker matches the token's algorithm and key ID.
         case unknownKey = "unknown_key"
-        /// No key goes with it, and the place where there may be one cannot be reached: nobody can say now.
+        /// No key matches, and the URL that may have the key cannot be reached. The token may still be valid.
         case keysUnavailable = "keys_unavailable"
         case badSignature = "bad_signature"
-        /// Its header says that it was issued for something else, such as `secevent+jwt`.
+        /// Its header says that it was issued for another purpose, such as `secevent+jwt`.
         case wrongType = "wrong_type"
         case expired
-        /// Its `nbf` or `iat` lies ahead, most often because the issuer's clock does: it is good later.
+        /// Its `nbf` or `iat` is in the future, most often because the issuer's clock is ahead. It becomes valid later.
         case notYetValid = "not_yet_valid"
-        /// It lives longer than `auth.max_lifetime` allows.
+        /// Its lifetime exceeds `auth.max_lifetime`.
         case livesTooLong = "lives_too_long"
         case wrongIssuer = "wrong_issuer"
         case wrongAudience = "wrong_audience"
-        /// The token names another device than the client does.
+        /// The token names a different device than the client.
         case wrongDevice = "wrong_device"
         /// Neither the token nor the client names a device.
         case noDevice = "no_device"
     }
 
     public var code: Code
-    /// A sentence for a person; nothing of the token stands in it.
+    /// A sentence for people. It contains nothing of the token.
     public var message: String
-    /// Whether the key may be one that its source has and we have not yet read.
+    /// Whether the key may be one that the source has but this worker has not read yet.
     var mayBeNewKey = false
-    /// How long until the token is good, if it is not yet.
+    /// How long until the token becomes valid, if it is not valid yet.
     var wait: Duration?
 
     init(_ code: Code, _ message: String) {
@@ -42,7 +42,7 @@ public struct AuthenticationError: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// How the connection is closed.
+    /// The close code for the connection.
     public var closeCode: CloseCode {
         switch code {
         case .malformed, .unknownKey, .badSignature, .wrongType, .livesTooLong, .wrongIssuer, .wrongAudience,

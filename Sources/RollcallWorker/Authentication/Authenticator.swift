@@ -1,5 +1,5 @@
-// Who is calling, decided by a token. Checking one is synchronous and touches nothing shared but the keys, so that each
-// shard does it on its own event loop.
+// Identifies callers by their tokens. Checking a token is synchronous and shares only the keys, so each shard checks
+// tokens on its own event loop.
 
 package import Logging
 internal import NIOCore
@@ -11,7 +11,7 @@ public import RollcallModel
     public import Foundation
 #endif
 
-/// Tells from a token who somebody is.
+/// Identifies users by their tokens.
 public struct Authenticator: Sendable {
     private enum Mode: Sendable {
         case insecure
@@ -23,15 +23,15 @@ public struct Authenticator: Sendable {
     /// Prepares the keys.
     ///
     /// - Throws: ``ConfigurationProblems`` for keys that ``WorkerConfiguration/load(file:environment:overrides:)``
-    ///   would have refused.
+    ///   would have rejected.
     public init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
         try await self.init(configuration, logger: Self.logger)
     }
 
-    /// How it logs unless told otherwise.
+    /// The default logger.
     package static var logger: Logger { Logger(label: "rollcall.authentication") }
 
-    /// - Parameter logger: is told of keys that are read anew, and of those that cannot be.
+    /// - Parameter logger: Logs when keys are reloaded, or cannot be.
     package init(
         _ configuration: WorkerConfiguration.Auth, logger: Logger
     ) async throws(ConfigurationProblems) {
@@ -51,19 +51,20 @@ public struct Authenticator: Sendable {
         mode = .signed(by: keeper, rules: rules)
     }
 
-    /// Keeps the keys as their files and their URL have them, until the task is cancelled. Called once; without it they
-    /// stay as they were.
+    /// Keeps the keys in sync with their files and their URL, until the task is cancelled. Call it once; without it the
+    /// keys never change.
     public func run() async {
         if case .signed(let keeper, _) = mode { await keeper.run() }
     }
 
     /// Checks a token.
     ///
-    /// The token is good from its `nbf` to its `exp`, and for the leeway before and after.
+    /// A token is valid from its `nbf` to its `exp`, extended by the leeway at both ends.
     ///
     /// - Parameters:
-    ///   - device: what the client calls its device. The token's own `device` counts, and must not differ from it.
-    ///   - now: the time of day on this machine.
+    ///   - device: The client's name for its device. The token's own `device` takes precedence, and must not differ
+    ///     from it.
+    ///   - now: The time of day on this machine.
     public func authenticate(
         token: String, device: DeviceID?, now: Date = .now
     ) throws(AuthenticationError) -> Identity {
@@ -75,24 +76,24 @@ public struct Authenticator: Sendable {
         }
     }
 
-    /// What to do about a token that was refused because its key is not known.
+    /// Handles a token that was refused because its key is unknown.
     ///
-    /// - Returns: completes when it is worth checking the token again.
-    /// - Throws: the refusal, if it stands; or that nobody can say now, where too many wait already.
+    /// - Returns: A future that completes when the token is worth checking again.
+    /// - Throws: The refusal, if it is final; or `keysUnavailable` if too many tokens are waiting already.
     func lookAgain(
         after error: AuthenticationError, on eventLoop: any EventLoop
     ) throws(AuthenticationError) -> EventLoopFuture<Void> {
         guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.canLearn else { throw error }
         guard let later = keeper.lookAgain(on: eventLoop) else {
-            throw AuthenticationError(.keysUnavailable, "too many wait for the keys of this worker to be refreshed")
+            throw AuthenticationError(.keysUnavailable, "too many tokens are waiting for new keys")
         }
         return later
     }
 
-    /// The refusal of a token after all was done to find its key.
+    /// The error to report after every attempt to find the key.
     func final(_ error: AuthenticationError) -> AuthenticationError {
         guard error.mayBeNewKey, case .signed(let keeper, _) = mode, keeper.isInTheDark else { return error }
-        return AuthenticationError(.keysUnavailable, "the keys of this worker cannot be refreshed at the moment")
+        return AuthenticationError(.keysUnavailable, "the worker cannot fetch its keys at the moment")
     }
 
     private func user(named token: String) throws(AuthenticationError) -> UserID {

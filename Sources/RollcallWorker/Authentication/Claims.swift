@@ -1,11 +1,11 @@
-// What a token says, as it stands in its payload (RFC 7519 §4.1, and `device`).
+// The payload of a token (RFC 7519 §4.1, and `device`).
 
 import JWTKit
 
-/// The claims that count here. What they must be is checked by ``TokenRules``, which knows the time.
+/// The claims that Rollcall uses. ``TokenRules`` checks them, because it knows the time.
 struct Claims: JWTPayload {
     var sub: String?
-    /// Seconds since 1970; whole or not.
+    /// Seconds since 1970, possibly fractional.
     var exp: Double?
     var nbf: Double?
     var iat: Double?
@@ -13,10 +13,10 @@ struct Claims: JWTPayload {
     var aud: Audience?
     var device: String?
 
-    /// Asked for by the library, which would have it decide with a clock of its own.
+    /// Required by the library, which would check against its own clock.
     func verify(using algorithm: some JWTAlgorithm) {}
 
-    /// One name or several; none at all is allowed too (and meant for nobody).
+    /// One name or several. An empty list is allowed and matches no audience.
     struct Audience: Codable, Sendable {
         var names: [String]
 

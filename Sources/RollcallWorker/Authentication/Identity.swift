@@ -1,4 +1,4 @@
-// Who is at the other end of a connection, as far as it has been proven.
+// The proven identity of a connection.
 
 public import RollcallModel
 
@@ -12,9 +12,9 @@ public import RollcallModel
 public struct Identity: Hashable, Sendable {
     public var user: UserID
     public var device: DeviceID
-    /// When the proof ends and the session needs a fresh one; `nil` for never. Never later than the year 9999.
+    /// When the proof expires and the session needs a new token; `nil` for never. At most the end of the year 9999.
     public var expires: Date?
-    /// When the proof was given, by which a revocation tells whether it counts; `nil` where none reaches it.
+    /// When the proof was issued, for comparison with revocations; `nil` if no revocation applies to it.
     public var issued: Date?
 
     public init(user: UserID, device: DeviceID, expires: Date?, issued: Date? = nil) {
@@ -26,7 +26,7 @@ public struct Identity: Hashable, Sendable {
 
     static func device(_ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {
         guard let offered else {
-            throw AuthenticationError(.noDevice, "the device is missing: neither hello nor the token names one")
+            throw AuthenticationError(.noDevice, "neither hello nor the token names a device")
         }
         return offered
     }

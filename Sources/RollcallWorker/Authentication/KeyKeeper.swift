@@ -1,6 +1,6 @@
-// Keeps the keys as their sources have them. Issuers change keys without asking: files are looked at every second, and a
-// URL now and then and whenever a token names a key that nobody knows, though never so often that strangers with
-// invented key ids could use this worker to trouble the issuer. Whatever fails, the keys that were good stay.
+// Keeps keys in sync with their sources, because issuers rotate keys without notice. Files are checked every second.
+// The URL is fetched at intervals, and whenever a token names an unknown key, but with a minimum pause so that invented
+// key IDs cannot flood the issuer. If a source fails, its last good keys stay in use.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -8,11 +8,11 @@ import NIOCore
 
 /// The keys of one worker, for all its event loops.
 final class KeyKeeper: Sendable {
-    /// How soon after one fetch the next may begin.
+    /// The minimum time between two fetches.
     static let pause = Duration.seconds(3)
-    /// How old the URL's keys may become, and how long after a failure it is asked again.
+    /// When to fetch the URL again, after a success and after a failure.
     static let refresh = (usual: Duration.seconds(300), afterFailure: Duration.seconds(15))
-    /// How many tokens may wait for keys at once; more are told to come back.
+    /// The most tokens that may wait for keys. Clients beyond this limit must retry later.
     static let mostWaiting = 1024
 
     typealias Fetch = @Sendable () async throws -> [UInt8]
@@ -21,9 +21,9 @@ final class KeyKeeper: Sendable {
     private struct State {
         var keys: VerificationKeys
         var waiting: [EventLoopPromise<Void>] = []
-        /// Whether anybody would answer who waits.
+        /// Whether `run()` is active, so that waiting tokens get an answer.
         var isRunning = false
-        /// Whether the URL could not be asked when it was last tried.
+        /// Whether the last fetch of the URL failed.
         var hasFailed = false
     }
 
@@ -35,10 +35,10 @@ final class KeyKeeper: Sendable {
     private let (calls, callIn) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - keys: what was read at the start.
-    ///   - files: the paths to look at.
-    ///   - fetch: asks the URL, if there is one.
-    ///   - read: reads a file.
+    ///   - keys: The keys read at startup.
+    ///   - files: The paths to watch.
+    ///   - fetch: Fetches the URL, if there is one.
+    ///   - read: Reads a file.
     init(
         _ keys: VerificationKeys, files: [KeySource: String], logger: Logger, fetch: Fetch?,
         read: @escaping Read = FileContents.read
@@ -50,18 +50,19 @@ final class KeyKeeper: Sendable {
         readFile = read
     }
 
-    /// The keys at this moment.
+    /// The current keys.
     var keys: VerificationKeys { state.withLockedValue { $0.keys } }
 
-    /// Whether what is missing may be there, but could not be asked for.
+    /// Whether the missing key may exist but the URL could not be fetched.
     var isInTheDark: Bool { state.withLockedValue { $0.hasFailed } }
 
-    /// Whether a key that is not known now may be known later.
+    /// Whether an unknown key may become known later.
     var canLearn: Bool { fetch != nil || files[.jwksFile] != nil }
 
-    /// Looks for keys that are not known yet.
+    /// Looks for unknown keys.
     ///
-    /// - Returns: completes when the sources have been asked, whatever came of it; `nil` if too many wait.
+    /// - Returns: A future that completes when the sources have been read, successfully or not; `nil` if too many
+    ///   tokens wait.
     func lookAgain(on eventLoop: any EventLoop) -> EventLoopFuture<Void>? {
         let promise = eventLoop.makePromise(of: Void.self)
         let isWelcome = state.withLockedValue { state in
@@ -77,7 +78,7 @@ final class KeyKeeper: Sendable {
         return promise.futureResult
     }
 
-    /// Keeps the keys fresh until the task is cancelled.
+    /// Keeps the keys current until the task is cancelled.
     func run() async {
         state.withLockedValue { $0.isRunning = true }
         await withTaskGroup(of: Void.self) { group in
@@ -97,7 +98,7 @@ extension KeyKeeper {
     private func watchFiles() async {
         var watched = files.map { WatchedKeys(source: $0, path: $1) }
         while !Task.isCancelled {
-            // Who waits for a key is not kept waiting until a file has come to rest.
+            // Waiting tokens do not wait for the file to settle.
             let isAwaited = fetch == nil && state.withLockedValue { !$0.waiting.isEmpty }
             for index in watched.indices where watched[index].watch.hasChanged(waiting: !isAwaited) {
                 await read(&watched[index])
@@ -107,8 +108,8 @@ extension KeyKeeper {
         }
     }
 
-    /// Reads a file, and marks it as taken if its keys are in use. Otherwise it is read again at the next look, since
-    /// what is wrong with it may pass without a change of the file.
+    /// Reads a file, and marks it as read if its keys are in use. Otherwise the next check reads it again, since the
+    /// problem may go away without a change of the file.
     private func read(_ file: inout WatchedKeys) async {
         do throws(Unusable) {
             let contents = try contents(of: file.path)
@@ -138,9 +139,10 @@ private struct WatchedKeys {
     let source: KeySource
     let path: String
     var watch: FileWatch
-    /// What the file held when it was last good.
+    /// The file's contents when it was last valid.
     var contents: [UInt8]?
-    /// Whether it was not read here before: at the start it most often holds what the worker has read already.
+    /// Whether the file was not read here yet. At startup it usually still has the contents that the worker already
+    /// read.
     var isFirst = true
     var problem = RepeatedProblem()
 
@@ -159,7 +161,8 @@ private struct Unusable: Error {
 extension KeyKeeper {
     private func answerCalls(_ fetch: Fetch) async {
         for await _ in calls {
-            // Who comes meanwhile waits for the next answer, since this one may be older than their key.
+            // Tokens that arrive during this fetch wait for the next one, since this response may be older than their
+            // key.
             let waiting = takeWaiting()
             await ask(fetch)
             waiting.forEach { $0.succeed() }

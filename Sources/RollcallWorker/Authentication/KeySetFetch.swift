@@ -1,5 +1,5 @@
-// One question to the issuer for its keys. What answers is somebody else's server: it may be slow, endless or broken,
-// and none of that is to be felt here.
+// Fetches the issuer's key set once. The issuer's server is outside our control: it may be slow, endless or broken, and
+// must not affect the worker.
 
 import AsyncHTTPClient
 import NIOCore
@@ -9,15 +9,15 @@ import NIOSSL
 /// Fetches a key set from a URL.
 struct KeySetFetch: Sendable {
     let url: String
-    /// A file with the certificates of who vouches for the server, if the system does not know them.
+    /// A file with CA certificates for the server, if the system does not trust its CA.
     var authority: String?
-    /// How long the whole answer may take.
+    /// The time limit for the whole response.
     var deadline = Duration.seconds(3)
 
-    /// - Throws: if there is no answer in time, or another than a text of an ordinary size. A redirection is not
-    ///   followed: the keys are to come from where the configuration says.
+    /// - Throws: If there is no complete response in time, its status is not 200, or it is too large. Redirects are not
+    ///   followed, so keys come only from the configured URL.
     func contents() async throws -> [UInt8] {
-        // A client for each question, which comes minutes after the last: there is none to look after in between.
+        // One client per fetch. Fetches are minutes apart, so there is no idle client to maintain.
         try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             try await answer(of: client, within: deadline)
         }
@@ -26,10 +26,10 @@ struct KeySetFetch: Sendable {
     private func answer(of client: HTTPClient, within limit: Duration) async throws -> [UInt8] {
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await answer(of: client) }
-            // The client's own deadline ends with the head of the answer, and a drop now and then is progress to it.
+            // The client's own deadline covers only the response head, and it treats slow trickles as progress.
             tasks.addTask {
                 try await Task.sleep(for: limit)
-                throw Unexpected(description: "there was no whole answer within \(limit)")
+                throw Unexpected(description: "there was no complete response within \(limit)")
             }
             defer { tasks.cancelAll() }
             return try await tasks.next() ?? []
@@ -40,12 +40,12 @@ struct KeySetFetch: Sendable {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
         let response = try await client.execute(request, timeout: TimeAmount(deadline))
-        guard response.status == .ok else { throw Unexpected(description: "the answer is \(response.status)") }
+        guard response.status == .ok else { throw Unexpected(description: "the response is \(response.status)") }
         return Array(try await response.body.collect(upTo: FileContents.mostBytes).readableBytesView)
     }
 
     private var configuration: HTTPClient.Configuration {
-        // The deadline is for all of it: an issuer may use it up before its first byte.
+        // The deadline covers everything: an issuer may use it up before its first byte.
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(2), read: TimeAmount(deadline)))
         configuration.httpVersion = .http1Only

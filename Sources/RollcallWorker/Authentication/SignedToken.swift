@@ -1,5 +1,5 @@
-// A token taken apart (RFC 7515 §7.1). jwt-kit's own parser is not used on what strangers send: in 5.7 it traps on a
-// header with a number beyond Int's and on an empty list of audiences, before any signature is looked at.
+// Token parsing (RFC 7515 §7.1). jwt-kit's own parser is not used on untrusted input: version 5.7 traps on a header
+// with a number beyond `Int` and on an empty audience list, before it checks any signature.
 
 import JWTKit
 
@@ -9,15 +9,15 @@ import JWTKit
     import Foundation
 #endif
 
-/// The three parts of a token. Nothing of it is to be believed before ``claims(signedBy:)`` returns.
+/// The three parts of a token. Trust nothing in it before ``claims(signedBy:)`` returns.
 struct SignedToken {
-    /// What says how the token was signed.
+    /// The header, which says how the token was signed.
     struct Header: Decodable {
         var alg: String
         var kid: String?
-        /// For what the token was issued, as a media type.
+        /// The media type: what the token was issued for.
         var typ: String?
-        /// Whether the token has extensions that must be understood (RFC 7515 §4.1.11). We understand none.
+        /// Whether the token has extensions that must be understood (RFC 7515 §4.1.11). None is supported.
         var isCritical: Bool
 
         enum CodingKeys: CodingKey { case alg, kid, typ, crit }
@@ -30,8 +30,8 @@ struct SignedToken {
             isCritical = fields.contains(.crit)
         }
 
-        /// Whether the token may open a session (RFC 8725 §3.11). An issuer signs other things with the same keys; what
-        /// is explicitly something else is no proof of who is calling. `application/` may be left out (RFC 7515 §4.1.9).
+        /// Whether the token may open a session (RFC 8725 §3.11). An issuer may sign other things with the same keys,
+        /// and those do not identify a caller. The prefix `application/` is optional (RFC 7515 §4.1.9).
         var isForSessions: Bool {
             guard let type = typ?.lowercased() else { return true }
             let prefix = "application/"
@@ -42,7 +42,7 @@ struct SignedToken {
     private let header: Header
     private let payload: Data
     private let signature: Data
-    /// What the signature signs: the first two parts as they were sent.
+    /// The signed bytes: the first two parts as sent.
     private let signed: ArraySlice<UInt8>
 
     init(_ token: String) throws(AuthenticationError) {
@@ -51,9 +51,9 @@ struct SignedToken {
         guard parts.count == 3, let header = Self.decoded(parts[0]), let payload = Self.decoded(parts[1]),
             let signature = Self.decoded(parts[2]),
             let header = try? JSONDecoder().decode(Header.self, from: header)
-        else { throw AuthenticationError(.malformed, "the token is no JSON Web Token") }
+        else { throw AuthenticationError(.malformed, "the token is not a JSON Web Token") }
         guard !header.isCritical else {
-            throw AuthenticationError(.malformed, "the token's header has a crit, of which none is supported")
+            throw AuthenticationError(.malformed, "the token's header has crit, which is not supported")
         }
         self.header = header
         self.payload = payload
@@ -61,7 +61,7 @@ struct SignedToken {
         signed = bytes[..<parts[1].endIndex]
     }
 
-    /// What the token says, its signature having been checked first.
+    /// Verifies the signature and returns the claims.
     func claims(signedBy keys: VerificationKeys) throws(AuthenticationError) -> Claims {
         let candidates = keys.candidates(algorithm: header.alg, id: header.kid)
         guard !candidates.isEmpty else {
@@ -76,12 +76,12 @@ struct SignedToken {
             throw AuthenticationError(.wrongType, "the token's typ is neither JWT nor at+jwt")
         }
         guard let claims = try? JSONDecoder().decode(Claims.self, from: payload) else {
-            throw AuthenticationError(.malformed, "a claim of the token is of the wrong kind")
+            throw AuthenticationError(.malformed, "a claim of the token has the wrong type")
         }
         return claims
     }
 
-    /// base64url without padding (RFC 4648 §5).
+    /// Decodes base64url without padding (RFC 4648 §5).
     private static func decoded(_ part: ArraySlice<UInt8>) -> Data? {
         var base64 = Data(capacity: part.count + 3)
         for byte in part {

@@ -1,4 +1,4 @@
-// Making tokens, for `rollcall token`, for tests, and for servers in Swift that issue their own.
+// Creates tokens, for `rollcall token`, tests, and Swift servers that issue their own.
 
 import JWTKit
 public import RollcallModel
@@ -15,15 +15,15 @@ public struct TokenMinter: Sendable {
     private let issuer: String?
     private let audience: String?
 
-    /// - Parameter configuration: of which `secret`, `issuer` and `audience` count, so that workers with the same
-    ///   configuration take the tokens.
-    /// - Throws: ``ConfigurationProblems`` if there is no secret, or one that is too short.
+    /// - Parameter configuration: Uses `secret`, `issuer` and `audience`, so that workers with the same configuration
+    ///   accept the tokens.
+    /// - Throws: ``ConfigurationProblems`` if the secret is missing or too short.
     public init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
         guard let secret = configuration.secret, secret.bytes.count >= WorkerConfiguration.Auth.shortestSecret else {
             throw ConfigurationProblems([
                 ConfigurationProblem(
                     .missing, "auth.secret_file",
-                    "tokens are signed with a secret of at least \(WorkerConfiguration.Auth.shortestSecret) bytes")
+                    "signing needs a secret of at least \(WorkerConfiguration.Auth.shortestSecret) bytes")
             ])
         }
         keys = await JWTKeyCollection().add(hmac: HMACKey(from: secret.bytes), digestAlgorithm: .sha256)
@@ -31,11 +31,11 @@ public struct TokenMinter: Sendable {
         audience = configuration.audience
     }
 
-    /// A token for `user`, and for one device only if it is named.
+    /// Creates a token for `user`, limited to one device if it is named.
     ///
     /// - Parameters:
-    ///   - lifetime: how long the token is good, to the second, and at least one.
-    ///   - now: the time of day on this machine.
+    ///   - lifetime: The token's lifetime, in whole seconds, at least 1.
+    ///   - now: The time of day on this machine.
     public func token(
         for user: UserID, device: DeviceID? = nil, lifetime: Duration, now: Date = .now
     ) async throws -> String {

@@ -1,4 +1,4 @@
-// What the claims of a token must be, once its signature is known to be right.
+// Checks the claims of a token whose signature is valid.
 
 import RollcallModel
 
@@ -8,23 +8,24 @@ import RollcallModel
     import Foundation
 #endif
 
-/// Turns claims into an identity, or says why not.
+/// Converts claims to an identity, or throws the reason why not.
 struct TokenRules: Sendable {
-    /// What `iss` must be, if anything.
+    /// The required `iss`, if any.
     var issuer: String?
-    /// What `aud` must contain, if anything.
+    /// The required `aud` entry, if any.
     var audience: String?
-    /// How far the issuer's clock and ours may be apart: a token is good so much before its `nbf`, for an issuer that
-    /// is ahead, and after its `exp`, for one that is behind. The session ends no sooner either.
+    /// The tolerated clock difference to the issuer. A token is valid this long before its `nbf`, for an issuer whose
+    /// clock is ahead, and this long after its `exp`, for one whose clock is behind. Sessions end at the extended
+    /// `exp`.
     var leeway = Duration.zero
-    /// The most that may lie between a token's `iat` and its `exp`. A revocation is forgotten after
-    /// `presence.retention`, so that a token which lives longer would count again. `nil` for any time.
+    /// The maximum time between a token's `iat` and its `exp`; `nil` for no maximum. Revocations are deleted after
+    /// `presence.retention`, and a token that lives longer would become valid again.
     var maxLifetime: Duration?
-    /// The longest that a device is asked to wait for its token to become good. Short: it may be this host's clock that
-    /// is wrong, and another worker takes the token at once.
+    /// The longest that a device waits for its token to become valid. It is short because this host's clock may be
+    /// wrong, and another worker may accept the token at once.
     static let longestWait = Duration.seconds(2)
 
-    /// The end of the year 9999: what is later is treated as this, so that no clock arithmetic overflows.
+    /// The end of the year 9999. Later times are clamped to it, so that time arithmetic does not overflow.
     private static let latest = 253_402_300_799.0
 
     func identity(
@@ -32,31 +33,31 @@ struct TokenRules: Sendable {
     ) throws(AuthenticationError) -> Identity {
         let end = try end(claims, now: now)
         if let issuer, claims.iss?.isSame(as: issuer) != true {
-            throw AuthenticationError(.wrongIssuer, "the token's iss is not what this worker asks for")
+            throw AuthenticationError(.wrongIssuer, "the token's iss is not this worker's issuer")
         }
         if let audience, claims.aud?.names.contains(where: { $0.isSame(as: audience) }) != true {
-            throw AuthenticationError(.wrongAudience, "the token's aud does not contain what this worker asks for")
+            throw AuthenticationError(.wrongAudience, "the token's aud lacks this worker's audience")
         }
         let (user, device) = (try name(claims.sub, "sub") as UserID, try device(claims.device, offered))
         try demandShortLife(claims)
         return Identity(
             user: user, device: device, expires: Date(timeIntervalSince1970: end),
-            // Who knows when a token without `iat` was issued? Any revocation may be meant for it.
+            // Without `iat` the issue time is unknown, so any revocation may apply to the token.
             issued: Date(timeIntervalSince1970: max(0, min(claims.iat ?? 0, Self.latest))))
     }
 
-    /// When the token ends for us, if this is a moment within its life.
+    /// Returns when the token expires, if it is valid now.
     private func end(_ claims: Claims, now: Date) throws(AuthenticationError) -> Double {
         let leeway = leeway / .seconds(1)
         guard let expiry = claims.exp else { throw AuthenticationError(.malformed, "the token has no exp") }
         var end = min(expiry + leeway, Self.latest)
-        // The leeway must not carry a token beyond the revocation that it is under.
+        // The leeway must not extend a token past the expiry of its revocation.
         if let maxLifetime, let issued = claims.iat { end = min(end, max(expiry, issued + maxLifetime / .seconds(1))) }
         guard now.timeIntervalSince1970 < end else { throw AuthenticationError(.expired, "the token has expired") }
-        // A token issued in the future would count as issued after a revocation of now.
+        // A token issued in the future would count as issued after a revocation made now.
         let wait = max(claims.nbf ?? 0, claims.iat ?? 0) - leeway - now.timeIntervalSince1970
         guard wait <= 0 else {
-            var error = AuthenticationError(.notYetValid, "the token is not valid yet: its nbf or iat lies ahead")
+            var error = AuthenticationError(.notYetValid, "the token is not valid yet: its nbf or iat is in the future")
             error.wait = min(.milliseconds((min(wait, 1e9) * 1000).rounded(.up)), Self.longestWait)
             throw error
         }
@@ -66,7 +67,7 @@ struct TokenRules: Sendable {
     private func demandShortLife(_ claims: Claims) throws(AuthenticationError) {
         guard let maxLifetime else { return }
         guard let issued = claims.iat, let expiry = claims.exp else {
-            throw AuthenticationError(.livesTooLong, "the token has no iat, so it may live too long")
+            throw AuthenticationError(.livesTooLong, "the token has no iat, so its lifetime cannot be checked")
         }
         guard expiry - issued <= maxLifetime / .seconds(1) else {
             throw AuthenticationError(
@@ -75,7 +76,7 @@ struct TokenRules: Sendable {
         }
     }
 
-    /// The token's device counts; the client may repeat it, but not claim another.
+    /// Returns the token's device. The client may repeat it, but not name another.
     private func device(_ named: String?, _ offered: DeviceID?) throws(AuthenticationError) -> DeviceID {
         guard named != nil else { return try Identity.device(offered) }
         let device: DeviceID = try name(named, "device")
@@ -90,7 +91,7 @@ struct TokenRules: Sendable {
         do {
             return try Identifier(text)
         } catch {
-            throw AuthenticationError(.malformed, "the token's \(claim) is no name: \(error)")
+            throw AuthenticationError(.malformed, "the token's \(claim) is not a valid name: \(error)")
         }
     }
 }

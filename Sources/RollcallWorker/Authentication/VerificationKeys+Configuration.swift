@@ -1,5 +1,5 @@
-// The keys that a worker begins with: those of its files. What a URL has is fetched when the worker runs, so that it
-// starts while the issuer is away; tokens wait for it.
+// The keys at startup: those of the files. The URL's keys are fetched once the worker runs, so that it can start while
+// the issuer is down; tokens wait for them.
 
 extension VerificationKeys {
     init(_ configuration: WorkerConfiguration.Auth) async throws(ConfigurationProblems) {
@@ -12,20 +12,20 @@ extension VerificationKeys {
             }
         }
         if isEmpty, problems.isEmpty, configuration.jwksURL == nil {
-            problems.append(ConfigurationProblem(.missing, "auth.secret_file", "without a key no token can be checked"))
+            problems.append(ConfigurationProblem(.missing, "auth.secret_file", "checking tokens needs a key"))
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
     }
 }
 
 extension WorkerConfiguration.Auth {
-    /// The files that keys come from.
+    /// The files that contain keys.
     var keyFiles: [KeySource: String] {
         let paths = [KeySource.secret: secretFile, .previousSecret: previousSecretFile, .jwksFile: jwksFile]
         return paths.compactMapValues { $0 }
     }
 
-    /// What was read of them.
+    /// The contents of these files.
     fileprivate var keyContents: [(KeySource, [UInt8])] {
         [(.secret, secret?.bytes), (.previousSecret, previousSecret?.bytes), (.jwksFile, jwks.map { Array($0.utf8) })]
             .compactMap { source, contents in contents.map { (source, $0) } }

@@ -1,5 +1,5 @@
 // Public keys from a JSON Web Key Set (RFC 7517): RS256, PS256, ES256, ES384 and EdDSA. Entries of other kinds are
-// passed over, as that standard asks, for a set serves more readers than us; one of our kinds that is broken is an error.
+// ignored, as the standard requires; a broken entry of a supported kind is an error.
 
 import JWTKit
 
@@ -10,13 +10,13 @@ import JWTKit
 #endif
 
 extension VerificationKeys {
-    /// More than any set has while keys are being changed; each may be tried for a token without a key id.
+    /// More than any real set has during key rotation. A token without a key ID may be checked against each.
     private static let mostKeys = 100
 
-    /// What the keys of a set may be for.
+    /// The supported algorithms.
     static let publicAlgorithms: Set = ["RS256", "PS256", "ES256", "ES384", "EdDSA"]
 
-    /// - Throws: ``UnusableKey`` if the text is no key set, has a broken key, or none that can be used.
+    /// - Throws: ``UnusableKey`` if the text is not a key set, or has a broken key or no usable key.
     static func publicKeys(jwks: String) async throws(UnusableKey) -> [Key] {
         guard let set = try? JSONDecoder().decode(KeySet.self, from: Data(jwks.utf8)) else {
             throw UnusableKey("this is not a JSON Web Key Set, {\"keys\":[…]}")
@@ -38,7 +38,7 @@ extension VerificationKeys {
     private static func key(_ jwk: JWK, _ algorithm: JWK.Algorithm) async throws(UnusableKey) -> Key {
         var jwk = jwk
         jwk.algorithm = algorithm
-        // Checking signatures needs no private part, and what is not kept cannot leak.
+        // Verifying needs no private key, and a key that is not stored cannot leak.
         jwk.privateExponent = nil
         let id = jwk.keyIdentifier ?? JWKIdentifier(string: "")
         jwk.keyIdentifier = id
@@ -56,7 +56,7 @@ extension VerificationKeys {
 
     private struct Entry: Decodable {
         var use: String?
-        /// `nil` for a kind of key that we do not know.
+        /// `nil` for an unsupported kind of key.
         var jwk: JWK?
 
         enum CodingKeys: CodingKey { case use }
@@ -69,8 +69,8 @@ extension VerificationKeys {
 }
 
 extension JWK {
-    /// The one algorithm that the key is for: what it says, if that goes with its type and curve, else the usual one of
-    /// these; `nil` if that is none of ours.
+    /// The key's only algorithm: the declared one if it matches the key type and curve, otherwise the default for
+    /// these; `nil` if it is not supported.
     fileprivate var usableAlgorithm: Algorithm? {
         let fitting: [Algorithm] =
             switch (keyType, curve) {

@@ -1,5 +1,5 @@
-// The keys that tokens may be signed with. jwt-kit keeps keys in an actor; they are taken out of it once, when they are
-// read, so that checking a token awaits nothing on the way into a connection.
+// The keys that verify tokens. jwt-kit keeps keys in an actor. Reading them out once, when they are loaded, makes
+// verification synchronous.
 
 import JWTKit
 import RollcallModel
@@ -10,12 +10,12 @@ import RollcallModel
     import Foundation
 #endif
 
-/// Keys, each bound to one algorithm: a token chooses among keys by its header, never how a key is used.
+/// Keys, each bound to one algorithm. A token's header selects among keys, but never changes how a key is used.
 struct VerificationKeys: Sendable {
-    /// A key is what the set or the secret made it, so neither `none` nor a public key taken for an HMAC secret can
-    /// ever match.
+    /// The algorithm is fixed by the key set or the secret. So `none` never matches, and a public key is never used as
+    /// an HMAC secret.
     struct Key: Sendable {
-        /// The `kid` of a key set's entry; the secret has none, and an entry need not.
+        /// The `kid` of a key set entry, if it has one; the secret has none.
         var id: String?
         var algorithm: any JWTAlgorithm
     }
@@ -24,7 +24,7 @@ struct VerificationKeys: Sendable {
 
     var isEmpty: Bool { keys.values.allSatisfy(\.isEmpty) }
 
-    /// The keys that might have signed a token with this header.
+    /// Returns the keys that may have signed a token with this header.
     func candidates(algorithm: String, id: String?) -> [Key] {
         KeySource.allCases.flatMap(keys(of:)).filter {
             $0.algorithm.name == algorithm && ($0.id == nil || id == nil || TextBytes.areSame($0.id, id))
@@ -33,7 +33,7 @@ struct VerificationKeys: Sendable {
 
     func keys(of source: KeySource) -> [Key] { keys[source] ?? [] }
 
-    /// From now on these are the keys of this source, and no others.
+    /// Replaces all keys of this source.
     mutating func replace(_ source: KeySource, with keys: [Key]) {
         self.keys[source] = keys
     }
@@ -52,11 +52,11 @@ struct VerificationKeys: Sendable {
     }
 }
 
-/// Where keys come from; each source is replaced whole when it changes.
+/// Where keys come from. A source is replaced as a whole when it changes.
 enum KeySource: CaseIterable {
     case secret, previousSecret, jwksFile, jwksURL
 
-    /// The key of the configuration that names it.
+    /// The configuration key that names the source.
     var setting: String {
         switch self {
         case .secret: "auth.secret_file"
@@ -66,7 +66,7 @@ enum KeySource: CaseIterable {
         }
     }
 
-    /// The keys in what the source holds. An empty file of the previous secret says that there is none.
+    /// Parses the source's contents. An empty file for the previous secret means that there is none.
     func keys(in contents: [UInt8]) async throws(UnusableKey) -> [VerificationKeys.Key] {
         switch self {
         case .secret: return try await VerificationKeys.secretKeys(Secret(contents.trimmingWhiteSpace))
