@@ -1,13 +1,13 @@
-// Why a worker that is configured well does not serve all the same.
+// Errors that prevent a correctly configured worker from serving.
 
 internal import RollcallRedis
 
-/// Something that a worker needs is not there: a port, or Redis. Trying again later may help.
+/// A port or Redis is unavailable. Retrying later may help.
 public struct CannotServe: Error, CustomStringConvertible {
-    /// A sentence that says what is missing and what to do.
+    /// What is missing and what to do, in sentences.
     public let description: String
 
-    /// What the user of Redis is not allowed to do, each as the rule that an ACL needs; empty if that is not the matter.
+    /// The ACL rules that the Redis user lacks; empty if another problem stopped the worker.
     public let missingRights: [String]
 
     init(description: String, missingRights: [String] = []) {
@@ -18,37 +18,37 @@ public struct CannotServe: Error, CustomStringConvertible {
     static func denied(_ rights: [RedisRight], at location: RedisDeployment) -> CannotServe {
         let (user, rules) = (location.username ?? "default", rights.map(\.description))
         return CannotServe(
-            description: "the Redis at \(location) does not let its user \(user) do all that a worker does. Whoever "
-                + "looks after it can allow the rest with: ACL SETUSER \(user) \(rules.joined(separator: " ")) "
-                + "(\(WorkerRights.file(isCluster: location.isCluster)) has all that a worker needs)",
+            description: "the user \(user) of the Redis at \(location) lacks rights that a worker needs. Its "
+                + "administrator can grant them with: ACL SETUSER \(user) \(rules.joined(separator: " ")) "
+                + "(\(WorkerRights.file(isCluster: location.isCluster)) lists all that a worker needs)",
             missingRights: rules)
     }
 
     static func unknown(_ commands: [String], at location: RedisDeployment) -> CannotServe {
         CannotServe(
             description: "the Redis at \(location) does not know \(commands.joined(separator: ", ")): it is older than "
-                + "6.2, or commands were renamed there (rename-command), which scripts cannot follow. Take them away "
-                + "from other users by ACLs instead")
+                + "6.2, or commands were renamed (rename-command), which scripts do not support. Use ACLs instead to "
+                + "keep other users from these commands")
     }
 
-    /// - Parameter refusal: Redis's own words, of which the first says what kind it is.
+    /// - Parameter refusal: Redis's error text. Its first word is the kind of error.
     static func refused(_ refusal: String, at location: RedisDeployment) -> CannotServe {
         let advice =
             switch refusal.prefix(while: { $0 != " " }) {
             case "NOREPLICAS":
-                "it wants more replicas than follow it (min-replicas-to-write, min-replicas-max-lag). See that they "
-                    + "run and follow (INFO replication), or set min-replicas-to-write lower"
+                "it has fewer replicas than required (min-replicas-to-write, min-replicas-max-lag). Check that they "
+                    + "run and replicate (INFO replication), or lower min-replicas-to-write"
             case "MISCONF":
-                "it cannot save (stop-writes-on-bgsave-error). See that its disk has room and can be written to"
+                "it cannot save (stop-writes-on-bgsave-error). Check that its disk has space and is writable"
             case "CLUSTERDOWN":
-                "some slots have no primary, or most primaries are away (redis-cli --cluster check)"
-            case "OOM": "it is full (maxmemory). Give it more memory"
-            default: "see its log"
+                "some slots have no primary, or most primaries are down (redis-cli --cluster check)"
+            case "OOM": "its memory is full (maxmemory). Give it more memory"
+            default: "check its log"
             }
-        return CannotServe(description: "the Redis at \(location) takes no writes (\(refusal)): \(advice)")
+        return CannotServe(description: "the Redis at \(location) refuses writes (\(refusal)): \(advice)")
     }
 
-    /// - Parameter reason: what Redis or the way to it said last, if anything.
+    /// - Parameter reason: The last error of Redis or the connection, if any.
     static func noLease(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
         guard case .server? = reason?.code, let refusal = reason?.underlying as? RedisServerError else {
             return noRedis(location, reason: reason)
@@ -59,6 +59,6 @@ public struct CannotServe: Error, CustomStringConvertible {
     static func noRedis(_ location: RedisDeployment, reason: RedisError?) -> CannotServe {
         let reason = reason.map { "\($0)" } ?? "no answer"
         return CannotServe(
-            description: "no Redis at \(location) (\(reason)): start one, or set redis.url to where it is")
+            description: "no Redis at \(location) (\(reason)): start one, or set redis.url to its address")
     }
 }

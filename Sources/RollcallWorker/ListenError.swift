@@ -1,4 +1,4 @@
-// Why a port of the worker's cannot be opened.
+// Why a worker cannot listen on a port.
 
 import NIOCore
 
@@ -10,7 +10,7 @@ import NIOCore
     import Darwin
 #endif
 
-/// The edge or the admin port could not listen where the configuration says.
+/// The edge or the admin port cannot listen on the configured address.
 struct ListenError: Error, CustomStringConvertible {
     enum Listener: String, Hashable {
         case edge
@@ -20,7 +20,7 @@ struct ListenError: Error, CustomStringConvertible {
     enum Code: Hashable {
         /// Another program listens there.
         case portTaken
-        /// Ports below 1024 are for root.
+        /// Ports below 1024 need a privilege.
         case notPermitted
         /// The host has no such address.
         case noSuchAddress
@@ -47,7 +47,7 @@ struct ListenError: Error, CustomStringConvertible {
             }
     }
 
-    /// Whether trying again, with nothing changed, can help.
+    /// Whether retrying without a change may help.
     var retry: Bool { code == .portTaken }
 
     var description: String {

@@ -1,5 +1,4 @@
-// A worker: a node, the edge where devices connect, and the admin port, started in this order and stopped in the
-// other.
+// A worker: a node, the edge that devices connect to, and the admin port. They start in this order and stop in reverse.
 
 internal import Logging
 internal import Metrics
@@ -17,16 +16,16 @@ public import ServiceLifecycle
 
 /// A worker that serves until its service group shuts down.
 ///
-/// A graceful shutdown drains it: it stops accepting, sends each device elsewhere within `worker.drain`, and ends its
-/// lease so that devices which come back in time never appear offline.
+/// On graceful shutdown the worker drains: it stops accepting, moves its devices to other workers within
+/// `worker.drain`, and ends its lease. Devices that reconnect in time never appear offline.
 public struct Worker: Service {
-    /// Where a worker that is ready can be reached.
+    /// The addresses of a ready worker.
     public struct Ready: Sendable, CustomStringConvertible {
         public let incarnation: String
         public let edge: String
         public let admin: String
 
-        /// The line that tells whoever started the worker.
+        /// The line that reports readiness to the process that started the worker.
         public var description: String { "ready worker=\(incarnation) edge=\(edge) admin=\(admin)" }
     }
 
@@ -38,10 +37,9 @@ public struct Worker: Service {
     private let onDrain: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - metrics: what `GET /metrics` shows, and where the worker reports; without it, it reports where this process
-    ///     does.
-    ///   - onReady: called once, when devices can connect.
-    ///   - onDrain: called once, when a worker that was ready begins to send its devices elsewhere.
+    ///   - metrics: The metrics for `GET /metrics`. If `nil`, the worker reports to the process's metrics system.
+    ///   - onReady: Called once, when devices can connect.
+    ///   - onDrain: Called once, when a ready worker begins to drain.
     public init(
         _ configuration: WorkerConfiguration, metrics: PrometheusMetrics? = nil,
         onReady: @escaping @Sendable (Ready) -> Void, onDrain: @escaping @Sendable () -> Void = {}
@@ -53,9 +51,9 @@ public struct Worker: Service {
         logger = Logger(label: "rollcall.worker").kept(in: events)
     }
 
-    /// Serves.
+    /// Serves until shutdown.
     ///
-    /// - Throws: ``CannotServe`` if a port is taken or no Redis answers at the start; ``ConfigurationProblems``.
+    /// - Throws: ``CannotServe`` if a port is taken or Redis does not answer at startup; ``ConfigurationProblems``.
     public func run() async throws {
         OpenFileLimit.raise()
         var auth = configuration.auth
@@ -82,7 +80,7 @@ public struct Worker: Service {
         try await group.shutdownGracefully()
     }
 
-    /// With what a port encrypts; nil if it does not.
+    /// The certificate of a port; `nil` without TLS.
     private func certificate(of port: CertificateFiles.Port) throws(ConfigurationProblems) -> CertificateKeeper? {
         guard let files = configuration.certificateFiles(port) else { return nil }
         do throws(UnusableFile) {
@@ -103,14 +101,14 @@ public struct Worker: Service {
             try await start(edge, with: node)
             try await serveUntilShutdown(node, edge, adminCertificate, group: group)
         } catch {
-            // The admin port was taken: the lease is given back, and devices that came meanwhile are sent elsewhere.
+            // The admin port was taken. End the lease, and move devices that have connected to other workers.
             if node.holdsLease {
                 await edge.stopAccepting()
                 try? await node.drain()
             }
             await edge.stop()
             try? await node.stop()
-            // Told to stop before it was ready: there is nothing to drain and nothing amiss.
+            // Shutdown was requested before the worker was ready: nothing to drain, and not an error.
             if error is CancellationError, Task.isShuttingDownGracefully { return }
             throw error
         }
@@ -118,8 +116,8 @@ public struct Worker: Service {
         try await node.stop()
     }
 
-    /// The port is taken first, so that a wrong one is told before anything is written to Redis, and the lease next:
-    /// devices that come meanwhile are welcomed, and written when it stands.
+    /// Opens the port first, so that a wrong port is reported before anything is written to Redis. Then acquires the
+    /// lease; devices that connect before are accepted, and recorded once the lease is held.
     private func start(_ edge: EdgeServer, with node: Node) async throws {
         let address = try await edge.start()
         let host = configuration.edge.host.contains(":") ? "[\(configuration.edge.host)]" : configuration.edge.host
@@ -155,7 +153,7 @@ public struct Worker: Service {
         }
     }
 
-    /// What stands in the way, as one of the two things that a caller can do something about.
+    /// Converts listen errors to the error that callers handle.
     private static func explained(_ error: any Error) -> any Error {
         switch error {
         case let error as ListenError: CannotServe(description: "\(error)")

@@ -128,7 +128,7 @@ struct ClusterTests {
         try await eventually("it is down") { try await left.cli("CLUSTER", "INFO").contains("cluster_state:fail") }
         let worker = try WorkerProcess.start(["redis.url": set.url, "redis.connect_timeout": "2s"])
         #expect(try await worker.exitCode(within: .seconds(20)) == 69)
-        try await eventually("it says why") { worker.errors.contains("takes no writes (CLUSTERDOWN") }
+        try await eventually("it says why") { worker.errors.contains("refuses writes (CLUSTERDOWN") }
         #expect(worker.errors.contains("redis-cli --cluster check"))
     }
 

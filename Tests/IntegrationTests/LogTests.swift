@@ -36,7 +36,7 @@ struct LogTests {
         for token in tokens { #expect(!log.contains(token), "\(token)") }
         let lines = try log.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
         let said = Set(lines.map(\.message))
-        for message in ["lease begun", "Redis lost", "draining", "a key with a name of Rollcall's is not Rollcall's"] {
+        for message in ["lease begun", "Redis lost", "draining", "a Rollcall key has the wrong type"] {
             #expect(said.contains(message), "\(message)")
         }
         #expect(said.contains("token refused") == (level == "trace"))

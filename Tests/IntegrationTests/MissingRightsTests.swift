@@ -30,8 +30,8 @@ struct MissingRightsTests {
         let worker = try WorkerProcess.start(settings)
         #expect(try await worker.exitCode(within: .seconds(10)) == 69)
         try await eventually("it has said why") { worker.errors.contains("\n") }
-        #expect(worker.errors.contains("takes no writes (NOREPLICAS "), "\(worker.errors)")
-        #expect(worker.errors.contains("or set min-replicas-to-write lower"), "\(worker.errors)")
+        #expect(worker.errors.contains("refuses writes (NOREPLICAS "), "\(worker.errors)")
+        #expect(worker.errors.contains("or lower min-replicas-to-write"), "\(worker.errors)")
         #expect(worker.output.isEmpty)
         async let patient = WorkerProcess("patient", redis: redis.url, settings: ["redis.connect_timeout": "60s"])
         try await eventually("it looks again and again") {

@@ -1,6 +1,5 @@
-// The configuration file, flattened: every value with its key and the line it stands in, so that a problem can say
-// where to look. Parsed once, here, and not by the configuration library: that one keeps no lines and takes YAML's
-// null for the text "null".
+// The configuration file, flattened to keys and values. Each value keeps its line number for error messages. The file
+// is not parsed by the configuration library, which drops line numbers and reads YAML's null as the text "null".
 
 import RollcallModel
 import Yams
@@ -11,17 +10,17 @@ import Yams
     import Foundation
 #endif
 
-/// The values of a YAML file by their keys.
+/// The values of a YAML file by key.
 struct ConfigurationFile {
     struct Value: Hashable {
-        /// A list's items are joined by commas.
+        /// List items are joined by commas.
         var text: String
         var line: Int
     }
 
-    /// The file's name without its folder, for messages.
+    /// The file name without its folder, for messages.
     let name: String
-    /// Every key that has a value; one set to null has none.
+    /// Every key with a value. A null value counts as absent.
     private(set) var values: [String: Value] = [:]
     private(set) var problems: [ConfigurationProblem] = []
 
@@ -35,7 +34,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// What a file of this name holds.
+    /// Parses the contents of a file.
     init(name: String, yaml: String, path: String? = nil) {
         self.init(name: name)
         do {
@@ -77,11 +76,11 @@ struct ConfigurationFile {
         }
     }
 
-    /// The same key can be said twice, nested and dotted, which the parser does not see.
+    /// A key can be given twice, nested and dotted. The parser does not detect that.
     private mutating func add(_ text: String, _ node: Yams.Node, _ key: String) {
         let line = node.mark?.line ?? 1
         if let first = values[key] {
-            let message = "the key stands in line \(first.line) already"
+            let message = "the key is already in line \(first.line)"
             problems.append(
                 ConfigurationProblem(.inconsistent, key, origin: .file(name: name, line: line), message))
         } else {
@@ -91,7 +90,7 @@ struct ConfigurationFile {
 }
 
 extension YamlError {
-    /// What is wrong, without the excerpt of the file: that could show a password.
+    /// The error without the file excerpt, which could show a password.
     fileprivate var sentence: String {
         switch self {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

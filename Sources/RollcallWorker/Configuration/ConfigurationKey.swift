@@ -1,19 +1,19 @@
-// The keys for those who offer them: the command line makes flags and its help out of this list.
+// The list of configuration keys, from which the command line builds its flags and help.
 
-/// A key of the configuration, as the command line and documents speak of it.
+/// A configuration key, as shown on the command line and in documents.
 public struct ConfigurationKey: Hashable, Sendable {
-    /// Such as `redis.url`; a key of ``WorkerConfiguration/load(file:environment:overrides:)``'s overrides.
+    /// The name, such as `redis.url`, as in the overrides of ``WorkerConfiguration/load(file:environment:overrides:)``.
     public let name: String
-    /// The environment variable that overrides it, such as `ROLLCALL_REDIS_URL`.
+    /// The environment variable for the key, such as `ROLLCALL_REDIS_URL`.
     public let variable: String
-    /// The default as the configuration file shows it.
+    /// The default, as the configuration file shows it.
     public let defaultText: String
-    /// What a right value looks like.
+    /// A description of valid values.
     public let expected: String
 }
 
 extension WorkerConfiguration {
-    /// Every key, in the order of the configuration file.
+    /// All keys, in the order of the configuration file.
     public static var keys: [ConfigurationKey] {
         settings.map {
             ConfigurationKey(

@@ -1,25 +1,25 @@
-// What is wrong with a configuration. An operator who has to fix five things wants to hear of five at once, each with
-// its key and where it stands, and never to find a password in the log of the attempt.
+// Configuration errors. All errors are reported at once, each with its key and location, and passwords never appear in
+// them.
 
-/// One thing that is wrong with a configuration.
+/// One error in a configuration.
 public struct ConfigurationProblem: Error, Hashable, Sendable {
-    /// Stable: programs match on it.
+    /// Stable codes for programs to match.
     public enum Code: String, Sendable, CaseIterable {
         /// There is no such key.
         case unknownKey = "unknown_key"
-        /// The value cannot be read as what the key asks for.
+        /// The value cannot be parsed.
         case malformed
-        /// The value can be read but lies outside of what is allowed.
+        /// The value is outside the allowed range.
         case outOfRange = "out_of_range"
-        /// Something that is required, given the rest, is not there.
+        /// A value is missing that the other values require.
         case missing
-        /// Two values do not go together.
+        /// Two values contradict each other.
         case inconsistent
-        /// A file cannot be read, or does not hold what it should.
+        /// A file cannot be read, or has invalid contents.
         case unusableFile = "unusable_file"
     }
 
-    /// Where a value came from.
+    /// Where a value was set.
     public enum Origin: Hashable, Sendable {
         case flag
         case environment(variable: String)
@@ -29,11 +29,11 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     public var code: Code
     /// The key, such as `redis.url`; `config` for the configuration file itself.
     public var key: String
-    /// The value as it was given, with secrets masked; `nil` for one not given or one that might be a secret.
+    /// The given value with secrets masked; `nil` if none was given or it may be a secret.
     public var value: String?
-    /// Where the value was given; `nil` for a default.
+    /// Where the value was set; `nil` for a default.
     public var origin: Origin?
-    /// What is wrong and what would be right, for a person.
+    /// What is wrong and how to fix it, for people to read.
     public var message: String
 
     init(_ code: Code, _ key: String, value: String? = nil, origin: Origin? = nil, _ message: String) {
@@ -63,7 +63,7 @@ extension ConfigurationProblem.Origin: CustomStringConvertible {
     }
 }
 
-/// All that is wrong with a configuration, in the order of its keys.
+/// All errors in a configuration, in the order of the keys.
 public struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
     public let problems: [ConfigurationProblem]
 

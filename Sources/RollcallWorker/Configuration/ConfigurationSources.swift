@@ -1,5 +1,5 @@
-// Where values come from, the strongest first: flags, the environment, the file. All of them give texts; what a text
-// means is the setting's to say.
+// The sources of values, in order of precedence: flags, the environment, the file. All provide text; each setting
+// parses its own.
 
 import Configuration
 
@@ -26,7 +26,7 @@ struct ConfigurationSources {
         ]
     }
 
-    /// The text that decides, if any source has one.
+    /// The text with the highest precedence, if any source has one.
     func text(of setting: Setting) -> String? {
         let key = AbsoluteConfigKey(ConfigKey(setting.key))
         for provider in providers {
@@ -35,7 +35,7 @@ struct ConfigurationSources {
         return nil
     }
 
-    /// Where ``text(of:)`` came from.
+    /// Where ``text(of:)`` was found.
     func origin(of setting: Setting) -> ConfigurationProblem.Origin? {
         if flags[setting.key] != nil { return .flag }
         if environment[setting.variable] != nil { return .environment(variable: setting.variable) }
@@ -43,8 +43,8 @@ struct ConfigurationSources {
         return .file(name: file.name, line: value.line)
     }
 
-    /// What is wrong with the sources themselves: an unreadable file, and names that mean nothing. Values of unknown
-    /// names are not repeated, since they may be secrets.
+    /// Errors in the sources themselves: an unreadable file and unknown names. Values of unknown names are not shown,
+    /// since they may be secrets.
     func problems(known settings: [Setting]) -> [ConfigurationProblem] {
         let keys = settings.map(\.key)
         let variables = settings.map(\.variable)
@@ -73,10 +73,10 @@ struct ConfigurationSources {
 }
 
 extension ConfigurationSources {
-    /// Kubernetes puts these into every container beside a service named `rollcall`; none of them can be a key.
+    /// Kubernetes sets these variables in containers when a service is named `rollcall`. No key starts with them.
     private static let kubernetes = ["ROLLCALL_SERVICE_", "ROLLCALL_PORT_"]
-    /// `ROLLCALL_PORT` is Kubernetes' as well, two are tokens for commands, and the others are for builds of this
-    /// package.
+    /// Variables that are not keys: `ROLLCALL_PORT` comes from Kubernetes, two hold tokens for commands, and the others
+    /// are for builds of this package.
     private static let foreign: Set = [
         "ROLLCALL_PORT", "ROLLCALL_TOKEN", "ROLLCALL_OPERATOR_TOKEN", "ROLLCALL_STRICT", "ROLLCALL_FUZZ",
     ]
@@ -94,7 +94,7 @@ extension InMemoryProvider {
         let values = texts.map { key, text in
             (AbsoluteConfigKey(ConfigKey(key)), ConfigValue(.string(text), isSecret: true))
         }
-        // Distinct texts can be one key in the library's eyes: `a.b` and `a..b`.
+        // The library may treat different texts as the same key: `a.b` and `a..b`.
         self.init(name: name, values: Dictionary(values) { first, _ in first })
     }
 }

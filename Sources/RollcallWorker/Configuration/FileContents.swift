@@ -1,4 +1,4 @@
-// Small files that an operator names: reasons in words when one cannot be read, and a bound on what is taken in.
+// Reads small files named by the configuration, with a size limit and readable errors.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

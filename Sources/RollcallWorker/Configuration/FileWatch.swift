@@ -1,5 +1,5 @@
-// Files that change while a worker runs. Programs replace keys and certificates, often by renaming, and sometimes in two
-// steps. So a change counts when the file system reports it and the files have come to rest.
+// Detects changed files while a worker runs. Programs replace keys and certificates, often by renaming, sometimes in
+// two steps. So a change counts only once the files have stopped changing.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -9,12 +9,11 @@
 
 /// Detects changes of several files that belong together.
 struct FileWatch {
-    /// How often to look: a change counts at the second look that finds it.
+    /// The check interval. A change counts at the second check that finds it.
     static let interval = Duration.seconds(1)
 
     private let paths: [String]
-    /// Empty at first: the files may have changed since they were read at the start, and are read again at the first
-    /// look.
+    /// Empty at first, so the first check reads the files again: they may have changed since startup read them.
     private var taken: [Print?] = []
     private var seen: [Print?]
 
@@ -23,32 +22,32 @@ struct FileWatch {
         seen = paths.map(Print.init)
     }
 
-    /// Looks at the files.
+    /// Checks the files.
     ///
-    /// - Parameter waiting: whether a change counts only when nothing has changed since the previous look. Certificate
-    ///   and key are two files that do not match between the two steps of a renewal.
-    /// - Returns: whether the files differ from those last taken. A file that cannot be used yet is reported at each
-    ///   look, until ``take()``.
+    /// - Parameter waiting: Whether a change counts only if nothing has changed since the previous check. During a
+    ///   renewal, the certificate and key files may not match for a moment.
+    /// - Returns: Whether the files differ from those last taken. A file that cannot be used yet is reported at each
+    ///   check, until ``take()``.
     mutating func hasChanged(waiting: Bool = true) -> Bool {
         let now = paths.map(Print.init)
         defer { seen = now }
         return now != taken && (!waiting || now == seen)
     }
 
-    /// Marks the files as taken in the state of the last look. Call it when they have been read and used.
+    /// Marks the files as taken, in the state of the last check. Call it after they were read and used.
     mutating func take() {
         taken = seen
     }
 }
 
-/// Decides when to log a problem that is found again every second.
+/// Decides when to log a problem that repeats every second.
 struct RepeatedProblem {
-    /// How long the log is silent about a problem that it already has.
+    /// The minimum time between two log lines about the same problem.
     static let silence = Duration.seconds(60)
 
     private var told: (reason: String, at: ContinuousClock.Instant)?
 
-    /// - Returns: whether to log the problem: it is a new one, or was last logged a minute ago.
+    /// - Returns: Whether to log the problem: it is new, or was last logged at least a minute ago.
     mutating func occurred(_ reason: String, at now: ContinuousClock.Instant) -> Bool {
         if let told, told.reason == reason, now - told.at < Self.silence { return false }
         told = (reason, now)
@@ -60,14 +59,14 @@ struct RepeatedProblem {
     }
 }
 
-/// Distinguishes one state of a file from another.
+/// Identifies one state of a file.
 private struct Print: Equatable {
-    /// Where the path leads: some systems change files by pointing a link elsewhere.
+    /// The link target: some systems replace files by changing a symbolic link.
     private let place: String
     private let number: UInt64?
     private let size: UInt64?
     private let changed: Date?
-    /// A file that could not be read may become readable without being written.
+    /// The permissions: an unreadable file may become readable without being written.
     private let mode: UInt?
     private let owners: [UInt?]
 

@@ -1,4 +1,5 @@
-// Which addresses only this machine reaches. What is allowed on them alone: no admin token, insecure authentication.
+// Which addresses only this machine can reach. Only these may be used without an admin token or with insecure
+// authentication.
 
 import NIOCore
 
@@ -12,23 +13,23 @@ package enum Loopback {
         return address.hasPrefix("127.") || address == "::1"
     }
 
-    /// Whether a request's `Host` is this machine's own. One of another name came by way of a web page, whose name was
-    /// made to mean this machine (DNS rebinding).
+    /// Whether a request's `Host` is this machine. Another name means that a web page sent the request, using a name
+    /// that was made to resolve to this machine (DNS rebinding).
     package static func contains(authority: String) -> Bool {
         contains(host(of: authority))
     }
 
-    /// Whether a web page is of this machine, by its `Origin`.
+    /// Whether the `Origin` of a web page is this machine.
     static func contains(origin: String) -> Bool {
         let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && parts[0].hasSuffix(":") && parts[1].isEmpty && contains(authority: String(parts[2]))
     }
 
-    /// The host without its port, of `host:port`, `[::1]:port` or either alone.
+    /// The host without its port, from `host:port`, `[::1]:port`, or a host alone.
     static func host(of authority: some StringProtocol) -> String {
         if authority.first == "[", let end = authority.lastIndex(of: "]") {
             let rest = authority[authority.index(after: end)...]
-            // Nothing but a port may follow: `[::1].example.com` is no address.
+            // Only a port may follow: `[::1].example.com` is not an address.
             guard rest.isEmpty || rest.first == ":" else { return String(authority) }
             return String(authority[..<end].dropFirst())
         }

@@ -1,10 +1,10 @@
-// What somebody probably meant by a name that does not exist.
+// Suggestions for mistyped names.
 
 enum NearestName {
-    /// The candidate most like `name`, if one is near enough to be worth mentioning.
+    /// Returns the candidate most similar to `name`, if one is similar enough to suggest.
     ///
-    /// A name that is the beginning or the end of a candidate is as near as one wrong letter: people leave off `_file`
-    /// and sections more often than they mistype.
+    /// A name that is the beginning or end of a candidate counts as one wrong letter, because users omit `_file` and
+    /// section names more often than they mistype.
     static func of(_ name: String, among candidates: [String]) -> String? {
         let scored = candidates.map { (candidate: $0, distance: distance(name, $0)) }
         guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -22,7 +22,7 @@ enum NearestName {
         character == "." || character == "-" ? "_" : character
     }
 
-    /// Levenshtein's distance: letters put in, left out or exchanged.
+    /// The Levenshtein distance: letters inserted, deleted or replaced.
     private static func edits(from source: [Character], to target: [Character]) -> Int {
         var row = Array(0...target.count)
         for (i, letter) in source.enumerated() {

@@ -1,5 +1,5 @@
-// Each connection is an open file, and how many a process may have is decided outside of it. A worker takes what it
-// may have, and says no to a session rather than run into the wall.
+// The open-file limit. Each connection is an open file, and the operating system limits these. A worker raises its
+// limit as far as allowed, and refuses sessions before it runs out.
 
 import NIOCore
 
@@ -11,18 +11,18 @@ import NIOCore
     import Glibc
 #endif
 
-/// How many files, and so connections, this process may have open.
+/// How many files, and therefore connections, this process may open.
 public enum OpenFileLimit {
-    /// What is kept from devices: listeners, logs, keys that are fetched, files that are read for a moment.
+    /// Reserved for other files: listeners, logs, key fetches, files read briefly.
     static let reserved = 64
 
-    /// What an event loop has open: itself, and connections to Redis, the worker's own among them.
+    /// Files per event loop: the loop itself and its connections to Redis, including the worker's own.
     static let eachLoop = 6
 
-    /// The most sessions that one worker takes, whatever the limit: beyond this, memory is the wall.
+    /// The most sessions per worker, whatever the file limit: beyond this, memory is the limit.
     static let mostSessions = 1_000_000
 
-    /// How many sessions fit once ``raise()`` was called.
+    /// How many sessions fit after ``raise()``.
     public static var sessions: Int { sessions() }
 
     static func sessions(files: Int = reachable, loops: Int = System.coreCount) -> Int {
@@ -30,21 +30,22 @@ public enum OpenFileLimit {
         return min(mostSessions, max(1, devices(files: files, loops: loops) - handshakes))
     }
 
-    /// How many connections of each event loop may be no session, so that strangers take no session's place.
+    /// How many connections per event loop may be in the handshake. They are reserved separately, so that handshakes
+    /// cannot take the place of sessions.
     static func handshakes(files: Int = reachable, loops: Int = System.coreCount) -> Int {
         max(1, min(EdgeSettings.mostHandshakes, devices(files: files, loops: loops) / 8 / loops))
     }
 
-    /// What is left for connections of devices, whether they are sessions yet or not.
+    /// The files left for device connections, sessions and handshakes together.
     private static func devices(files: Int, loops: Int) -> Int {
         files - min(reserved + eachLoop * loops + AdminConnections.most, files / 2)
     }
 
-    /// The highest limit that this process may give itself.
+    /// The highest limit that this process may set.
     static var reachable: Int {
         let limit = current
         #if canImport(Darwin)
-            // Darwin takes no limit above this one, though it reports the hard limit as infinite.
+            // Darwin rejects limits above this one, although it reports the hard limit as infinite.
             let ceiling = rlim_t(OPEN_MAX)
         #else
             let ceiling = rlim_t(Int32.max)
@@ -52,9 +53,9 @@ public enum OpenFileLimit {
         return Int(max(min(limit.rlim_max, ceiling), min(limit.rlim_cur, ceiling)))
     }
 
-    /// Raises the limit of this process as far as it may; the default of most systems, 1024, is for other times.
+    /// Raises the process's limit as far as allowed. The default of most systems, 1024, is too low for a server.
     ///
-    /// - Returns: the limit that holds from now on.
+    /// - Returns: The new limit.
     @discardableResult
     public static func raise() -> Int {
         var limit = current

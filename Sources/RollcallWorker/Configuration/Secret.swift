@@ -1,6 +1,6 @@
-// A password, a key, a token: bytes that must never reach a log, an error or a dump by way of their description.
+// Passwords, keys and tokens: bytes that must never reach a log, an error or a dump.
 
-/// Bytes to be kept secret. Every textual form of the value is the same placeholder.
+/// Secret bytes. Every textual form of the value is the same placeholder.
 public struct Secret: Hashable, Sendable {
     public let bytes: [UInt8]
 
@@ -8,11 +8,10 @@ public struct Secret: Hashable, Sendable {
         self.bytes = Array(bytes)
     }
 
-    /// The secret as text, for where a protocol wants it so.
+    /// The secret as text, for protocols that need text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Compares in a time that depends on the lengths alone, so that an attacker who guesses learns nothing from how
-    /// long a refusal took.
+    /// Compares in a time that depends only on the lengths, so that timing reveals nothing to an attacker who guesses.
     public static func == (left: Secret, right: Secret) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }
         return zip(left.bytes, right.bytes).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
@@ -20,8 +19,7 @@ public struct Secret: Hashable, Sendable {
 }
 
 extension Secret {
-    /// Whether it looks as if nobody had drawn it by chance: few different bytes, the same again and again, or words that
-    /// examples have.
+    /// Whether the secret looks non-random: few different bytes, a repeated pattern, or words used in examples.
     var isGuessable: Bool {
         if Set(bytes).count < 8 { return true }
         let repeats = (1...max(1, bytes.count / 2)).contains { bytes.dropFirst($0).elementsEqual(bytes.dropLast($0)) }

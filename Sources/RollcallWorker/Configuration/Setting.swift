@@ -1,28 +1,27 @@
-// One key of the configuration: its name, how its text becomes a value and a value its text, and which values are
-// allowed. Making each kind of value in one place keeps the table of keys readable.
+// One configuration key: its name, how to parse and print its value, and which values are allowed.
 
 import RollcallModel
 
-/// One key of the configuration.
+/// One configuration key.
 struct Setting: Sendable {
     let key: String
-    /// What a right value looks like, after "it must be".
+    /// A description of valid values, which follows "it must be".
     let expected: String
-    /// The text that stands for a default which depends on the machine, where there is one.
+    /// The text for a default that depends on the machine, if there is one.
     var automatic: String?
-    /// Takes a value's text; `false` if it cannot be read.
+    /// Parses a value's text; `false` if it cannot.
     let read: @Sendable (String, inout WorkerConfiguration) -> Bool
-    /// The value's text, secrets masked.
+    /// The value's text, with secrets masked.
     let show: @Sendable (WorkerConfiguration) -> String
-    /// Whether the value is one of those allowed.
+    /// Whether the value is allowed.
     let isAllowed: @Sendable (WorkerConfiguration) -> Bool
 
-    /// The environment variable that overrides this key.
+    /// The environment variable for this key.
     var variable: String { Self.variablePrefix + key.uppercased().replacing(".", with: "_") }
 
     static let variablePrefix = "ROLLCALL_"
 
-    /// The text of the default.
+    /// The default as text.
     var defaultText: String { automatic ?? show(WorkerConfiguration()) }
 }
 
@@ -44,7 +43,7 @@ extension Setting {
             isAllowed: { isAllowed($0[keyPath: path]) })
     }
 
-    /// A text that may be left away; the empty text says so.
+    /// An optional text; the empty text means none.
     static func optional(
         _ key: String, _ path: Path<String?>, _ expected: String,
         where isAllowed: @escaping @Sendable (String) -> Bool = { _ in true }
@@ -104,7 +103,7 @@ extension Setting {
             isAllowed: { range.contains($0[keyPath: path]) })
     }
 
-    /// A duration that may be left away; the empty text says so.
+    /// An optional duration; the empty text means none.
     static func optional(_ key: String, _ path: Path<Duration?>, in range: ClosedRange<Duration>) -> Setting {
         let (lower, upper) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
         return Setting(

@@ -1,10 +1,10 @@
-// The files that a configuration names: secrets and keys are taken in with it, so that a worker that starts has them,
-// and one that cannot have them never starts.
+// The files that a configuration names. Secrets and keys are read with the configuration, so a worker never starts
+// without them.
 
 import NIOSSL
 
 extension WorkerConfiguration {
-    /// Reads the files named, except those under keys that are wrong already.
+    /// Reads the named files, except those whose keys have errors already.
     mutating func readFiles(besides wrong: Set<String>) async -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         func contents(_ key: String, _ path: String?) -> [UInt8]? {
@@ -58,7 +58,7 @@ extension WorkerConfiguration {
         {
             problems.append(
                 ConfigurationProblem(
-                    .unusableFile, "auth.jwks_authority", value: auth.jwksAuthority, "it holds no certificate (PEM)"))
+                    .unusableFile, "auth.jwks_authority", value: auth.jwksAuthority, "it has no certificate (PEM)"))
         }
 
         if let jwks = auth.jwks {
@@ -75,10 +75,10 @@ extension WorkerConfiguration {
 }
 
 extension [UInt8] {
-    /// What a file with a secret or a token holds, without the white space around it.
+    /// The contents of a secret or token file, without surrounding white space.
     var trimmingWhiteSpace: ArraySlice<UInt8> { trimming([0x20, 0x09, 0x0A, 0x0D]) }
 
-    /// What a file with a password holds. It may begin or end with a blank; only the end of its line is no part of it.
+    /// The contents of a password file, without line ends. Spaces may be part of the password.
     var trimmingLineEnds: ArraySlice<UInt8> { trimming([0x0A, 0x0D]) }
 
     private func trimming(_ bytes: Set<UInt8>) -> ArraySlice<UInt8> {

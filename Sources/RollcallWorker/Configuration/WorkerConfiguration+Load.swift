@@ -1,5 +1,5 @@
-// Reading a configuration: sources to texts, texts to values, named files to what they hold, and then every check, so
-// that all problems come out together.
+// Loads a configuration: parses all sources, reads the named files, and runs every check, so that all errors are
+// reported together.
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -8,16 +8,16 @@
 #endif
 
 extension WorkerConfiguration {
-    /// Reads the configuration of a worker and checks it whole.
+    /// Loads the configuration of a worker and validates it.
     ///
-    /// A flag overrides an environment variable, that overrides the file, and that the default. The files that the
+    /// Flags override environment variables, which override the file, which overrides the defaults. The files that the
     /// configuration names (secrets, keys) are read too; their paths are relative to the working directory.
     ///
     /// - Parameters:
-    ///   - file: a YAML file like `Config/worker.yaml`.
-    ///   - environment: of which the variables that begin with `ROLLCALL_` count.
-    ///   - overrides: texts by key, such as `["redis.url": "redis://10.0.0.7"]`.
-    /// - Throws: everything that is wrong, at once.
+    ///   - file: A YAML file like `Config/worker.yaml`.
+    ///   - environment: The environment; only variables that begin with `ROLLCALL_` are used.
+    ///   - overrides: Texts by key, such as `["redis.url": "redis://10.0.0.7"]`.
+    /// - Throws: All errors at once.
     public static func load(
         file: URL? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
         overrides: [String: String] = [:]
@@ -27,8 +27,7 @@ extension WorkerConfiguration {
         return configuration
     }
 
-    /// As ``load(file:environment:overrides:)``, for those who go on with what is right: a key that is wrong has its
-    /// default.
+    /// Like ``load(file:environment:overrides:)``, but returns the valid part: a key with an error has its default.
     package static func examine(
         file: URL?, environment: [String: String] = ProcessInfo.processInfo.environment, overrides: [String: String]
     ) async -> (configuration: WorkerConfiguration, problems: [ConfigurationProblem]) {
@@ -50,7 +49,7 @@ extension WorkerConfiguration {
 }
 
 extension ConfigurationSources {
-    /// The problem with the place where its value was given.
+    /// Adds where the value was set.
     fileprivate func locating(_ problem: ConfigurationProblem) -> ConfigurationProblem {
         guard problem.origin == nil else { return problem }
         var problem = problem
@@ -60,7 +59,7 @@ extension ConfigurationSources {
 }
 
 extension [ConfigurationProblem] {
-    /// Problems of the file itself and unknown names first, then in the order of the configuration file.
+    /// Sorts errors: the file and unknown names first, then the order of the configuration file.
     fileprivate func inOrderOfKeys() -> [ConfigurationProblem] {
         let keys = WorkerConfiguration.settings.map(\.key)
         return enumerated().sorted { left, right in

@@ -1,4 +1,4 @@
-// What must hold between the values that say where Redis is and how one is let in there.
+// Rules between the values for Redis addresses and credentials.
 
 import RollcallRedis
 
@@ -15,7 +15,7 @@ extension WorkerConfiguration {
             },
             Rule(.inconsistent, "redis.password_file", "redis.url") {
                 guard $0.redis.passwordFile != nil, $0.redis.deployment?.password != nil else { return nil }
-                return "redis.url holds a password too: leave one of them out"
+                return "redis.url has a password too: remove one of them"
             },
             Rule(.missing, "redis.private_key", "redis.certificate") {
                 $0.redis.certificate != nil && $0.redis.privateKey == nil
@@ -29,31 +29,31 @@ extension WorkerConfiguration {
         + [
             Rule(.missing, "redis.sentinel_password_file", "redis.sentinel_user") {
                 $0.redis.sentinelUser != nil && $0.redis.sentinelPasswordFile == nil
-                    ? "redis.sentinel_user is set: a user shows a password" : nil
+                    ? "redis.sentinel_user is set: a user needs a password" : nil
             },
             Rule(.inconsistent, "redis.sentinel_password_file", "redis.url") {
                 guard $0.redis.sentinelPasswordFile != nil, let topology = $0.redis.deployment?.topology else {
                     return nil
                 }
                 if case .sentinel = topology { return nil }
-                return "redis.url names no sentinels: that is what redis+sentinel:// does"
+                return "redis.url does not use sentinels; redis+sentinel:// does"
             },
             onlyUnderTLS("redis.authority", \.redis.authority), onlyUnderTLS("redis.certificate", \.redis.certificate),
             onlyUnderTLS("redis.server_name", \.redis.serverName),
         ]
 
-    /// Who has prepared TLS and asks for none should hear of it before anything is said in the clear.
+    /// If TLS is prepared but not requested, the worker reports that before it sends anything unencrypted.
     private static func onlyUnderTLS(
         _ key: String, _ path: any KeyPath<WorkerConfiguration, String?> & Sendable
     ) -> Rule {
         Rule(.inconsistent, key, "redis.url") {
             guard $0[keyPath: path] != nil, $0.redis.deployment?.isEncrypted == false else { return nil }
-            return "redis.url asks for no TLS: that is what rediss:// does"
+            return "redis.url does not use TLS; rediss:// does"
         }
     }
 }
 
 extension WorkerConfiguration.Redis {
-    /// What the URL says; `nil` if it is wrong.
+    /// The parsed URL; `nil` if it is invalid.
     var deployment: RedisDeployment? { try? RedisDeployment(url: url) }
 }

@@ -1,14 +1,14 @@
-// What must hold between values, each rule with the reason that an operator is given.
+// Rules between values, each with the reason that an operator reads.
 
 import RollcallModel
 
 extension WorkerConfiguration {
-    /// A condition over several keys. It says nothing while one of them is wrong by itself.
+    /// A condition over several keys. It is skipped if one of them is invalid.
     struct Rule: Sendable {
         let code: ConfigurationProblem.Code
-        /// The keys that the rule looks at; a breach is reported under the first.
+        /// The keys of the rule. A violation is reported under the first.
         let keys: [String]
-        /// What is wrong, if something is.
+        /// Returns what is wrong, if anything.
         let breach: @Sendable (WorkerConfiguration) -> String?
 
         init(
@@ -21,13 +21,13 @@ extension WorkerConfiguration {
         }
     }
 
-    /// Everything about this value that ``load(file:environment:overrides:)`` would refuse; what the files hold that
-    /// it names was checked when they were read.
+    /// Returns every error for which ``load(file:environment:overrides:)`` would reject this value. File contents are
+    /// not checked again.
     public func problems() -> [ConfigurationProblem] {
         problems(besides: [])
     }
 
-    /// - Parameter known: keys that are wrong already and are not spoken of again.
+    /// - Parameter known: Keys that already have errors and are skipped.
     func problems(besides known: Set<String>) -> [ConfigurationProblem] {
         var wrong = known
         var problems: [ConfigurationProblem] = []
@@ -51,13 +51,13 @@ extension WorkerConfiguration {
         Rule(.inconsistent, "worker.lease", "worker.heartbeat") {
             guard $0.worker.lease < $0.worker.heartbeat * 3 else { return nil }
             return "it must be at least three heartbeats, \(DurationText.text($0.worker.heartbeat * 3)), "
-                + "so that one that is late does not end the worker's life"
+                + "so that one late heartbeat does not expire the lease"
         },
         Rule(.inconsistent, "worker.drain", "presence.grace") {
             let most = max(.zero, $0.presence.grace - .seconds(1))
             guard $0.worker.drain > most else { return nil }
-            return "it must be at most \(DurationText.text(most)), presence.grace less 1s, so that nobody appears "
-                + "offline on the way to another worker"
+            return "it must be at most \(DurationText.text(most)), presence.grace minus 1s, so that users do not "
+                + "appear offline while they move to another worker"
         },
         Rule(.inconsistent, "presence.retention", "presence.grace") {
             $0.presence.retention <= $0.presence.grace ? "it must be longer than presence.grace" : nil
@@ -65,15 +65,15 @@ extension WorkerConfiguration {
         Rule(.inconsistent, "typing.throttle", "typing.expiry") {
             let most = $0.typing.expiry - .seconds(1)
             guard $0.typing.throttle > most else { return nil }
-            return "it must be at most \(DurationText.text(most)), typing.expiry less 1s, so that a renewal comes "
-                + "before the typing expires; or 0 for none"
+            return "it must be at most \(DurationText.text(most)), typing.expiry minus 1s, so that a renewal arrives "
+                + "before typing expires; or 0 for no throttling"
         },
     ]
 
     private static let addressRules: [Rule] = [
         Rule(.inconsistent, "admin.port", "edge.port", "admin.host", "edge.host") {
             guard $0.admin.port == $0.edge.port, $0.admin.host == $0.edge.host, $0.admin.port != 0 else { return nil }
-            return "edge.port is the same: the two need a port each"
+            return "edge.port is the same: each needs its own port"
         },
         Rule(.missing, "edge.private_key", "edge.certificate") {
             $0.edge.certificate != nil && $0.edge.privateKey == nil
@@ -93,27 +93,27 @@ extension WorkerConfiguration {
         },
         Rule(.missing, "admin.certificate", "admin.client_authority") {
             $0.admin.clientAuthority != nil && $0.admin.certificate == nil
-                ? "admin.client_authority is set: callers show certificates only under TLS, which needs a certificate of "
-                    + "the port's and its private key" : nil
+                ? "admin.client_authority is set: client certificates need TLS, which needs a certificate and a "
+                    + "private key" : nil
         },
         Rule(.missing, "admin.token_file", "admin.host") {
             guard !Loopback.contains($0.admin.host), $0.admin.tokenFile == nil, $0.admin.token == nil else {
                 return nil
             }
-            return "admin.host \($0.admin.host) can be reached from other machines: give a file with a token that "
-                + "callers must show (openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
+            return "admin.host \($0.admin.host) can be reached from other machines: name a file with a token that "
+                + "callers must send (openssl rand -hex 32 > admin.token), or keep admin.host on 127.0.0.1"
         },
         Rule(.missing, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
             guard $0.admin.readTokenFile != nil || $0.admin.metricsTokenFile != nil, $0.admin.tokenFile == nil,
                 $0.admin.token == nil
             else { return nil }
-            return "there is a token that may do less, and none that may do everything: give a file with that, too "
+            return "there is a token with fewer rights, but none with all rights: name a file with one "
                 + "(openssl rand -hex 32 > admin.token)"
         },
         Rule(.inconsistent, "admin.token_file", "admin.read_token_file", "admin.metrics_token_file") {
             !AdminTokens($0.admin).areShared
                 ? nil
-                : "two of admin.token_file, admin.read_token_file and admin.metrics_token_file hold the same token"
+                : "two of admin.token_file, admin.read_token_file and admin.metrics_token_file have the same token"
         },
     ]
 
@@ -124,7 +124,7 @@ extension WorkerConfiguration {
     private static let authRules: [Rule] = [
         Rule(.inconsistent, "auth.mode", "edge.host") {
             guard $0.auth.mode == .insecure, !Loopback.contains($0.edge.host) else { return nil }
-            return "anybody who reaches edge.host \($0.edge.host) could be anybody: insecure is for 127.0.0.1 only; "
+            return "anyone who can reach edge.host \($0.edge.host) could be any user: insecure is for 127.0.0.1 only; "
                 + "use jwt, with auth.secret_file or auth.jwks_file"
         },
         Rule(.missing, "auth.secret_file", "auth.mode", "auth.jwks_file", "auth.jwks_url") {
@@ -132,10 +132,10 @@ extension WorkerConfiguration {
             guard auth.mode == .jwt, auth.secretFile == nil, auth.jwksFile == nil, auth.secret == nil,
                 auth.jwks == nil, auth.jwksURL == nil
             else { return nil }
-            return "without a key no token can be checked. Give a file with a secret of at least "
+            return "tokens cannot be checked without a key. Name a file with a secret of at least "
                 + "\(Auth.shortestSecret) bytes (openssl rand -base64 48 > secret.key; then auth.secret_file or "
-                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file or at auth.jwks_url. To try things out on "
-                + "this machine alone, auth.mode can be insecure"
+                + "ROLLCALL_AUTH_SECRET_FILE is secret.key), or public keys in auth.jwks_file or at auth.jwks_url. For "
+                + "trials on this machine only, auth.mode can be insecure"
         },
         Rule(.malformed, "auth.previous_secret_file") {
             guard let secret = $0.auth.previousSecret, (1..<Auth.shortestSecret).contains(secret.bytes.count) else {
@@ -161,6 +161,6 @@ extension WorkerConfiguration {
 }
 
 extension WorkerConfiguration.Auth {
-    /// As long as what HMAC-SHA-256 puts out, as RFC 7518 §3.2 asks.
+    /// The output length of HMAC-SHA-256, as RFC 7518 §3.2 requires.
     static let shortestSecret = 32
 }

@@ -1,4 +1,4 @@
-// The table of all keys, in the order of the configuration file. The defaults stand in `WorkerConfiguration`.
+// The table of all keys, in the order of the configuration file. `WorkerConfiguration` has the defaults.
 
 import Logging
 import NIOCore
@@ -86,13 +86,14 @@ extension WorkerConfiguration {
 
     private static let presence: [Setting] = [
         .duration("presence.grace", \.presence.grace, in: .zero...(.seconds(3600))),
-        // It may pass twice, once where a device is and once where it is seen, and changes are seen within two seconds.
+        // The delay may occur twice, at the device's worker and at the observer's, and changes must be visible within 2
+        // s.
         .duration("presence.coalesce", \.presence.coalesce, in: .zero...(.milliseconds(750))),
         .duration("presence.retention", \.presence.retention, in: .seconds(60)...(.seconds(3650 * 86_400))),
     ]
 
     private static let typing: [Setting] = [
-        // An observer distrusts a worker that is silent for ten seconds, and for the expiry and two.
+        // Clients drop typing users that are not repeated within the expiry plus 2 s, and always within 10 s.
         .duration("typing.expiry", \.typing.expiry, in: .seconds(1)...(.seconds(8))),
         .duration("typing.throttle", \.typing.throttle, in: .zero...(.seconds(7))),
         .duration("typing.coalesce", \.typing.coalesce, in: .zero...(.seconds(2))),
@@ -142,7 +143,7 @@ extension WorkerConfiguration {
         return rest.first.map { $0 != "/" } ?? false && !rest.unicodeScalars.contains(where: \.isBlank)
     }
 
-    /// Keys that came over a network in the clear would be anybody's.
+    /// Keys fetched unencrypted over a network could be replaced by an attacker.
     private static func isKeySetURL(_ text: String) -> Bool {
         guard isURL(text, schemes: ["https", "http"]), !text.contains("@") else { return false }
         let authority = text.split(separator: "/").dropFirst().first ?? ""
@@ -153,7 +154,7 @@ extension WorkerConfiguration {
         text == "*" || isURL(text, schemes: ["http", "https"]) && text.count { $0 == "/" } == 2
     }
 
-    /// A URL as it may be shown: what stands before the host is masked.
+    /// Returns the URL with everything before the host masked.
     static func withoutPassword(_ url: String) -> String {
         guard let at = url.lastIndex(of: "@") else { return url }
         let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
@@ -162,6 +163,6 @@ extension WorkerConfiguration {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is white space or a control character.
+    /// Whether the character is white space or a control character.
     fileprivate var isBlank: Bool { properties.isWhitespace || properties.generalCategory == .control }
 }

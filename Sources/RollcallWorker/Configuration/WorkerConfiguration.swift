@@ -1,13 +1,13 @@
-// Everything that an operator may decide about a worker, as one value with its defaults. The names are those of the
-// configuration file in camel case: `redis.connect_timeout` is `redis.connectTimeout`. How the value is read and
-// checked stands in the files beside this one.
+// A worker's complete configuration as one value with defaults. Names are those of the configuration file in camel
+// case: `redis.connect_timeout` is `redis.connectTimeout`. Loading and validation are in the other files of this
+// folder.
 
 public import Logging
 
-/// The configuration of one worker. A fresh value holds the defaults.
+/// The configuration of one worker. A new value has the defaults.
 ///
-/// A value made by hand is as valid as its maker; ``problems()`` says what ``load(file:environment:overrides:)`` would
-/// have refused.
+/// A value built in code is not validated; ``problems()`` returns what ``load(file:environment:overrides:)`` would
+/// reject.
 public struct WorkerConfiguration: Sendable {
     public var redis = Redis()
     public var worker = Worker()
@@ -23,136 +23,137 @@ public struct WorkerConfiguration: Sendable {
     public init() {}
 
     public struct Redis: Sendable {
-        /// Where Redis is: `redis://[user[:password]@]host[:port][/db]`, `redis+unix:///path`, or
+        /// The address of Redis: `redis://[user[:password]@]host[:port][/db]`, `redis+unix:///path`, or
         /// `redis+sentinel://[user[:password]@]host[:port],host[:port]…/name[/db]`; `rediss` for TLS.
         public var url = "redis://127.0.0.1:6379"
-        /// Stands before every key and channel.
+        /// The prefix of every key and channel.
         public var prefix = ""
-        /// A file with the password, which then need not stand in the URL; read again for each connection.
+        /// A file with the password, instead of a password in the URL. Read again for each connection.
         public var passwordFile: String?
-        /// A file with the certificates (PEM) of who vouches for Redis under TLS, instead of those whom the system trusts.
+        /// A file with CA certificates (PEM) for Redis under TLS, instead of the system's.
         public var authority: String?
-        /// The certificate chain (PEM) that is shown to Redis under TLS, together with ``privateKey``.
+        /// The client certificate chain (PEM) for Redis under TLS; requires ``privateKey``.
         public var certificate: String?
         public var privateKey: String?
-        /// Whom Redis's certificate must name, if not the host that is connected to.
+        /// The name that Redis's certificate must have, if it differs from the host.
         public var serverName: String?
-        /// Who we are to sentinels, which know no users of Redis's.
+        /// The user name for sentinels, which have their own users.
         public var sentinelUser: String?
         /// A file with the password for sentinels.
         public var sentinelPasswordFile: String?
-        /// How long a connection may take; at the start of a worker, how long Redis may.
+        /// The time limit for a connection; at startup, how long the worker waits for Redis.
         public var connectTimeout = Duration.seconds(5)
-        /// What ``passwordFile`` held when the configuration was loaded.
+        /// The contents of ``passwordFile`` when the configuration was loaded.
         public var password: Secret?
     }
 
     public struct Worker: Sendable {
-        /// Names the worker, of `[A-Za-z0-9_-]`; every life of its lease gets a random part besides.
+        /// The worker's name, of `[A-Za-z0-9_-]`. Each incarnation adds a random part.
         public var id = generatedID()
         public var heartbeat = Duration.seconds(1)
-        /// How long a heartbeat keeps the worker alive in the eyes of others.
+        /// How long a worker counts as alive after a heartbeat.
         public var lease = Duration.seconds(5)
-        /// Over how long an orderly stop spreads the return of its devices to other workers.
+        /// How long a graceful shutdown takes to spread its devices over other workers.
         public var drain = Duration.seconds(4)
     }
 
     public struct Edge: Sendable {
         public var host = "127.0.0.1"
-        /// 0 picks a free one.
+        /// 0 picks a free port.
         public var port = 8080
-        /// The address that others are told for this worker, if it is not the one it listens on.
+        /// The public address of this worker, if it differs from the one that it listens on.
         public var publicURL: String?
-        /// Hosts of other workers to which devices may be sent; if empty, those near the own one (``PeerPolicy``).
+        /// Hosts of other workers to which devices may be sent; if empty, hosts near this one (``PeerPolicy``).
         public var peers: [String] = []
-        /// How often a connection is pinged; it is dead after two that were missed.
+        /// The ping interval. A connection is dead after two missed pings.
         public var ping = Duration.seconds(10)
-        /// The certificate chain (PEM) with which the edge speaks TLS, together with ``privateKey``.
+        /// The certificate chain (PEM) for TLS on this port; requires ``privateKey``.
         public var certificate: String?
         public var privateKey: String?
-        /// The origins whose web pages may connect, or `*`; if empty, pages from the edge's own host, and on loopback
-        /// those from this machine.
+        /// The origins whose web pages may connect, or `*`. If empty, pages from the edge's own host; on loopback,
+        /// pages from this machine.
         public var origins: [String] = []
-        /// Addresses and networks of the proxies whose `X-Forwarded-For` is believed.
+        /// Addresses and networks of proxies whose `X-Forwarded-For` is trusted.
         public var trustedProxies: [String] = []
     }
 
     public struct Admin: Sendable {
         public var host = "127.0.0.1"
-        /// 0 picks a free one.
+        /// 0 picks a free port.
         public var port = 8081
-        /// A file with the bearer token that callers must show to do everything; required when not on loopback. A second
-        /// line may hold the token before, which is taken too.
+        /// A file with the token that permits everything; required unless the port is on loopback. A second line may
+        /// hold the previous token, which stays valid.
         public var tokenFile: String?
-        /// The same for those who may do all that changes nothing.
+        /// The same for callers that may do everything that changes nothing.
         public var readTokenFile: String?
-        /// The same for those who may have metrics and nothing else.
+        /// The same for callers that may only read metrics.
         public var metricsTokenFile: String?
-        /// The certificate chain (PEM) with which the port speaks TLS, together with ``privateKey``.
+        /// The certificate chain (PEM) for TLS on this port; requires ``privateKey``.
         public var certificate: String?
         public var privateKey: String?
-        /// A file with the certificates (PEM) of who issues those that callers must show under TLS, besides a token.
+        /// A file with CA certificates (PEM) for client certificates, which callers must then present under TLS besides
+        /// a token.
         public var clientAuthority: String?
-        /// What ``tokenFile`` held when the configuration was loaded.
+        /// The contents of ``tokenFile`` when the configuration was loaded.
         public var token: Secret?
-        /// What ``readTokenFile`` held when the configuration was loaded.
+        /// The contents of ``readTokenFile`` when the configuration was loaded.
         public var readToken: Secret?
-        /// What ``metricsTokenFile`` held when the configuration was loaded.
+        /// The contents of ``metricsTokenFile`` when the configuration was loaded.
         public var metricsToken: Secret?
     }
 
     public struct Auth: Sendable {
         public enum Mode: String, Sendable, CaseIterable {
-            /// Tokens are JSON Web Tokens, signed.
+            /// Tokens are signed JSON Web Tokens.
             case jwt
-            /// The token is the user's name, unproven: for trying things out on one's own machine.
+            /// The token is the user's name, without proof: for trials on your own machine.
             case insecure
         }
 
         public var mode = Mode.jwt
-        /// A file with the secret of HS256 tokens, at least 32 bytes without the white space around it.
+        /// A file with the secret of HS256 tokens: at least 32 bytes without surrounding white space.
         public var secretFile: String?
-        /// A file with the secret before, whose tokens are good too; empty if there is none.
+        /// A file with the previous secret, whose tokens stay valid; empty if there is none.
         public var previousSecretFile: String?
         /// A file with a JSON Web Key Set: public keys for RS256, PS256, ES256, ES384 and EdDSA.
         public var jwksFile: String?
-        /// Where such a set is fetched: `https`, or `http` from this machine.
+        /// The URL of such a set: `https`, or `http` on this machine.
         public var jwksURL: String?
-        /// A file with the certificates (PEM) of who vouches for the URL's server, beside those whom the system trusts.
+        /// A file with CA certificates (PEM) for that URL's server, in addition to the system's.
         public var jwksAuthority: String?
-        /// What the claim `iss` must be, if anything.
+        /// The required claim `iss`, if any.
         public var issuer: String?
-        /// What the claim `aud` must contain, if anything.
+        /// The required entry of the claim `aud`, if any.
         public var audience: String?
-        /// How far the issuer's clock and this worker's may be apart: tokens are good so much longer, and sooner.
+        /// The tolerated clock difference to the issuer: tokens are valid this much earlier and longer.
         public var leeway = Duration.seconds(30)
-        /// The most that may lie between a token's `iat` and its `exp`. `nil`: for a worker `presence.retention`, since
-        /// revocations are kept so long; for an ``Authenticator`` made by itself, any time.
+        /// The maximum time between a token's `iat` and its `exp`. `nil` means `presence.retention` for a worker, since
+        /// revocations are kept that long, and no maximum for a separate ``Authenticator``.
         public var maxLifetime: Duration?
-        /// What ``secretFile`` held when the configuration was loaded.
+        /// The contents of ``secretFile`` when the configuration was loaded.
         public var secret: Secret?
-        /// What ``previousSecretFile`` held when the configuration was loaded.
+        /// The contents of ``previousSecretFile`` when the configuration was loaded.
         public var previousSecret: Secret?
-        /// What ``jwksFile`` held when the configuration was loaded.
+        /// The contents of ``jwksFile`` when the configuration was loaded.
         public var jwks: String?
     }
 
     public struct Presence: Sendable {
-        /// How long a device whose connection was lost still counts.
+        /// How long a device still counts after its connection was lost.
         public var grace = Duration.seconds(5)
-        /// The least time between two changes of a user that are shown, and between two writes of a device's state; 0 for
-        /// all of them.
+        /// The minimum time between two visible changes of a user, and between two writes of a device's state; 0 for no
+        /// minimum.
         public var coalesce = Duration.milliseconds(500)
         /// How long an offline user's record is kept.
         public var retention = Duration.seconds(30 * 86_400)
     }
 
     public struct Typing: Sendable {
-        /// How long a signal lasts.
+        /// How long a typing signal lasts.
         public var expiry = Duration.seconds(3)
-        /// How often, at most, a person's signals go on to Redis; 0 for all of them.
+        /// The minimum time between two signals of a user that are forwarded to Redis; 0 for no minimum.
         public var throttle = Duration.seconds(1)
-        /// How often, at most, a room with more than ``names`` typists is told of changes; 0 for all of them.
+        /// The minimum time between two typing updates in a room with more than ``names`` typists; 0 for no minimum.
         public var coalesce = Duration.milliseconds(250)
         /// How many typists a message names.
         public var names = 10
@@ -160,13 +161,13 @@ public struct WorkerConfiguration: Sendable {
 
     public struct Conversations: Sendable {
         public enum Default: String, Sendable, CaseIterable {
-            /// Whoever is signed in may join.
+            /// Every authenticated user may join.
             case open
-            /// Nobody may join until members are set.
+            /// No user may join until members are set.
             case closed
         }
 
-        /// What holds for conversations whose members were never set.
+        /// The rule for conversations whose members were never set.
         public var `default` = Default.open
     }
 
@@ -174,25 +175,25 @@ public struct WorkerConfiguration: Sendable {
         /// Sessions on this worker.
         public var sessions = OpenFileLimit.sessions
         public var sessionsPerUser = 20
-        /// Users whose presence one session may watch.
+        /// Users that one session may watch.
         public var watchedUsers = 2000
-        /// Conversations that one session may have joined.
+        /// Conversations that one session may join.
         public var joinedConversations = 500
         public var messageBytes = 65_536
-        /// Messages of one session a second, in the long run.
+        /// Messages per second from one session, on average.
         public var messageRate = 50
-        /// Messages of one session at once.
+        /// Messages from one session in one burst.
         public var messageBurst = 200
-        /// How far behind a session may be: bytes that wait for it, and that it was spared since the newest state is to
-        /// take their place.
+        /// How far a session may fall behind: bytes that wait for it, plus bytes withheld because a newer state will
+        /// replace them.
         public var outboundBytes = 262_144
-        /// How long a session may be that slow before it is closed.
+        /// How long a session may stay that slow before it is closed.
         public var slowFor = Duration.seconds(10)
-        /// How long a connection may take to say hello.
+        /// The time limit for a connection's hello.
         public var hello = Duration.seconds(5)
-        /// Connections accepted a second; 0 for any number.
+        /// Connections accepted per second; 0 for no limit.
         public var connectionRate = 0
-        /// Connections of one address at once, and new ones a second; 0 for any number.
+        /// Open connections per address, and new ones per second; 0 for no limit.
         public var connectionsPerAddress = 0
         public var connectionRatePerAddress = 0
     }

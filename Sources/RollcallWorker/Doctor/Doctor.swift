@@ -1,5 +1,5 @@
-// The doctor: reads the configuration, this host and Redis, and then judges what it has read. Reading has no opinion, and
-// judging touches nothing.
+// The doctor reads the configuration, this host and Redis, and then judges what it read. Reading makes no judgements,
+// and judging does no I/O.
 
 package import Logging
 import NIOCore
@@ -12,11 +12,11 @@ import RollcallRedis
     package import Foundation
 #endif
 
-/// Looks at a configuration, at its Redis and at this host.
+/// Examines a configuration, its Redis and this host.
 package enum Doctor {
     /// - Parameters:
-    ///   - file: the configuration, as a worker is given it.
-    ///   - overrides: texts by key, as flags give them.
+    ///   - file: The configuration file, as given to a worker.
+    ///   - overrides: Texts by key, as given by flags.
     package static func examine(
         file: URL?, environment: [String: String] = ProcessInfo.processInfo.environment,
         overrides: [String: String] = [:], logger: Logger
@@ -36,7 +36,7 @@ package enum Doctor {
         _ configuration: WorkerConfiguration, _ deployment: RedisDeployment?, _ logger: Logger
     ) async -> ([Finding], RedisReadings?) {
         guard let deployment else {
-            return ([Finding(.redis, .skipped, "not looked for: what the configuration says of it is wrong")], nil)
+            return ([Finding(.redis, .skipped, "not checked: its configuration is wrong")], nil)
         }
         do {
             let credentials = try configuration.redis.credentials(for: deployment, logger: logger)
@@ -67,7 +67,7 @@ package enum Doctor {
         return (first + checks.findings + WorkerChecks(readings: readings).findings, readings)
     }
 
-    /// Each primary is looked at as a server would be; of the workers, the one knows that has their leases.
+    /// Examines each primary like a single server. The list of workers comes from the primary that stores their leases.
     private static func cluster(
         at place: RedisPlace, _ configuration: WorkerConfiguration
     ) async -> ([Finding], RedisReadings?) {

@@ -1,10 +1,10 @@
-// All that was found, and what it comes to for whoever started it.
+// All findings, and the resulting outcome.
 
-/// A Redis and a configuration, looked at.
+/// The findings about a configuration and its Redis.
 package struct Examination: Codable, Sendable {
-    /// Where Redis was looked for, without its password; absent where the configuration does not say.
+    /// The address of Redis without its password; absent if the configuration has no valid one.
     package var redis: String?
-    /// The worst of all findings.
+    /// The worst verdict of all findings.
     package var verdict: Finding.Verdict
     package var findings: [Finding]
 
@@ -14,7 +14,7 @@ package struct Examination: Codable, Sendable {
         verdict = findings.map(\.verdict).max() ?? .ok
     }
 
-    /// What an exit code tells.
+    /// The result, as the exit code reports it.
     package enum Outcome: Sendable {
         case fine
         case failures
@@ -22,7 +22,7 @@ package struct Examination: Codable, Sendable {
         case noRedis
     }
 
-    /// What is to be mended first: a worker would not start for a wrong configuration, nor without Redis.
+    /// The problem to fix first: a worker does not start with a wrong configuration, nor without Redis.
     package var outcome: Outcome {
         func fails(_ check: Check) -> Bool { findings.contains { $0.check == check && $0.verdict == .failure } }
         if fails(.configuration) { return .wrongConfiguration }

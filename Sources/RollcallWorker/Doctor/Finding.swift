@@ -1,15 +1,15 @@
-// What a look at something came to: in one word, what was found, and what to do about it.
+// The result of one check: a verdict, what was found, and what to do.
 
-/// One thing that was looked at.
+/// The result of one check.
 package struct Finding: Codable, Hashable, Sendable {
-    /// What to think of it; from the best to the worst.
+    /// The verdicts, from best to worst.
     package enum Verdict: String, Codable, CaseIterable, Comparable, Sendable {
         case ok
-        /// It could not be looked at, such as for want of a right.
+        /// The check could not run, for example because a right is missing.
         case skipped
-        /// It works, and somebody should know.
+        /// It works, but operators should know about it.
         case warning
-        /// Rollcall does not work there, or not as it promises.
+        /// Rollcall does not work, or not as documented.
         case failure
 
         package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
@@ -19,9 +19,9 @@ package struct Finding: Codable, Hashable, Sendable {
 
     package var check: Check
     package var verdict: Verdict
-    /// What there is, as a sentence without its capital and its full stop.
+    /// What was found: a sentence without initial capital and full stop.
     package var found: String
-    /// What to do; absent where nothing is to be done.
+    /// What to do; absent if there is nothing to do.
     package var advice: String?
 
     package init(_ check: Check, _ verdict: Verdict, _ found: String, advice: String? = nil) {
@@ -32,7 +32,7 @@ package struct Finding: Codable, Hashable, Sendable {
     }
 }
 
-/// What a doctor looks at, in the order in which it is told. The names are stable: programs match on them.
+/// The checks, in the order of the report. The names are stable: programs match on them.
 package enum Check: String, Codable, CaseIterable, Sendable {
     case configuration
     case authentication
@@ -64,6 +64,6 @@ package enum Check: String, Codable, CaseIterable, Sendable {
     case ports
     case kernel
 
-    /// The name as people read it.
+    /// The name for people to read.
     package var title: String { rawValue.replacing("_", with: " ") }
 }

@@ -61,6 +61,6 @@ extension ShardDriver {
     private func warn(of error: RedisError) {
         guard error.isForeignKey, !hasMetForeignKey else { return }
         hasMetForeignKey = true
-        logger.warning("a key with a name of Rollcall's is not Rollcall's", metadata: ["reason": "\(error)"])
+        logger.warning("a Rollcall key has the wrong type", metadata: ["reason": "\(error)"])
     }
 }

@@ -135,14 +135,14 @@ struct LoadTests {
                 "it must be a duration from 10ms to 5m, written like 250ms, 5s, 2m, 12h or 30d"),
             ConfigurationProblem(
                 .inconsistent, "worker.lease", value: "5s",
-                "it must be at least three heartbeats, 6s, so that one that is late does not end the worker's life"),
+                "it must be at least three heartbeats, 6s, so that one late heartbeat does not expire the lease"),
             ConfigurationProblem(
                 .outOfRange, "admin.port", value: "70000", origin: .environment(variable: "ROLLCALL_ADMIN_PORT"),
                 "it must be a whole number from 0 to 65535"),
             ConfigurationProblem(
                 .inconsistent, "typing.throttle", value: "2500ms", origin: .file(name: "worker.yaml", line: 6),
-                "it must be at most 2s, typing.expiry less 1s, so that a renewal comes before the typing expires; "
-                    + "or 0 for none"),
+                "it must be at most 2s, typing.expiry minus 1s, so that a renewal arrives before typing expires; "
+                    + "or 0 for no throttling"),
             ConfigurationProblem(
                 .malformed, "log.level", value: "loud", origin: .file(name: "worker.yaml", line: 7),
                 "it must be trace, debug, info, notice, warning, error or critical"),

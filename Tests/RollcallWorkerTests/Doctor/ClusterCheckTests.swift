@@ -31,7 +31,7 @@ struct ClusterCheckTests {
     @Test("what is ok everywhere is reported once, what is not with its node, and keys for each node")
     func together() {
         let (well, full) = (Finding(.memory, .ok, "1 MiB used"), Finding(.memory, .warning, "full", advice: "more"))
-        let unseen = Finding(.clock, .skipped, "could not look")
+        let unseen = Finding(.clock, .skipped, "not checked")
         let told = ClusterCheck.together([
             ("a:1", [well, unseen, Finding(.keys, .ok, "1 key")]),
             ("b:1", [full, unseen, Finding(.keys, .ok, "2 keys")]),

@@ -22,7 +22,7 @@ struct ConfigurationChecksTests {
                 $0.auth.jwksURL = "https://id.example/keys"
                 $0.auth.issuer = issuer
             }
-            #expect(found == ["tokens that the same keys sign for other services count here too"])
+            #expect(found == ["tokens that the same keys sign for other services are valid here too"])
         }
         #expect(
             warnings {
@@ -31,7 +31,7 @@ struct ConfigurationChecksTests {
             } == [])
     }
 
-    @Test("an admin port for other machines needs TLS, or a warning says that tokens travel in the clear")
+    @Test("an admin port for other machines needs TLS, or the doctor warns about unencrypted tokens")
     func adminTLS() {
         func finding(_ change: (inout WorkerConfiguration.Admin) -> Void) -> Finding? {
             var configuration = WorkerConfiguration()
@@ -42,19 +42,19 @@ struct ConfigurationChecksTests {
         }
         #expect(finding { _ in }?.verdict == .ok)
         let open = finding { $0.host = "10.0.0.5" }
-        #expect(open?.verdict == .warning && open?.found.contains("in the clear") == true)
+        #expect(open?.verdict == .warning && open?.found.contains("unencrypted") == true)
         let closed = finding {
             $0.host = "10.0.0.5"
             $0.certificate = "a.pem"
             $0.clientAuthority = "b.pem"
         }
         #expect(closed?.verdict == .ok)
-        #expect(closed?.found == "https:// on 10.0.0.5:8081, with a token and a certificate of its caller's")
+        #expect(closed?.found == "https:// on 10.0.0.5:8081, with a token and a client certificate")
         let bare = finding { $0.token = nil }
         #expect(bare?.verdict == .warning)
         #expect(
             bare?.found
-                == "on 127.0.0.1:8081 without a token: whoever has an account on this machine can erase users")
+                == "on 127.0.0.1:8081 without a token: anyone with an account on this machine can erase users")
         let mutual = finding {
             $0.token = nil
             $0.certificate = "a.pem"
@@ -63,7 +63,7 @@ struct ConfigurationChecksTests {
         #expect(mutual?.verdict == .warning)
         #expect(
             mutual?.found
-                == "https:// on 127.0.0.1:8081 without a token: whoever has a certificate of admin.client_authority "
+                == "https:// on 127.0.0.1:8081 without a token: anyone with a certificate of admin.client_authority "
                 + "can erase users")
     }
 

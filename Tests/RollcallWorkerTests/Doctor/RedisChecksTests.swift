@@ -177,7 +177,7 @@ struct RedisChecksTests {
                 ], total: 5_000))
         #expect(
             readings.finding(.keys).found
-                == "5000 keys: 1 typists, 1 typing, 2 presence, 1 members, 1 of others; 6 of 5000 were looked at")
+                == "5000 keys: 1 typists, 1 typing, 2 presence, 1 members, 1 of others; 6 of 5000 were checked")
         let foreign = readings.finding(.foreignKeys)
         #expect(foreign.verdict == .failure && foreign.found.contains("presence:{bob}, a string"))
     }

@@ -44,7 +44,7 @@ struct SentinelCheckTests {
         let few = finding(reading("h1:1", noQuorum: "1 usable Sentinels."), reading("h2:1"))
         #expect(few.verdict == .failure && few.found.contains("1 usable Sentinels."))
         let none = finding(reading("h1:1", primary: nil), reading("h2:1", primary: nil))
-        #expect(none.verdict == .failure && none.found.contains("h2:1 (could not look: nobody answers)"))
+        #expect(none.verdict == .failure && none.found.contains("h2:1 (not checked: nobody answers)"))
         let away = finding(reading("h1:1"), reading("h2:1", primary: nil), reading("h3:1"))
         #expect(away.verdict == .warning && away.found.hasPrefix("1 of 3 in redis.url"))
         #expect(finding(reading("h1:1", others: 1)).verdict == .warning)
@@ -64,7 +64,7 @@ struct SentinelCheckTests {
                 logger: quiet)
         }
         let seen = await examine("m")
-        #expect(seen[.sentinels]?.found == "1 sentinel: where one is lost, nobody may fail over")
+        #expect(seen[.sentinels]?.found == "1 sentinel: if one is lost, no failover is possible")
         #expect(seen[.version]?.verdict == .ok && seen[.role]?.found == "a primary without replicas")
         #expect(seen.outcome == .fine)
         let unknown = await examine("nobody")

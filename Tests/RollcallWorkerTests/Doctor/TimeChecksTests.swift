@@ -52,7 +52,7 @@ struct TimeChecksTests {
         readings.replicaClocks = ["10.0.0.8:6379": .success(.init(ahead: .seconds(2), uncertainty: .milliseconds(1)))]
         #expect(readings.finding(.clock).verdict == .warning)
         readings.replicaClocks["10.0.0.7:6379"] = .failure(.failed("away"))
-        #expect(readings.finding(.clock).found.hasSuffix("(of the replica 10.0.0.7:6379 it could not be seen)"))
+        #expect(readings.finding(.clock).found.hasSuffix("(the clock of the replica 10.0.0.7:6379 could not be read)"))
         readings.replicaClocks["10.0.0.9:6379"] = .success(.init(ahead: .zero, uncertainty: .milliseconds(1)))
         #expect(readings.finding(.clock).verdict == .failure)
         #expect(readings.finding(.clock).found.contains("10.0.0.9:6379"))

@@ -1,10 +1,10 @@
-// Numbers as people read them.
+// Human-readable numbers.
 
-/// Writes amounts.
+/// Formats amounts.
 enum Amount {
     private static let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
 
-    /// In the largest unit of which there is one.
+    /// Formats bytes in the largest unit of which there is at least one.
     static func bytes(_ count: Int) -> String {
         var (rest, unit) = (Double(count), 0)
         while rest >= 1024, unit < units.count - 1 {
@@ -15,7 +15,7 @@ enum Amount {
         return "\(whole ? "\(Int(rest.rounded()))" : tenths(rest)) \(units[unit])"
     }
 
-    /// A duration of thousandths, to be compared with others of its kind.
+    /// Formats milliseconds, with more digits for small values.
     static func milliseconds(_ duration: Duration) -> String {
         let milliseconds = Double(duration.components.seconds) * 1000 + Double(duration.components.attoseconds) / 1e15
         if abs(milliseconds) >= 10 { return "\(Int(milliseconds.rounded())) ms" }

@@ -1,5 +1,5 @@
-// What is thought of a cluster: whether it serves all slots, and would after the next loss. What is thought of each of its
-// primaries is told together, as far as it is the same.
+// Judges a cluster: whether it serves all slots, and would still do so after losing a primary. Equal findings about its
+// primaries are combined.
 
 import RollcallRedis
 
@@ -8,7 +8,7 @@ struct ClusterCheck {
     let reading: Reading<ClusterReading>
 
     private static let slots = 16_384
-    /// With two, neither can tell whether it or the other is the one that is cut off.
+    /// With two primaries, neither can tell which one is disconnected.
     private static let fewest = 3
 
     var finding: Finding {
@@ -19,12 +19,12 @@ struct ClusterCheck {
                 return Finding(
                     .cluster, .failure, "\(count), of which \(served) of \(Self.slots) slots are served",
                     advice:
-                        "see what it lacks (redis-cli --cluster check HOST:PORT); during a failover, look again soon")
+                        "find the cause (redis-cli --cluster check HOST:PORT); during a failover, check again soon")
             }
             if reading.primaries.count < Self.fewest {
                 return Finding(
                     .cluster, .warning, "\(count), too few to agree on a failover",
-                    advice: "run three or more, on hosts of their own")
+                    advice: "run three or more, on separate hosts")
             }
             if let one = reading.lone.first {
                 return Finding(
@@ -35,8 +35,8 @@ struct ClusterCheck {
         }
     }
 
-    /// What is thought of all primaries: each check once where all are well, else once for each that is not; and the keys
-    /// of each.
+    /// Combines the findings of all primaries: a check that passes everywhere appears once, otherwise once per failing
+    /// primary. Key counts appear per primary.
     static func together(_ findings: [(place: String, findings: [Finding])]) -> [Finding] {
         Check.allCases.flatMap { check -> [Finding] in
             let all = findings.flatMap { place, findings in
@@ -44,7 +44,7 @@ struct ClusterCheck {
             }
             let worse = all.filter { $0.finding.verdict != .ok || check == .keys }
             guard let worst = worse.map(\.finding.verdict).max() else { return all.prefix(1).map(\.finding) }
-            // That something could not be looked at is the same everywhere.
+            // A skipped check is skipped for the same reason everywhere.
             guard worst != .skipped else { return worse.prefix(1).map(\.finding) }
             return worse.filter { $0.finding.verdict != .skipped }.map { place, finding in
                 var finding = finding

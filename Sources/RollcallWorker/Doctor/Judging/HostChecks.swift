@@ -1,16 +1,16 @@
-// What is thought of this host.
+// Judges this host.
 
 import RollcallModel
 
 /// Judges the host that a worker would run on.
 struct HostChecks {
     let readings: HostReadings
-    /// What was read of Redis, if it was.
+    /// The readings of Redis, if there are any.
     let redis: RedisReadings?
 
     var findings: [Finding] { [openFiles] + ports + [kernel] }
 
-    /// Fewer sessions than this is the limit of a shell rather than of a server.
+    /// Fewer sessions than this suggest the limit of a shell, not of a server.
     private static let fewSessions = 4_096
 
     private var openFiles: Finding {
@@ -32,15 +32,15 @@ struct HostChecks {
             case .portTaken: return taken(port, place)
             case .notPermitted:
                 return Finding(
-                    .ports, .failure, "\(place) needs a privilege, being below 1024",
+                    .ports, .failure, "\(place) needs a privilege, because it is below 1024",
                     advice: "choose another, or give the worker CAP_NET_BIND_SERVICE")
             case .noSuchAddress:
                 return Finding(
                     .ports, .failure, "\(place): this machine has no such address",
-                    advice: "set \(port.name).host to one that it has, 127.0.0.1 or 0.0.0.0")
+                    advice: "set \(port.name).host to an address of this machine, 127.0.0.1 or 0.0.0.0")
             case .cannotListen:
                 return Finding(
-                    .ports, .failure, "nobody can listen on \(place)", advice: "set \(port.name).host and .port")
+                    .ports, .failure, "cannot listen on \(place)", advice: "set \(port.name).host and .port")
             }
         }
     }
@@ -48,18 +48,18 @@ struct HostChecks {
     private func taken(_ port: HostReadings.Port, _ place: String) -> Finding {
         switch port.name {
         case "admin" where port.hasWorker:
-            return Finding(.ports, .ok, "\(place) is taken, by a worker: its page answers")
+            return Finding(.ports, .ok, "\(place) is taken by a worker: its live page answers")
         case "edge":
             guard let neighbour = neighbour(at: port) else { break }
-            return Finding(.ports, .ok, "\(place) is taken, by the worker \(neighbour) it seems")
+            return Finding(.ports, .ok, "\(place) is taken, probably by the worker \(neighbour)")
         default: break
         }
         return Finding(
             .ports, .warning, "\(place) is taken",
-            advice: "if not by a worker of this configuration that runs already, choose another port (0: a free one)")
+            advice: "unless a worker with this configuration already runs, choose another port (0: a free one)")
     }
 
-    /// Who says in Redis that its devices come to this port of this host.
+    /// The worker that reports this host and port in its heartbeat.
     private func neighbour(at port: HostReadings.Port) -> String? {
         redis?.workers.value?.first { worker in
             worker.leaseEnd >= redis?.time ?? worker.leaseEnd && worker.facts["host"] == readings.name
@@ -72,7 +72,7 @@ struct HostChecks {
         if let queue = readings.kernel["net.core.somaxconn"], queue < 4_096 {
             doubts.append(
                 (
-                    "net.core.somaxconn is \(queue): when a worker dies, its devices come all at once",
+                    "net.core.somaxconn is \(queue): when a worker dies, its devices reconnect all at once",
                     "sysctl net.core.somaxconn=4096"
                 ))
         }
@@ -82,16 +82,16 @@ struct HostChecks {
                     "vm.overcommit_memory is 0: a large Redis may fail to save", "sysctl vm.overcommit_memory=1"
                 ))
         }
-        // From 6.2 on Redis asks the kernel for none, unless it is told not to.
+        // Since 6.2, Redis disables huge pages for itself unless configured otherwise.
         if readings.hasRedis, readings.hasHugePages == true, redis?.settings.value?["disable-thp"] == "no" {
             doubts.append(
                 (
-                    "transparent huge pages are on, and Redis takes them (disable-thp no): it is slow after each save",
+                    "transparent huge pages are on, and Redis uses them (disable-thp no): it is slow after each save",
                     "set disable-thp yes in redis.conf, as it is by default"
                 ))
         }
-        if readings.kernel.isEmpty { return Finding(.kernel, .skipped, "this system does not say") }
-        guard !doubts.isEmpty else { return Finding(.kernel, .ok, "nothing that stands in the way") }
+        if readings.kernel.isEmpty { return Finding(.kernel, .skipped, "this system does not report it") }
+        guard !doubts.isEmpty else { return Finding(.kernel, .ok, "no unsuitable settings") }
         return Finding(
             .kernel, .warning, doubts.map(\.what).joined(separator: "; "),
             advice: doubts.map(\.advice).joined(separator: "; "))

@@ -1,4 +1,4 @@
-// Why there is no Redis, or none that lets us in, and what would be done about it.
+// Explains why Redis cannot be reached or refuses the login, and what to do.
 
 import NIOCore
 import NIOPosix
@@ -22,8 +22,8 @@ struct ReachCheck {
         }
         return Finding(
             .redis, .warning,
-            "it answers at \(deployment) without a password: whoever reaches it can read and write all",
-            advice: "give it users (Config/redis.acl), and let nobody but the workers reach its port")
+            "it answers at \(deployment) without a password: anyone who can reach it can read and write everything",
+            advice: "give it users (Config/redis.acl), and let only the workers reach its port")
     }
 
     func failed(_ error: any Error) -> Finding {
@@ -32,36 +32,36 @@ struct ReachCheck {
     }
 
     private func verdict(on error: any Error) -> (found: String, advice: String) {
-        guard let error = error as? RedisError else { return ("\(error)", "set redis.url to where Redis is") }
+        guard let error = error as? RedisError else { return ("\(error)", "set redis.url to the address of Redis") }
         let answer = (error.underlying as? RedisServerError)?.description ?? error.sentence
         return switch error.code {
         case .connectFailed where deployment.hasSentinels && error.underlying is TLSFailure:
             Self.reason(error.underlying)
         case .authentication where deployment.hasSentinels && error.sentence.contains("sentinel"):
-            (error.sentence, "set redis.sentinel_user and redis.sentinel_password_file to what sentinels know")
+            (error.sentence, "set redis.sentinel_user and redis.sentinel_password_file to a user of the sentinels")
         case .connectFailed where deployment.hasSentinels, .server(kind: "READONLY"):
-            (error.sentence, "start the sentinels, or set redis.url to them; during a failover, look again soon")
+            (error.sentence, "start the sentinels, or correct redis.url; during a failover, check again soon")
         case .connectFailed:
             Self.reason(error.underlying)
         case .timedOut:
             (
-                "something takes connections there and does not answer",
-                "it may be stopped or busy with a long command (redis-cli SLOWLOG GET), or be no Redis at all"
+                "the server accepts connections but does not answer",
+                "it may be stopped or busy with a long command (redis-cli SLOWLOG GET), or not be a Redis"
             )
         case .authentication: credentials(answer)
         case .server(kind: "LOADING"):
-            ("it is loading its data into memory", "wait until it has: workers do, redis.connect_timeout long")
+            ("it is loading its data into memory", "wait until it is done; workers wait for redis.connect_timeout")
         case .server(kind: "MASTERDOWN"):
             ("a replica that has lost its primary", "set redis.url to the primary")
         case .server(kind: "DENIED"):
-            ("it lets in this machine alone (protected mode)", "give its user a password, and bind it to its network")
-        case .server: ("it answers: \(answer)", "see what Redis's log says")
+            ("it accepts only local connections (protected mode)", "set a password and bind it to its network")
+        case .server: ("it answers: \(answer)", "check Redis's log")
         case .connectionLost where error.underlying is TLSFailure:
             Self.reason(error.underlying)
         case .protocolError, .connectionLost:
             (
-                "what answers does not speak Redis's protocol",
-                "is it another service's port, or one for TLS (rediss://)?"
+                "the server does not speak Redis's protocol",
+                "check whether the port belongs to another service, or needs TLS (rediss://)"
             )
         case .notConnected, .tooManyWaiting, .replyTooLarge, .closed, .primaryChanged: (error.sentence, "try again")
         }
@@ -73,14 +73,14 @@ struct ReachCheck {
         }
         return (
             "it refuses the password of the user \(deployment.username ?? "default") (\(answer))",
-            "set redis.password_file and the user in redis.url; ACL LIST says which users there are"
+            "set redis.password_file and the user in redis.url; ACL LIST lists the users"
         )
     }
 
-    /// Why no connection came to stand, and what to do.
+    /// Why the connection failed, and what to do.
     private static func reason(_ error: (any Error)?) -> (found: String, advice: String) {
         if let failure = error as? TLSFailure { return (failure.description, failure.advice) }
-        return (network(error), "start Redis there, or set redis.url to where it is")
+        return (network(error), "start Redis there, or set redis.url to its address")
     }
 
     private static func network(_ error: (any Error)?) -> String {
@@ -88,8 +88,8 @@ struct ReachCheck {
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
             network(error.connectionErrors[0].error)
-        case is NIOConnectionError: "there is no host of this name"
-        case let error as ChannelError where Self.isTimeout(error): "nothing answers within redis.connect_timeout"
+        case is NIOConnectionError: "there is no host with this name"
+        case let error as ChannelError where Self.isTimeout(error): "no answer within redis.connect_timeout"
         case let error?: "\(error)"
         case nil: "no connection"
         }
@@ -109,7 +109,7 @@ extension RedisDeployment {
         }
     }
 
-    /// Whether it is on this machine, or a tunnel that begins here leads to it.
+    /// Whether it is on this machine, possibly through a tunnel.
     var isHere: Bool {
         switch topology {
         case .server(.host(let host, _)): Loopback.contains(host)

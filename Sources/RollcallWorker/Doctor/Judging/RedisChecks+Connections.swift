@@ -1,14 +1,14 @@
-// How many may connect to a Redis, and how long one may be slow.
+// Redis's limits on connections and on slow subscribers.
 
 extension RedisChecks {
-    /// What a message of Rollcall's takes while it waits for a subscriber, about.
+    /// The approximate size of a Rollcall message in a subscriber's output buffer.
     private static let messageBytes = 160
 
     var outputBuffers: Finding {
         let value = readings.settings.map { $0["client-output-buffer-limit"] ?? "" }
         return value.judged(.outputBuffers) { value in
             guard let limit = BufferLimit(value) else {
-                return Finding(.outputBuffers, .skipped, "client-output-buffer-limit has nothing on pubsub")
+                return Finding(.outputBuffers, .skipped, "client-output-buffer-limit has no entry for pubsub")
             }
             if limit.hard == 0, limit.soft == 0 {
                 return Finding(
@@ -17,16 +17,16 @@ extension RedisChecks {
             }
             let messages = limit.least / Self.messageBytes / 1_000 * 1_000
             let found =
-                "\(limit): room for about \(messages) messages that a worker has not read; one that is further "
-                + "behind is cut off and reads everything anew"
+                "\(limit): room for about \(messages) messages that a worker has not read; a worker further "
+                + "behind is disconnected and reloads everything"
             guard messages < 20_000 else { return Finding(.outputBuffers, .ok, found) }
             return Finding(
-                .outputBuffers, .warning, found + ", which a burst would bring about",
+                .outputBuffers, .warning, found + ", which a burst would cause",
                 advice: "CONFIG SET client-output-buffer-limit 'pubsub 64mb 16mb 30'")
         }
     }
 
-    /// The limit on subscribers, of `normal 0 0 0 slave … pubsub HARD SOFT SECONDS`.
+    /// The limit for subscribers, from `normal 0 0 0 slave … pubsub HARD SOFT SECONDS`.
     private struct BufferLimit: CustomStringConvertible {
         let hard: Int
         let soft: Int
@@ -40,7 +40,7 @@ extension RedisChecks {
             (self.hard, self.soft, self.seconds) = (hard, soft, seconds)
         }
 
-        /// The smaller of those that are set.
+        /// The smaller of the limits that are set.
         var least: Int { [hard, soft].filter { $0 > 0 }.min() ?? 0 }
 
         var description: String {
@@ -55,14 +55,14 @@ extension RedisChecks {
         readings.info.judged(.connections) { info in
             let most = info.number("maxclients") ?? readings.settings.value?["maxclients"].flatMap { Int($0) }
             guard let most, let taken = info.number("connected_clients") else {
-                return Finding(.connections, .skipped, "Redis does not say how many it takes (maxclients)")
+                return Finding(.connections, .skipped, "Redis does not report its limit (maxclients)")
             }
             let more = max(0, most - taken) / max(1, needs.connections)
             let found =
-                "\(taken) of \(most) taken (maxclients); a worker like this takes \(needs.connections), so there is "
+                "\(taken) of \(most) used (maxclients); a worker like this one needs \(needs.connections), so there is "
                 + "room for \(more >= 100 ? "hundreds" : "\(more)") more"
             if more >= 2 { return Finding(.connections, .ok, found) }
-            let advice = "raise maxclients, and the limit of open files of Redis with it"
+            let advice = "raise maxclients, and Redis's limit of open files with it"
             let serves = readings.workers.value?.contains { $0.leaseEnd >= readings.time } ?? false
             return Finding(.connections, more == 0 && !serves ? .failure : .warning, found, advice: advice)
         }

@@ -1,4 +1,4 @@
-// What stands in a Redis, and whose it is.
+// The keys in Redis, and which program they belong to.
 
 import RollcallRedis
 
@@ -10,7 +10,7 @@ extension RedisChecks {
             let ours = kinds.isEmpty ? "none of Rollcall's" : kinds.joined(separator: ", ")
             let rest = others > 0 ? ", \(others) of others" : ""
             let whole = sample.seen >= sample.total
-            let seen = whole ? "" : "; \(sample.seen) of \(sample.total) were looked at"
+            let seen = whole ? "" : "; \(sample.seen) of \(sample.total) were checked"
             return Finding(.keys, .ok, "\(Amount.count(sample.total, "key")): \(ours)\(rest)\(seen)")
         }
     }
@@ -18,14 +18,14 @@ extension RedisChecks {
     var foreignKeys: Finding {
         readings.keys.flatMap(\.foreign).judged(.foreignKeys) { foreign in
             guard let first = foreign.first else {
-                return Finding(.foreignKeys, .ok, "nobody else's key has a name of Rollcall's")
+                return Finding(.foreignKeys, .ok, "no other program's key has one of Rollcall's names")
             }
             let count = Amount.count(foreign.count, "key has", "keys have")
             return Finding(
                 .foreignKeys, .failure,
-                "\(count) a name of Rollcall's and another type, such as \(first.key), a \(first.type): whoever it "
-                    + "stands for is offline for everybody",
-                advice: "find out who writes it, and give Rollcall names of its own with redis.prefix")
+                "\(count) one of Rollcall's names and another type, such as \(first.key), a \(first.type): its user "
+                    + "is offline for everyone",
+                advice: "find the program that writes it, and give Rollcall's keys another prefix with redis.prefix")
         }
     }
 
@@ -36,9 +36,9 @@ extension RedisChecks {
                 let list = neighbours.map(String.init).joined(separator: ", ")
                 return Finding(
                     .databases, .failure,
-                    "\(own), and there are workers with the same names in database \(list): channels know no "
-                        + "databases, so the two systems hear each other",
-                    advice: "give one of them a redis.prefix of its own")
+                    "\(own), and there are workers with the same names in database \(list): channels ignore "
+                        + "databases, so the two systems receive each other's messages",
+                    advice: "give one of them a different redis.prefix")
             }
             let others = (readings.info.value?.databases ?? [:]).filter { $0.key != needs.database }
             guard !others.isEmpty else { return Finding(.databases, .ok, own + ", the only one with keys") }
@@ -46,7 +46,7 @@ extension RedisChecks {
                 "\(Amount.count($0.value, "key")) in \($0.key)"
             }
             return Finding(
-                .databases, .ok, "\(own); others have \(list.joined(separator: ", ")), but no workers of these names")
+                .databases, .ok, "\(own); others have \(list.joined(separator: ", ")), but no workers with these names")
         }
     }
 }

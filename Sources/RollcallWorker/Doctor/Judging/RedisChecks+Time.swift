@@ -1,14 +1,15 @@
-// How quickly a Redis answers, and what time it has.
+// Redis's latency and clock.
 
 import RollcallModel
 
 extension RedisChecks {
-    /// Above these, people see that typing is late; far above, leases do not hold.
+    /// Above these, users notice that typing is late; far above, leases expire.
     private static let slowMedian = Duration.milliseconds(5)
     private static let slowMost = Duration.milliseconds(100)
-    /// How long one command may keep all others waiting.
+    /// How long one command may block all others.
     private static let slowCommand = Duration.milliseconds(50)
-    /// How far the clocks of Redis's hosts may be apart: what a lease leaves between a worker's last write and its sweep.
+    /// The maximum clock difference between Redis's hosts: the time between a worker's last write and the sweep of its
+    /// lease.
     private static let clocksApart = Duration.milliseconds(500)
 
     var latency: Finding {
@@ -21,9 +22,9 @@ extension RedisChecks {
                 + "\(Amount.milliseconds(most)) over \(Amount.count(sorted.count, "PING"))"
             guard median > Self.slowMedian || most > Self.slowMost else { return Finding(.latency, .ok, found) }
             return Finding(
-                .latency, .warning, found + ": every keystroke waits for that",
-                advice: "put Redis near the workers, and see that its host has a core to spare for it and nothing else "
-                    + "runs scripts or slow commands there")
+                .latency, .warning, found + ": every typing signal waits that long",
+                advice: "put Redis near the workers, and make sure that it has a CPU core to itself and that no other "
+                    + "program runs scripts or slow commands there")
         }
     }
 
@@ -37,9 +38,9 @@ extension RedisChecks {
             return Finding(
                 .slowCommands, .warning,
                 "\(recent.count) within the last hour, the longest \(worst.name) with "
-                    + "\(Amount.milliseconds(worst.took)), \(worst.ago.spoken) ago: heartbeats and keystrokes wait "
-                    + "behind such a one",
-                advice: "redis-cli SLOWLOG GET says whose they are; give other programs a Redis of their own")
+                    + "\(Amount.milliseconds(worst.took)), \(worst.ago.spoken) ago: heartbeats and typing signals "
+                    + "wait for such commands",
+                advice: "redis-cli SLOWLOG GET shows which clients ran them; give other programs a separate Redis")
         }
     }
 
@@ -48,7 +49,7 @@ extension RedisChecks {
             if let apart = replicaApart(from: clock) {
                 return Finding(
                     .clock, .failure, apart,
-                    advice: "run NTP on the hosts of Redis: were that replica to take over, leases would be wrong")
+                    advice: "run NTP on the hosts of Redis: after a failover to that replica, leases would be wrong")
             }
             let (apart, words) = (Self.apart(clock.ahead), Self.told(clock) + unasked)
             let certain = apart - clock.uncertainty
@@ -56,8 +57,8 @@ extension RedisChecks {
             let breaksTokens = needs.leeway.map { certain > $0 } ?? false
             return Finding(
                 .clock, breaksTokens ? .failure : .warning,
-                words + (breaksTokens ? ", more than auth.leeway: tokens are judged by a wrong clock" : ""),
-                advice: "run NTP on both: presence goes by Redis's clock, tokens and logs by this host's")
+                words + (breaksTokens ? ", more than auth.leeway: tokens are checked with a wrong clock" : ""),
+                advice: "run NTP on both: presence uses Redis's clock, tokens and logs use this host's")
         }
     }
 
@@ -66,15 +67,15 @@ extension RedisChecks {
     private static func told(_ clock: RedisReadings.Clock) -> String {
         let apart = apart(clock.ahead)
         if apart <= clock.uncertainty {
-            return "Redis's and this host's agree within \(Amount.milliseconds(clock.uncertainty))"
+            return "Redis's clock and this host's agree within \(Amount.milliseconds(clock.uncertainty))"
         }
         let amount = apart >= .seconds(10) ? apart.spoken : Amount.milliseconds(apart)
-        return "Redis's is \(amount) \(clock.ahead < .zero ? "behind" : "ahead of") this host's"
+        return "Redis's clock is \(amount) \(clock.ahead < .zero ? "behind" : "ahead of") this host's"
     }
 
     private var unasked: String {
         let places = readings.replicaClocks.filter { $0.value.value == nil }.keys.sorted()
-        return places.isEmpty ? "" : " (of the replica \(places.joined(separator: ", ")) it could not be seen)"
+        return places.isEmpty ? "" : " (the clock of the replica \(places.joined(separator: ", ")) could not be read)"
     }
 
     private func replicaApart(from primary: RedisReadings.Clock) -> String? {

@@ -1,4 +1,4 @@
-// What is thought of a Redis that answers: each check takes what was read and says one thing.
+// Judges a Redis that answers. Each check takes the readings and returns one finding.
 
 import RollcallModel
 import RollcallRedis
@@ -6,18 +6,18 @@ import RollcallRedis
 /// Judges a Redis.
 struct RedisChecks {
     let readings: RedisReadings
-    /// What a worker of this configuration would need of it.
+    /// What a worker with this configuration needs.
     let needs: Needs
 
-    /// What the judgement depends on besides.
+    /// The needs that depend on the configuration.
     struct Needs: Sendable {
-        /// How many connections one worker on this host makes.
+        /// The connections that one worker on this host opens.
         var connections: Int
-        /// Until when a token counts beyond its end; `nil` where there are no tokens.
+        /// How long a token stays valid after its expiry; `nil` if tokens are not checked.
         var leeway: Duration?
-        /// Which database the workers use.
+        /// The database that the workers use.
         var database = 0
-        /// Whether workers know that it is a cluster.
+        /// Whether the workers are configured for a cluster.
         var isCluster = false
     }
 
@@ -29,18 +29,18 @@ struct RedisChecks {
     }
 }
 
-// MARK: What it is
+// MARK: Server and role
 
 extension RedisChecks {
     private var version: Finding {
         readings.info.judged(.version) { info in
             if let valkey = info["valkey_version"] { return Finding(.version, .ok, "Valkey \(valkey)") }
-            guard let text = info["redis_version"] else { return Finding(.version, .skipped, "Redis does not say") }
+            guard let text = info["redis_version"] else { return Finding(.version, .skipped, "not reported by Redis") }
             let numbers = text.split(separator: ".").map { Int($0) ?? 0 }
             guard !numbers.lexicographicallyPrecedes([6, 2]) else {
                 return Finding(
                     .version, .failure, "Redis \(text), which lacks commands that workers need",
-                    advice: "take Redis 6.2 or later, or Valkey")
+                    advice: "use Redis 6.2 or later, or Valkey")
             }
             return Finding(.version, .ok, "Redis \(text)")
         }
@@ -50,20 +50,20 @@ extension RedisChecks {
         if readings.refusesWrites { return replica }
         if let refusal = readings.shortfall.value?.refusal {
             return Finding(
-                .role, .failure, "a primary that takes no writes: \(refusal)",
-                advice: "see what it waits for: its replicas (min-replicas-to-write), its disk, or memory")
+                .role, .failure, "a primary that refuses writes: \(refusal)",
+                advice: "find out what it lacks: replicas (min-replicas-to-write), disk space or memory")
         }
         return readings.info.judged(.role) { info in
             if info["cluster_enabled"] == "1", !needs.isCluster {
                 return Finding(
-                    .role, .failure, "a node of a Redis Cluster, which has a part of the keys only",
+                    .role, .failure, "a node of a Redis Cluster, which has only some of the keys",
                     advice: "set redis.url to redis+cluster://HOST:PORT, which finds the others")
             }
             if info["redis_mode"] == "sentinel" {
                 return Finding(
                     .role, .failure, "a Sentinel, which keeps no keys",
                     advice:
-                        "set redis.url to redis+sentinel://HOST:PORT/NAME, with the name by which it knows the primary")
+                        "set redis.url to redis+sentinel://HOST:PORT/NAME, with the primary's name in the sentinel")
             }
             return Finding(.role, .ok, primary(info))
         }
@@ -90,14 +90,14 @@ extension RedisChecks {
         readings.shortfall.judged(.rights) { shortfall in
             guard shortfall.commands.isEmpty else { return unknown(shortfall.commands) }
             guard shortfall.rights.isEmpty else { return lacking(shortfall.rights) }
-            // Who may ask for settings is no user with least rights.
+            // A user who can read settings has more than the minimum rights.
             guard case .success = readings.settings else {
-                return Finding(.rights, .ok, "the user \(readings.user) may do all that a worker does")
+                return Finding(.rights, .ok, "the user \(readings.user) has all rights that a worker needs")
             }
             return Finding(
                 .rights, .ok,
-                "the user \(readings.user) may do all that a worker does, and more; "
-                    + "\(file) has a user who may do no more")
+                "the user \(readings.user) has all rights that a worker needs, and more; "
+                    + "\(file) has a user with only these rights")
         }
     }
 
@@ -106,20 +106,20 @@ extension RedisChecks {
     private func unknown(_ commands: [String]) -> Finding {
         Finding(
             .rights, .failure, "this Redis does not know \(commands.joined(separator: ", ")), which workers need",
-            advice: "take away rename-command, and keep other users from these commands by ACLs instead")
+            advice: "remove rename-command, and use ACLs to keep other users from these commands")
     }
 
-    /// Who may look and may run no script is nobody's idea of a worker, but has been made for a doctor.
+    /// A user who can read but not run scripts was probably created for the doctor, not for workers.
     private func lacking(_ rights: [RedisRight]) -> Finding {
         if rights.contains(.command("evalsha")), readings.info.value != nil {
             return Finding(
                 .rights, .skipped,
-                "the user \(readings.user) may look and not work; what the workers' user may do is seen as that one")
+                "the user \(readings.user) is read-only; run the doctor as the workers' user to check its rights")
         }
         let rules = rights.map(\.description).joined(separator: " ")
         return Finding(
-            .rights, .failure, "the user \(readings.user) may not do all that a worker does: it lacks \(rules)",
-            advice: "whoever looks after it can say ACL SETUSER \(readings.user) \(rules); "
-                + "\(file) has all that a worker needs")
+            .rights, .failure, "the user \(readings.user) lacks rights that a worker needs: \(rules)",
+            advice: "Redis's administrator can run ACL SETUSER \(readings.user) \(rules); "
+                + "\(file) lists all that a worker needs")
     }
 }

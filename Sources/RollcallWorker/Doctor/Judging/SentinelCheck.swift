@@ -1,14 +1,14 @@
-// What is thought of the sentinels: whether they are there, of one mind, and enough.
+// Judges the sentinels: whether they answer, agree, and are enough.
 
 import RollcallRedis
 
 /// Judges the sentinels of a deployment.
 struct SentinelCheck {
-    /// By what name they know the primary.
+    /// The name of the primary in the sentinels' configuration.
     let name: String
     let readings: [SentinelReading]
 
-    /// With two, neither has a majority when the other is gone.
+    /// With two, neither has a majority when the other is down.
     private static let fewest = 3
 
     var finding: Finding {
@@ -16,14 +16,14 @@ struct SentinelCheck {
         if primaries.count > 1 {
             let told = readings.compactMap { reading in reading.primary.map { "\(reading.place) names \($0)" } }
             return Finding(
-                .sentinels, .failure, "they are not of one mind: \(told.joined(separator: ", "))",
-                advice: "within seconds of a failover they may; else look whether they reach each other")
+                .sentinels, .failure, "they disagree: \(told.joined(separator: ", "))",
+                advice: "normal for seconds after a failover; otherwise check whether they reach each other")
         }
         guard let primary = primaries.first else { return silent }
         if let refusal = readings.lazy.compactMap(\.noQuorum).first {
             return Finding(
                 .sentinels, .failure, "they could not agree on a failover: \(refusal)",
-                advice: "start those that are away, or set a quorum that can be reached (SENTINEL SET \(name) quorum N)"
+                advice: "start those that are down, or set a quorum that can be reached (SENTINEL SET \(name) quorum N)"
             )
         }
         let verb = known.hasPrefix("1 ") ? "knows" : "know"
@@ -31,20 +31,20 @@ struct SentinelCheck {
             ?? Finding(.sentinels, .ok, "\(known) \(verb) the primary \(name) at \(primary)\(replicas)")
     }
 
-    /// What works, and would not survive the next loss.
+    /// A problem that does no harm until the next failure.
     private func lacks(_ primary: String) -> Finding? {
         let away = readings.filter { $0.primary == nil }
         if let one = away.first, case .failure(let unread) = one.facts {
             return Finding(
                 .sentinels, .warning,
-                "\(away.count) of \(readings.count) in redis.url do not say where the primary is: \(one.place) "
+                "\(away.count) of \(readings.count) in redis.url do not name the primary: \(one.place) "
                     + "(\(unread.sentence))",
-                advice: "start them, or name those that there are in redis.url")
+                advice: "start them, or correct the list in redis.url")
         }
         if let count, count < Self.fewest {
             return Finding(
-                .sentinels, .warning, "\(known): where one is lost, nobody may fail over",
-                advice: "run three or more, on hosts of their own")
+                .sentinels, .warning, "\(known): if one is lost, no failover is possible",
+                advice: "run three or more, on separate hosts")
         }
         guard let known = fact("num-slaves"), known == 0 else { return nil }
         return Finding(
@@ -58,27 +58,27 @@ struct SentinelCheck {
             return "\(reading.place) (\(unread.sentence))"
         }
         return Finding(
-            .sentinels, .failure, "none says where the primary \(name) is: \(reasons.joined(separator: ", "))",
-            advice: "start them, set redis.url to where they are, and the name to what sentinel.conf calls it")
+            .sentinels, .failure, "none names the primary \(name): \(reasons.joined(separator: ", "))",
+            advice: "start them, set redis.url to their addresses, and use the name in sentinel.conf")
     }
 
     private var known: String { Amount.count(count ?? readings.count, "sentinel") }
 
-    /// How many there are, those included that the configuration does not name.
+    /// The number of sentinels, including those that the configuration does not name.
     private var count: Int? { fact("num-other-sentinels").map { $0 + 1 } }
 
     private var replicas: String {
         fact("num-slaves").map { ", with \(Amount.count($0, "replica"))" } ?? ""
     }
 
-    /// The least that any of them knows.
+    /// The smallest number that any sentinel reports.
     private func fact(_ name: String) -> Int? {
         readings.compactMap { $0.facts.value?[name].flatMap { Int($0) } }.min()
     }
 }
 
 extension SentinelCheck {
-    /// Asks those of a place; `nil` where it has none.
+    /// Asks the sentinels of a place; `nil` if it has none.
     init?(of place: RedisPlace) async {
         guard case .sentinel(let sentinels, name: let name) = place.deployment.topology else { return nil }
         var readings: [SentinelReading] = []

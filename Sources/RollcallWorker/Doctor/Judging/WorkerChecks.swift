@@ -1,15 +1,15 @@
-// What the leases in Redis say of the workers.
+// Judges the workers by their leases in Redis.
 
 import RollcallModel
 import RollcallRedis
 
-/// Judges the workers that Redis knows.
+/// Judges the workers that Redis lists.
 struct WorkerChecks {
     let readings: RedisReadings
 
     var findings: [Finding] { [leases, versions] }
 
-    /// How long the living may take to sweep a dead one: a lease of their own, and then some.
+    /// How long live workers may take to sweep a dead one: longer than a lease.
     private static let sweepTime = Duration.seconds(30)
 
     private var leases: Finding {
@@ -23,13 +23,13 @@ struct WorkerChecks {
             let ago = readings.time.since(oldest.leaseEnd)
             if alive == 0 {
                 return Finding(
-                    .workers, .warning, "\(found), for up to \(ago.spoken): nobody is left who does",
-                    advice: "start a worker: it sweeps them after a lease of its own")
+                    .workers, .warning, "\(found), for up to \(ago.spoken): no live worker is left to sweep them",
+                    advice: "start a worker: it sweeps them after holding its lease for one lease time")
             }
             guard ago > Self.sweepTime else { return Finding(.workers, .ok, found + " yet") }
             return Finding(
                 .workers, .warning, "\(found), \(oldest.incarnation) for \(ago.spoken)",
-                advice: "look at the workers' logs: a worker sweeps the dead once it has had a lease for its length")
+                advice: "check the workers' logs: a worker sweeps dead ones after holding its lease for one lease time")
         }
     }
 
@@ -41,16 +41,16 @@ struct WorkerChecks {
             if formats.contains(where: { $0 != "\(Heartbeat.format)" }) {
                 return Finding(
                     .versions, .warning,
-                    "there are workers with formats \(formats.joined(separator: " and ")) of keys, "
-                        + "and this version knows format \(Heartbeat.format)",
+                    "there are workers with key formats \(formats.joined(separator: " and ")), "
+                        + "and this version knows only format \(Heartbeat.format)",
                     advice: "use the doctor of the newest version")
             }
             let own = RollcallVersion.current
-            if versions.isEmpty || versions == [own] { return Finding(.versions, .ok, "\(own), as this program") }
+            if versions.isEmpty || versions == [own] { return Finding(.versions, .ok, "\(own), like this program") }
             return Finding(
                 .versions, versions.count > 1 ? .warning : .ok,
                 "\(versions.joined(separator: " and ")); this program is \(own)",
-                advice: versions.count > 1 ? "finish the upgrade: versions side by side are for its time" : nil)
+                advice: versions.count > 1 ? "finish the upgrade: run different versions only during it" : nil)
         }
     }
 }

@@ -1,23 +1,23 @@
-// Whose admin port it is that is taken: a worker's gives everybody its live page. No token is shown to what may be
-// somebody else's.
+// Checks whether a worker uses the configured admin port, by its public live page. No token is sent, since another
+// program may listen there.
 
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// What answers at an admin port.
+/// The server at an admin port.
 struct AdminNeighbour {
     private static let patience = TimeAmount.seconds(1)
-    /// A page is not endless.
+    /// The limit on the page's size.
     private static let mostBytes = 1 << 16
 
     let host: String
     let port: Int
-    /// Whether our own would speak TLS there, and so most likely this one does.
+    /// Whether the configuration enables TLS on the port; the server there then probably uses it too.
     let isEncrypted: Bool
 
-    /// Whether it is a worker.
+    /// Whether the server is a worker.
     func isWorker() async -> Bool {
         do {
             return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
@@ -30,8 +30,8 @@ struct AdminNeighbour {
         }
     }
 
-    /// A page for everybody is asked for, and nothing is shown: who vouches for the server does not matter. One that asks
-    /// for certificates is not recognised.
+    /// The page is public and nothing secret is sent, so the server's certificate is not verified. A server that
+    /// requires client certificates is not recognized.
     private var configuration: HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
@@ -43,7 +43,7 @@ struct AdminNeighbour {
 
     private var scheme: String { isEncrypted ? "https" : "http" }
 
-    /// An address that stands for all of a machine's is asked at this machine.
+    /// A wildcard address is replaced by loopback.
     private var url: String {
         switch host {
         case "0.0.0.0": "\(scheme)://127.0.0.1:\(port)/live"

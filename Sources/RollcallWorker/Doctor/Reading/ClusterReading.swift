@@ -1,19 +1,19 @@
-// What the nodes of a cluster say of it, and of themselves.
+// What a cluster's nodes report.
 
 import RollcallModel
 import RollcallRedis
 
-/// A cluster, as one of its nodes sees it.
+/// A cluster as one of its nodes sees it.
 struct ClusterReading: Sendable {
     /// By Redis's names: `cluster_state`, `cluster_slots_ok` and so on.
     var facts: [String: String]
     var primaries: [RedisLocation.Address]
-    /// Those of them that have no replica.
+    /// The primaries without a replica.
     var lone: [RedisLocation.Address]
 }
 
 extension ClusterReading {
-    /// Asks a node.
+    /// Asks one node.
     init(_ visit: RedisVisit, at asked: RedisLocation.Address) async throws(Unread) {
         let info = try await visit.ask("CLUSTER", "INFO").reading(right: "cluster|info") { $0.string }.get()
         let slots = try await visit.ask("CLUSTER", "SLOTS").reading(right: "cluster|slots") { $0 }.get()

@@ -1,4 +1,4 @@
-// What this host gives a worker: files, ports, and what its kernel does to a Redis beside it.
+// What this host provides: files, ports, and kernel settings that affect a Redis on it.
 
 import NIOCore
 import NIOPosix
@@ -9,30 +9,30 @@ import NIOPosix
     import Foundation
 #endif
 
-/// What was read of this host.
+/// The readings of this host.
 struct HostReadings: Sendable {
-    /// A port that a worker of this configuration would listen on.
+    /// A port that a worker with this configuration would listen on.
     struct Port: Sendable {
         var name: String
         var host: String
         var port: Int
-        /// Why it cannot be had; `nil` if it is free.
+        /// Why the port is unavailable; `nil` if it is free.
         var refusal: ListenError.Code?
         /// Whether a worker's admin port answers there.
         var hasWorker = false
     }
 
     var name: String
-    /// How many files a process may have open now, and as many as it may allow itself.
+    /// The open-file limit now, and the highest that the process may set.
     var openFiles: (soft: Int, reachable: Int)
-    /// How many sessions the configuration takes.
+    /// The configured limit on sessions.
     var sessions: Int
     var ports: [Port]
-    /// `vm.overcommit_memory`, `net.core.somaxconn`; absent where there is no such thing.
+    /// `vm.overcommit_memory`, `net.core.somaxconn`; absent on systems without them.
     var kernel: [String: Int]
-    /// Whether the kernel makes pages huge without being asked.
+    /// Whether transparent huge pages are set to `always`.
     var hasHugePages: Bool?
-    /// Whether Redis runs on this host too, as far as its address says.
+    /// Whether Redis runs on this host, judging by its address.
     var hasRedis: Bool
 }
 
@@ -61,7 +61,7 @@ extension HostReadings {
         self.hasRedis = hasRedis
     }
 
-    /// Listens for a moment, as a worker would; nobody who connects just then is answered.
+    /// Listens briefly, as a worker would. A client that connects at that moment gets no response.
     private static func refusal(_ host: String, _ port: Int) async -> ListenError.Code? {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -1,19 +1,19 @@
-// Some of the keys in a Redis. A Redis can have millions, so what is said of them is said of those that were looked at.
+// A sample of the keys in Redis. Redis may have millions, so findings apply only to the keys in the sample.
 
 import RollcallRedis
 
-/// Keys that were looked at.
+/// A sample of keys.
 struct KeySample: Sendable {
     /// How many keys the database has.
     var total: Int
-    /// How many were looked at.
+    /// How many keys the sample has.
     var seen = 0
-    /// Those with Rollcall's names, by their kind.
+    /// Keys with Rollcall's names, by kind.
     private(set) var counts: [KeyKind: Int] = [:]
-    /// Some of each kind, whose type is to be asked for.
+    /// Some keys of each kind, whose types are checked.
     private(set) var examples: [(key: String, kind: KeyKind)] = []
-    /// Keys with Rollcall's names that are of another type: somebody else's. Of none it was seen where the user of Redis
-    /// may not ask for types.
+    /// Keys with Rollcall's names but another type, which another program wrote. Fails if the Redis user may not read
+    /// types.
     private(set) var foreign: Reading<[Foreign]> = .success([])
 
     struct Foreign: Hashable, Sendable {
@@ -21,14 +21,14 @@ struct KeySample: Sendable {
         var type: String
     }
 
-    /// Of how many keys the type is asked for.
+    /// How many keys have their type checked.
     private static let mostExamples = 1_000
 
     init(total: Int) {
         self.total = total
     }
 
-    /// How many have Rollcall's names.
+    /// How many keys have Rollcall's names.
     var ours: Int { counts.values.reduce(0, +) }
 
     mutating func saw(_ keys: [String?], _ names: KeyNames) {
@@ -40,7 +40,7 @@ struct KeySample: Sendable {
         }
     }
 
-    /// - Parameter types: of the ``examples``, in their order; `none` is a key that went meanwhile.
+    /// - Parameter types: The types of ``examples``, in the same order; `none` for a key that was deleted since.
     mutating func learnt(_ types: [Reading<String>]) {
         var found: [Foreign] = []
         for (example, type) in zip(examples, types) {

@@ -1,4 +1,4 @@
-// A file that the configuration names, as the file system has it.
+// A file that the configuration names, with its permissions.
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -6,7 +6,7 @@
     import Foundation
 #endif
 
-/// A file and who may read it.
+/// A file and its permissions.
 struct NamedFile: Hashable, Sendable {
     var key: String
     var path: String
@@ -14,7 +14,7 @@ struct NamedFile: Hashable, Sendable {
     /// The permissions; `nil` if there is no such file.
     var mode: Int?
 
-    /// Whether it is the configuration itself.
+    /// Whether it is the configuration file itself.
     var isConfiguration: Bool { key == "config" }
 
     private init(_ key: String, _ path: String, isSecret: Bool) {

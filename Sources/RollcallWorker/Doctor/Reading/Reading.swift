@@ -1,21 +1,21 @@
-// What was read, or why it was not: a user of Redis with least rights may look at little, which is as it should be.
+// A value that was read, or the reason why not. Redis users with minimal rights may read little, and that is fine.
 
 import RollcallRedis
 
-/// A value that was read, or why there is none.
+/// A value that was read, or the reason why not.
 typealias Reading<Value> = Result<Value, Unread>
 
 /// Why something could not be read.
 enum Unread: Error, Hashable, Sendable {
-    /// The user of Redis has not this right.
+    /// The Redis user lacks this right.
     case denied(RedisRight)
-    /// Anything else.
+    /// Any other reason.
     case failed(String)
 
     var sentence: String {
         switch self {
-        case .denied(let right): "could not look: the user of Redis lacks the right \(right)"
-        case .failed(let reason): "could not look: \(reason)"
+        case .denied(let right): "not checked: the Redis user lacks the right \(right)"
+        case .failed(let reason): "not checked: \(reason)"
         }
     }
 }
@@ -23,10 +23,10 @@ enum Unread: Error, Hashable, Sendable {
 extension Result where Success == RedisValue, Failure == RedisError {
     /// The value in a reply.
     ///
-    /// - Parameter right: the name by which Redis's access control lists know the command, such as `config|get`.
+    /// - Parameter right: The command's name in Redis's access control lists, such as `config|get`.
     func reading<Value>(right: String, _ read: (RedisValue) -> Value?) -> Reading<Value> {
         switch self {
-        case .success(let value): read(value).map { .success($0) } ?? .failure(.failed("Redis answered something else"))
+        case .success(let value): read(value).map { .success($0) } ?? .failure(.failed("unexpected reply from Redis"))
         case .failure(let error) where error.isDenied: .failure(.denied(.command(right)))
         case .failure(let error): .failure(.failed(error.sentence))
         }
@@ -34,10 +34,10 @@ extension Result where Success == RedisValue, Failure == RedisError {
 }
 
 extension Result where Failure == Unread {
-    /// What was read, if it was.
+    /// The value; `nil` if it could not be read.
     var value: Success? { try? get() }
 
-    /// What to think of the value; of what could not be read, that it was skipped.
+    /// Returns the finding for the value, or a skipped check if there is none.
     func judged(_ check: Check, _ judge: (Success) -> Finding) -> Finding {
         switch self {
         case .success(let value): judge(value)

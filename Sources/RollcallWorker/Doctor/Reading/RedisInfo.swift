@@ -1,6 +1,6 @@
-// The text of `INFO`: a line for each fact, of which the servers that speak Redis's protocol have many in common.
+// The reply to `INFO`: one fact per line, mostly the same for all servers that speak Redis's protocol.
 
-/// What a Redis says of itself.
+/// The facts in `INFO`.
 struct RedisInfo: Hashable, Sendable {
     private let facts: [String: String]
 
@@ -12,7 +12,7 @@ struct RedisInfo: Hashable, Sendable {
 
     func number(_ name: String) -> Int? { facts[name].flatMap { Int($0) } }
 
-    /// The databases that are not empty, and how many keys they have.
+    /// The databases that are not empty, with their key counts.
     var databases: [Int: Int] {
         let pairs = facts.compactMap { name, value -> (Int, Int)? in
             guard name.hasPrefix("db"), let number = Int(name.dropFirst(2)) else { return nil }
@@ -21,7 +21,7 @@ struct RedisInfo: Hashable, Sendable {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// Where its replicas are.
+    /// The addresses of its replicas.
     var replicas: [(host: String, port: Int)] {
         (0..<(number("connected_slaves") ?? 0)).compactMap { index in
             let parts = facts["slave\(index)"].map(Self.parts) ?? [:]
@@ -30,7 +30,7 @@ struct RedisInfo: Hashable, Sendable {
         }
     }
 
-    /// `a=1,b=2`, taken apart.
+    /// Splits `a=1,b=2`.
     private static func parts(of value: String) -> [String: String] {
         pairs(value.split(separator: ","), at: "=")
     }

@@ -1,19 +1,19 @@
-// Where a Redis is looked at, and what whoever looks shows of themselves.
+// The address of a Redis to examine, and the credentials for it.
 
 import Logging
 import NIOCore
 import RollcallRedis
 
-/// A Redis to be looked at.
+/// A Redis to examine.
 struct RedisPlace: Sendable {
     let deployment: RedisDeployment
     let credentials: Credentials.Source?
     let eventLoop: any EventLoop
     let timeout: Duration
     let logger: Logger
-    /// To be closed when all has been seen.
+    /// Close it after the examination.
     let route: any RedisRoute
-    /// Whether it is a node of a cluster, or the whole of one.
+    /// Whether this is a cluster or one of its nodes.
     let isOfCluster: Bool
 
     init(
@@ -26,14 +26,14 @@ struct RedisPlace: Sendable {
         route = deployment.route(credentials: credentials, on: eventLoop, logger: logger)
     }
 
-    /// A connection there.
+    /// Opens a connection.
     func visit() async throws -> RedisVisit {
         try await RedisVisit(to: route, on: eventLoop, within: timeout, logger: logger)
     }
 
-    /// What a node says of the cluster that this is.
+    /// Reads a node's view of the cluster.
     ///
-    /// - Throws: if none answers.
+    /// - Throws: If no node answers.
     func cluster() async throws -> Reading<ClusterReading> {
         let node = try await route.next(on: eventLoop).get()
         let visit = try await RedisVisit(
@@ -48,7 +48,7 @@ struct RedisPlace: Sendable {
         return reading
     }
 
-    /// Another server of the same deployment, which is not to be waited for long.
+    /// Another server of the same deployment, with a short timeout.
     func server(at address: RedisLocation.Address, isOfCluster: Bool = false) -> RedisPlace {
         var server = deployment
         server.topology = .server(address)

@@ -1,4 +1,4 @@
-// How far Redis is away, what keeps it, and what its clock says.
+// Redis's latency, slow commands and clock.
 
 import RollcallModel
 import RollcallRedis
@@ -11,10 +11,10 @@ import RollcallRedis
 
 extension RedisReader {
     private static let pings = 100
-    /// A Redis that is far away is asked less often.
+    /// The time limit for all pings, so that a distant Redis gets fewer.
     private static let pingTime = Duration.seconds(2)
 
-    /// How long `PING` takes, each after the other.
+    /// Measures sequential `PING` round trips.
     func roundTrips() async -> Reading<[Duration]> {
         var taken: [Duration] = []
         let clock = ContinuousClock()
@@ -28,7 +28,7 @@ extension RedisReader {
         return .success(taken)
     }
 
-    /// What took long within the time that its log goes back; only the names of commands are taken.
+    /// Returns the slow commands in Redis's log. Only the command names are kept.
     func slowCommands(at time: Timestamp) async -> Reading<[RedisReadings.SlowCommand]> {
         await visit.ask("SLOWLOG", "GET", "128").reading(right: "slowlog|get") { value in
             value.array?.compactMap { entry in
@@ -42,7 +42,8 @@ extension RedisReader {
         }
     }
 
-    /// Redis's time, and how it compares with this host's. Of several readings the one counts that took least.
+    /// Returns Redis's time and its difference to this host's clock. Of several readings, the one with the shortest
+    /// round trip counts.
     func clock() async -> (Timestamp, Reading<RedisReadings.Clock>) {
         var time = Self.now
         var best: Reading<RedisReadings.Clock>?
@@ -52,7 +53,7 @@ extension RedisReader {
             time = once.time
             if once.clock.uncertainty < best?.value?.uncertainty ?? .seconds(3600) { best = .success(once.clock) }
         }
-        return (time, best ?? .failure(.failed("Redis did not say")))
+        return (time, best ?? .failure(.failed("no reply from Redis")))
     }
 
     private func clockOnce() async -> Reading<(time: Timestamp, clock: RedisReadings.Clock)> {
@@ -73,9 +74,9 @@ extension RedisReader {
         Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
     }
 
-    /// The clocks of Redis's replicas, each of which may be the next primary. They are asked as the primary was, with its
-    /// password: so where Redis is reached at this machine itself, be it through a tunnel, only those that are here too.
-    /// The address of another may be somebody else's from here.
+    /// Reads the clocks of Redis's replicas, each of which may become the primary. The connections use the primary's
+    /// password. So if Redis is reached on this machine, possibly through a tunnel, only replicas on this machine are
+    /// asked: another address may belong to a different server from here.
     func replicaClocks(_ info: RedisInfo?) async -> [String: Reading<RedisReadings.Clock>] {
         var clocks: [String: Reading<RedisReadings.Clock>] = [:]
         let replicas = info?.replicas.filter { !place.deployment.isHere || Loopback.contains($0.host) }
@@ -87,8 +88,8 @@ extension RedisReader {
     }
 
     private func clock(at place: RedisPlace) async -> Reading<RedisReadings.Clock> {
-        // From here a replica may have no address.
-        guard let visit = try? await place.visit() else { return .failure(.failed("it does not let us in")) }
+        // The replica's address may not be reachable from here.
+        guard let visit = try? await place.visit() else { return .failure(.failed("it cannot be reached")) }
         let clock = await RedisReader(visit: visit, place: place, names: names).clock().1
         await visit.close()
         return clock

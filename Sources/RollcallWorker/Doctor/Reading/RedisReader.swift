@@ -1,11 +1,11 @@
-// Reads what can be read of a Redis, with what its user may do. It writes nothing, runs no script, and asks for nothing
-// that costs a large Redis more than a moment.
+// Reads what the Redis user may read. It writes nothing, runs no scripts, and runs no command that is slow on a large
+// Redis.
 
 import NIOCore
 import RollcallModel
 import RollcallRedis
 
-/// A look at one Redis.
+/// Reads one Redis.
 struct RedisReader {
     let visit: RedisVisit
     let place: RedisPlace
@@ -28,7 +28,7 @@ struct RedisReader {
         await visit.ask("INFO").reading(right: "info") { $0.string.map(RedisInfo.init) }
     }
 
-    /// One by one: a list of names in one command is of Redis 7.
+    /// Reads settings one by one, because a list of names in one command needs Redis 7.
     private func settings() async -> Reading<[String: String]> {
         let names = ["client-output-buffer-limit", "maxclients", "maxmemory-policy", "save", "disable-thp"]
         let replies = await visit.ask(names.map { RedisCommand("CONFIG", "GET", .string($0)) })
@@ -43,8 +43,8 @@ struct RedisReader {
         return .success(settings)
     }
 
-    /// Whether it is a replica. Where it may not be asked, a write shows it that is never executed, and would change
-    /// nothing; whatever answers a write so is left at once, so this has a visit of its own.
+    /// Whether this is a replica. If `INFO` is not permitted, a queued write shows it; the transaction is discarded, so
+    /// it changes nothing. It has its own connection, which is closed afterwards.
     private func refusesWrites(_ info: RedisInfo?) async -> Bool {
         if let info { return info["role"] == "slave" }
         guard let visit = try? await place.visit() else {
@@ -58,9 +58,9 @@ struct RedisReader {
         return error.code == .server(kind: "READONLY")
     }
 
-    /// A replica refuses writes before it looks at rights.
+    /// A replica refuses writes before it checks rights.
     private func shortfall(_ refusesWrites: Bool) async -> Reading<Shortfall> {
-        if refusesWrites { return .failure(.failed("a replica does not say")) }
+        if refusesWrites { return .failure(.failed("a replica does not report it")) }
         do {
             let shortfall = RightsCheck.shortfall(
                 at: place.route, names: names, ofCluster: place.isOfCluster, on: place.eventLoop,
@@ -75,7 +75,7 @@ struct RedisReader {
 // MARK: Workers and databases
 
 extension RedisReader {
-    /// Those with the latest leases: more than anybody has.
+    /// The workers with the latest leases; more than any deployment has.
     private static let mostWorkers = 500
 
     private func workers() async -> Reading<[RedisReadings.Worker]> {
@@ -101,7 +101,7 @@ extension RedisReader {
         }
     }
 
-    /// Channels know no databases: who has the same names in another one hears all of it, as long as a worker lives there.
+    /// Channels ignore databases: a live worker with the same names in another database receives all messages.
     private func neighbours(_ info: RedisInfo?, at time: Timestamp?) async -> Reading<[Int]> {
         guard let info else { return .failure(.denied(.command("info"))) }
         var found: [Int] = []
@@ -111,7 +111,7 @@ extension RedisReader {
                 RedisCommand("ZCOUNT", .string(names.workers), .integer(time?.milliseconds ?? 0), .string("+inf")),
                 RedisCommand("SELECT", .integer(Int64(place.deployment.database))),
             ])
-            // Where the first was refused, the second has asked for our own.
+            // If the first `SELECT` was refused, the count is of our own database.
             guard case .success = answers[0] else { continue }
             if (try? answers[1].get())?.integer ?? 0 > 0 { found.append(database) }
         }
@@ -125,7 +125,7 @@ extension RedisReader {
     private static let mostSteps = 20
     private static let keysPerStep = 500
 
-    /// Never `KEYS`: what takes long keeps all others waiting.
+    /// `SCAN` instead of `KEYS`, which would block Redis.
     private func keys() async -> Reading<KeySample> {
         let size = await visit.ask("DBSIZE").reading(right: "dbsize") { $0.integer }
         var sample = KeySample(total: Int(size.value ?? 0))

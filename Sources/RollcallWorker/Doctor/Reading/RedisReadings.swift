@@ -1,52 +1,52 @@
-// All that is read of a Redis before anything is thought of it, as one value that a test can make up.
+// All readings of a Redis in one value, which tests can construct.
 
 import RollcallModel
 import RollcallRedis
 
-/// What was read of a Redis.
+/// The readings of a Redis.
 struct RedisReadings: Sendable {
-    /// A command that kept all others waiting.
+    /// A command that blocked all others.
     struct SlowCommand: Hashable, Sendable {
-        /// Its name alone: what it was given may name people.
+        /// Only the command's name: its arguments may name users.
         var name: String
         var took: Duration
         var ago: Duration
     }
 
-    /// The clock of another host against this one's.
+    /// The difference between another host's clock and this one's.
     struct Clock: Hashable, Sendable {
-        /// How far ahead it is; negative if it is behind.
+        /// How far ahead the other clock is; negative if it is behind.
         var ahead: Duration
-        /// How far that may be off: half of the way there and back.
+        /// The possible error: half of the round trip.
         var uncertainty: Duration
     }
 
-    /// The end of an incarnation's lease, and what it says of itself.
+    /// An incarnation's lease end and its heartbeat data.
     struct Worker: Hashable, Sendable {
         var incarnation: String
         var leaseEnd: Timestamp
         var facts: [String: String]
     }
 
-    /// The user by whom Redis knows us.
+    /// The name of the Redis user.
     var user: String
     var info: Reading<RedisInfo>
     /// Whether it is a replica.
     var refusesWrites: Bool
-    /// What `CONFIG GET` says, by name.
+    /// The results of `CONFIG GET`, by name.
     var settings: Reading<[String: String]>
-    /// What a worker would miss.
+    /// The rights that a worker would lack.
     var shortfall: Reading<Shortfall>
     var roundTrips: Reading<[Duration]>
-    /// Those in Redis's log of slow commands.
+    /// The entries of Redis's slow log.
     var slowCommands: Reading<[SlowCommand]>
     var clock: Reading<Clock>
-    /// The clocks of its replicas, by where they are.
+    /// The clocks of its replicas, by address.
     var replicaClocks: [String: Reading<Clock>]
     /// Redis's time when the workers were read.
     var time: Timestamp
     var workers: Reading<[Worker]>
     var keys: Reading<KeySample>
-    /// The other databases in which there are workers with the same names.
+    /// The other databases with live workers of the same names.
     var neighbours: Reading<[Int]>
 }

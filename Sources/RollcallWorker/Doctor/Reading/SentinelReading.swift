@@ -1,17 +1,18 @@
-// What each sentinel that the configuration names says of the primary.
+// What each configured sentinel reports about the primary.
 
 import RollcallRedis
 
-/// A sentinel, and what it says.
+/// A sentinel and its report.
 struct SentinelReading: Sendable {
-    /// Where it is, as the configuration says.
+    /// The sentinel's address in the configuration.
     var place: String
-    /// What it knows of the primary, by Redis's names; why it does not say.
+    /// Its facts about the primary, by Redis's names, or why there are none.
     var facts: Result<[String: String], Unread>
-    /// Why a failover could not be agreed upon, in its own words; `nil` if it could, or where it may not be asked.
+    /// Why a failover cannot be agreed on, as the sentinel puts it; `nil` if it can, or if the question is not
+    /// permitted.
     var noQuorum: String?
 
-    /// Where it says that the primary is.
+    /// The address of the primary.
     var primary: String? {
         guard let host = facts.value?["ip"], let port = facts.value?["port"] else { return nil }
         return "\(host):\(port)"
@@ -19,14 +20,14 @@ struct SentinelReading: Sendable {
 }
 
 extension SentinelReading {
-    /// Asks a sentinel.
+    /// Asks one sentinel.
     static func of(
         _ sentinel: RedisLocation.Address, name: String, from place: RedisPlace
     ) async -> SentinelReading {
         let way = SentinelWay(
             sentinel, isEncrypted: place.deployment.isEncrypted, credentials: place.credentials)
         do {
-            // Of several, one that is away is not to be waited for long.
+            // A short timeout, because other sentinels are left to ask.
             let visit = try await RedisVisit(
                 to: way, on: place.eventLoop, within: min(place.timeout, .seconds(1)), logger: place.logger)
             let reading = await SentinelReading(at: "\(sentinel)", visit, name: name)
@@ -41,7 +42,7 @@ extension SentinelReading {
     private init(at place: String, _ visit: RedisVisit, name: String) async {
         self.place = place
         let all = await visit.ask("SENTINEL", "MASTER", name).reading(right: "sentinel|master", Self.pairs)
-        // Who may ask for little is told where the primary is, and no more.
+        // A user with few rights may still ask for the primary's address.
         if case .failure(.denied) = all {
             facts = await visit.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)
                 .reading(right: "sentinel|get-master-addr-by-name", Self.address)
