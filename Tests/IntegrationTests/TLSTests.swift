@@ -89,6 +89,6 @@ struct TLSTests {
         ])
         #expect(try await worker.exitCode(within: .seconds(10)) == 78)
         try await eventually("it has said why") { worker.errors.contains("edge.private_key") }
-        #expect(worker.errors.contains("not that of the first certificate"))
+        #expect(worker.errors.contains("does not match the first certificate"))
     }
 }

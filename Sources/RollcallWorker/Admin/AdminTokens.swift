@@ -135,7 +135,7 @@ final class AdminTokenKeeper: Sendable {
                 if let reason = take(role, path) {
                     guard files[index].problem.occurred(reason, at: .now) else { continue }
                     logger.error(
-                        "a new admin token cannot be used; the one before stays",
+                        "a new admin token cannot be used; the previous one stays in use",
                         metadata: ["key": "\(role.key)", "reason": "\(reason)"])
                 } else {
                     files[index].problem.ended()

@@ -207,7 +207,7 @@ extension KeyKeeper {
 
     private func keep(_ source: KeySource, because reason: String) {
         logger.error(
-            "keys cannot be read; those read before stay",
+            "keys cannot be read; the previous ones stay in use",
             metadata: source.metadata.merging(["reason": "\(reason)"]) { $1 })
     }
 

@@ -1,6 +1,6 @@
-// What stands before a listening socket: `limits.connection_rate`, and a pause while the process has no free descriptors.
-// In both cases new connections wait in the kernel's queue, where waiting costs nothing. To close them would make their
-// clients reconnect, all together.
+// Controls accepting on a listening socket: enforces `limits.connection_rate`, and pauses while the process has no free
+// descriptors. In both cases new connections wait in the kernel's queue, at no cost. Closing them would make all their
+// clients reconnect at once.
 
 import NIOCore
 
@@ -12,14 +12,14 @@ import NIOCore
     import Glibc
 #endif
 
-/// Accepts so many connections a second, and pauses when the system cannot give another descriptor.
+/// Limits the rate of accepted connections, and pauses when no descriptor is free.
 final class AcceptGate: ChannelDuplexHandler {
     typealias InboundIn = NIOAny
     typealias OutboundIn = Never
 
-    /// How long accepting pauses after a failure. NIO would try again at once, and use a whole core.
+    /// The pause after a failed accept. NIO would retry at once and use a whole core.
     static let pause = TimeAmount.milliseconds(100)
-    /// A shortage is over when accepting has not failed for so long.
+    /// A shortage ends when accepting has not failed for this long.
     static let recovery = TimeAmount.seconds(60)
 
     private var pace: AcceptPace?
@@ -27,13 +27,13 @@ final class AcceptGate: ChannelDuplexHandler {
     private let onShortage: (IOError) -> Void
     private var isHolding = false
     private var isPaused = false
-    /// When accepting last failed.
+    /// The time of the last failed accept.
     private var lastFailure: NIODeadline?
 
     /// - Parameters:
-    ///   - rate: connections a second; nil for as many as come.
-    ///   - onHold: called each time that a connection has to wait for the rate.
-    ///   - onShortage: called once for each shortage of descriptors, when accepting first fails.
+    ///   - rate: Connections per second; `nil` for no limit.
+    ///   - onHold: Called each time that a connection must wait for the rate.
+    ///   - onShortage: Called once per shortage of descriptors, at the first failed accept.
     init(rate: Int? = nil, onHold: @escaping () -> Void = {}, onShortage: @escaping (IOError) -> Void) {
         pace = rate.map(AcceptPace.init)
         self.onHold = onHold
@@ -57,7 +57,7 @@ final class AcceptGate: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// What NIO keeps the listener open for ends here: a handler behind this one could take it for the end.
+    /// Stops errors that do not close the listener. A later handler could treat them as its end.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let failure = error as? IOError else { return context.fireErrorCaught(error) }
         switch failure.errnoCode {
@@ -74,7 +74,7 @@ final class AcceptGate: ChannelDuplexHandler {
         if !isKnown { onShortage(failure) }
         guard !isPaused else { return }
         isPaused = true
-        // To hold back reads is not enough: the one that failed is still pending.
+        // Holding back reads is not enough: the failed read is still pending.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
             self.isPaused = false
@@ -83,23 +83,23 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 }
 
-/// When the next connection may be accepted, of all or of one user. A socket that gives more than it was asked for is
-/// paid for afterwards.
+/// When the next connection may be accepted, over all or for one user. If a socket accepts more connections than
+/// allowed, the next ones wait longer.
 struct AcceptPace {
     private let interval: Int64
     private let slack: Int64
-    /// When everybody who came would have come, had they come evenly.
+    /// The time up to which the allowance is used, as if connections had arrived evenly.
     private var paidUntil = NIODeadline.uptimeNanoseconds(0)
 
-    /// A tenth of a second's worth may come at once.
+    /// Allows bursts of a tenth of a second's connections.
     init(rate: Int) {
         interval = 1_000_000_000 / Int64(max(1, rate))
         slack = max(0, 100_000_000 - interval)
     }
 
     /// - Parameters:
-    ///   - rate: connections a second in the long run, at least one.
-    ///   - burst: how many may come at once, at least one.
+    ///   - rate: The average connections per second, at least 1.
+    ///   - burst: The most connections at once, at least 1.
     init(rate: Int, burst: Int) {
         interval = 1_000_000_000 / Int64(max(1, rate))
         slack = interval * Int64(max(1, burst) - 1)
@@ -109,7 +109,7 @@ struct AcceptPace {
         paidUntil = max(paidUntil, now) + .nanoseconds(interval)
     }
 
-    /// Whether as many may come at once as ever.
+    /// Whether a full burst is allowed.
     func isRested(at now: NIODeadline) -> Bool { paidUntil <= now }
 
     func wait(at now: NIODeadline) -> TimeAmount {

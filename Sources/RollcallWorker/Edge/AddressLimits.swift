@@ -1,15 +1,15 @@
-// What one address may have of the worker, over all its loops: so many WebSockets at once, and so many new ones a second.
+// Limits per client address, over all event loops: open WebSockets, and new ones per second.
 
 import NIOCore
 import Synchronization
 
-/// Keeps `limits.connections_per_address` and `limits.connection_rate_per_address`. This machine's own addresses are not
-/// limited: a proxy on it, of whom nobody has told the worker, would be taken for one client.
+/// Enforces `limits.connections_per_address` and `limits.connection_rate_per_address`. Addresses of this machine are
+/// exempt, because a local proxy that is not configured would count as one client.
 final class AddressLimits: Sendable {
-    /// Beside those a second, so many seconds' worth may come at once: an office comes back together after an outage.
+    /// How many seconds' worth of connections may arrive at once: an office reconnects all at once after an outage.
     static let burst = 10
 
-    /// What is known of an address.
+    /// The state of one address.
     fileprivate struct Account {
         var connections = 0
         var pace: AcceptPace
@@ -17,7 +17,7 @@ final class AddressLimits: Sendable {
 
     fileprivate struct Accounts {
         var of: [ClientAddress: Account] = [:]
-        /// At how many accounts those of no more interest are looked for.
+        /// The number of accounts at which idle ones are removed.
         var sweepAt = 1024
     }
 
@@ -26,16 +26,16 @@ final class AddressLimits: Sendable {
     private let accounts = Mutex(Accounts())
 
     /// - Parameters:
-    ///   - connections: WebSockets of one address at once; 0 for any number.
-    ///   - rate: new ones a second; 0 for any number.
-    /// - Returns: nil if nothing is limited.
+    ///   - connections: The most WebSockets per address; 0 for no limit.
+    ///   - rate: The most new ones per second; 0 for no limit.
+    /// - Returns: `nil` if nothing is limited.
     init?(connections: Int, rate: Int) {
         guard connections > 0 || rate > 0 else { return nil }
         self.connections = connections
         self.rate = rate
     }
 
-    /// Counts a new WebSocket, or says which limit keeps it out. Each that is counted is to be released once.
+    /// Counts a new WebSocket, or returns the limit that it exceeds. Release each counted one exactly once.
     func take(_ address: ClientAddress, at now: NIODeadline) -> Limit? {
         guard !address.isLocal else { return nil }
         return accounts.withLock { accounts in
@@ -62,13 +62,13 @@ final class AddressLimits: Sendable {
         }
     }
 
-    /// How many addresses are remembered.
+    /// How many addresses are stored.
     var remembered: Int { accounts.withLock { $0.of.count } }
 }
 
 extension AddressLimits.Accounts {
-    /// Forgets addresses that have nothing and may come as fast as ever. As a few addresses more than are in use cost
-    /// little, that is looked for only when their number has doubled.
+    /// Removes addresses without connections and with a full allowance. It runs only when the number of addresses has
+    /// doubled, because a few idle ones cost little.
     fileprivate mutating func sweep(at now: NIODeadline) {
         guard of.count >= sweepAt else { return }
         of = of.filter { $0.value.connections > 0 || !$0.value.pace.isRested(at: now) }

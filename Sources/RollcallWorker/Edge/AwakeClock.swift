@@ -1,13 +1,13 @@
-// Time as a loop lives it. A process that was stopped, or a loop that was held up, has not heard its peers meanwhile:
-// that time must not be counted against them.
+// The time that an event loop was awake. While a process is stopped or a loop is blocked, it cannot read from its
+// peers, and that time must not count against them.
 
 import NIOCore
 
-/// Counts how long a loop has been awake, from one beat of its sweep to the next.
+/// Measures how long a loop has been awake, in beats of its sweep.
 struct AwakeClock {
-    /// How often the loop means to beat.
+    /// The intended interval between beats.
     let interval: TimeAmount
-    /// Time awake since the clock was made.
+    /// Time awake since the clock was created.
     private(set) var awake = Duration.zero
     private var last: NIODeadline
     private var hasJustWoken = false
@@ -17,10 +17,10 @@ struct AwakeClock {
         last = now
     }
 
-    /// Counts the time since the beat before; of a sleep, no more than one interval.
+    /// Adds the time since the last beat, but at most one interval, so that sleep does not count.
     ///
-    /// - Returns: whether deadlines may be judged now. After a sleep they may not before the next beat, so that the loop
-    ///   reads first; a loop that is late every time judges every second time.
+    /// - Returns: Whether deadlines may be checked now. After a sleep they wait for the next beat, so that the loop
+    ///   reads first. A loop that is always late checks at every second beat.
     mutating func beat(at now: NIODeadline) -> Bool {
         let elapsed = max(.zero, now - last)
         last = now

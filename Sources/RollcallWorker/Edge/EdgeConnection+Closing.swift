@@ -1,16 +1,16 @@
-// How a connection ends. Whoever closes first, both say so in a close frame; then the stream ends, our side first, and
-// the socket is closed when the peer has ended its side too, or has taken too long to.
+// How a connection closes. Both sides send a close frame. Then the worker ends its side of the stream, and closes the
+// socket when the peer has ended its side too or a timeout passes.
 
 import NIOCore
 import RollcallModel
 
 extension EdgeConnection {
-    /// Where the connection stands on its way to the end.
+    /// The phases of closing.
     enum Phase: UInt8 {
         case open
-        /// We have sent a close frame; only the peer's is of interest now.
+        /// We have sent a close frame and ignore everything except the peer's.
         case closing
-        /// The peer broke the protocol: a close frame has told it, and what it sends has no meaning any more.
+        /// The peer broke the protocol. We have sent a close frame, and ignore further input.
         case broken
         /// Both close frames are sent.
         case finished
@@ -20,20 +20,20 @@ extension EdgeConnection {
         var listens: Bool { self == .open || self == .closing }
     }
 
-    /// Closes with a close frame. What was sent before goes out first; nothing is received any more.
+    /// Closes with a close frame. Data sent earlier goes out first; nothing more is received.
     ///
-    /// - Parameter reason: for a developer to read; at most 123 bytes of it go out.
+    /// - Parameter reason: A text for developers; at most 123 bytes are sent.
     func close(_ code: CloseCode, reason: String = "") {
         hangUp(.here(code), with: .close(code, reason: reason), then: .closing)
     }
 
-    /// Closes without a word.
+    /// Closes without a close frame.
     func abort() {
         note(.lost)
         context?.closeSocket()
     }
 
-    /// Closes because the peer reads more slowly than it asks to be told.
+    /// Closes because the peer reads too slowly.
     func closeAsSlow() {
         guard phase == .open else { return }
         loop.limitHit(.outboundBytes)
@@ -50,7 +50,7 @@ extension EdgeConnection {
             write(Self.limitGoodbye)
             close(.tooManyMessages)
         }
-        // What it sends has no meaning any more, and is left in the kernel: there may be no end of it.
+        // Further input is ignored and left in the kernel, because it may never end.
         if phase == .closing { phase = .broken }
         pause()
     }
@@ -71,7 +71,7 @@ extension EdgeConnection {
         }
     }
 
-    /// Sends the last frame. The shard hears of it at the end of the tick, not within a call of its own.
+    /// Sends the last frame. The shard is notified at the end of the tick, not within one of its own calls.
     private func hangUp(_ cause: Ending, with frame: ServerFrame, then next: Phase) {
         guard phase == .open, context != nil else { return }
         note(cause)
@@ -81,9 +81,9 @@ extension EdgeConnection {
         loop.flushSoon(self)
     }
 
-    /// After the close frame was flushed: tells the shard, and ends our side of the stream. The socket stays a while to
-    /// read what the peer still has to say. Were it closed at once, what it says would make the kernel reset the
-    /// connection, and our close frame might be lost on its way.
+    /// Called after the close frame was flushed: notifies the shard and ends our side of the stream. The socket stays
+    /// open for a while to read remaining input. If it were closed at once, unread input would make the kernel reset
+    /// the connection, and our close frame could be lost.
     func sayGoodbye(_ context: ChannelHandlerContext) {
         bow()
         guard phase != .finished || outboundBytes > 0 else { return context.close(promise: nil) }

@@ -1,5 +1,5 @@
-// How bytes leave, once a tick: straight to the kernel, and by way of NIO what the kernel does not take at once. Handing
-// them to NIO first costs about as much again as the system call.
+// Writes data once per tick: first directly to the socket, then through NIO what the kernel does not accept. Going
+// through NIO first would about double the cost of the system call.
 
 import NIOCore
 
@@ -12,12 +12,12 @@ import NIOCore
 #endif
 
 extension EdgeConnection {
-    /// Hands the kernel what this tick has written, and goes on with the closing if that was the last.
+    /// Writes this tick's data to the socket, and continues closing if it was the last.
     func flush() {
         awaitsFlush = false
         guard let context, phase != .over else { return }
         if let parcel {
-            // What is sent while this one leaves is for the next tick.
+            // Data sent during this flush goes out in the next tick.
             self.parcel = nil
             hand(parcel.bytes, to: context)
         }
@@ -33,7 +33,7 @@ extension EdgeConnection {
 
     private func hand(_ bytes: ByteBuffer, to context: ChannelHandlerContext) {
         var bytes = bytes
-        // What NIO holds goes first.
+        // Data that NIO holds goes first.
         if hasQueued { hasQueued = queuedBytes > 0 }
         if !hasQueued { bytes.moveReaderIndex(forwardBy: taken(bytes)) }
         guard bytes.readableBytes > 0 else { return }
@@ -41,19 +41,19 @@ extension EdgeConnection {
         context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }
 
-    /// - Returns: how much of it the kernel took; an error shows when NIO tries the rest.
+    /// - Returns: How many bytes the kernel accepted. Errors appear when NIO writes the rest.
     private func taken(_ bytes: ByteBuffer) -> Int {
         guard let socket else { return 0 }
         return bytes.withUnsafeReadableBytes { max(0, handOver($0, to: socket)) }
     }
 
-    /// The kernel's own name for the connection. Under TLS nothing may go past NIO.
+    /// The socket's descriptor. Under TLS nothing may bypass NIO.
     func findSocket(_ context: ChannelHandlerContext) -> NIOBSDSocket.Handle? {
         guard !loop.isEncrypted else { return nil }
         return try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
     }
 
-    /// The kernel has not taken what this tick wrote.
+    /// The kernel did not accept everything written in this tick.
     private func fallBehind() {
         loop.watch(self)
         guard outboundBytes <= loop.settings.outboundCeiling else { return closeAsSlow() }
@@ -62,7 +62,7 @@ extension EdgeConnection {
         loop.shard.fellBehind(self)
     }
 
-    /// The kernel has taken enough of what waited.
+    /// The kernel has accepted enough of the waiting data.
     func drain() {
         guard isBehind || awaitsDrain else { return }
         isBehind = false
@@ -72,7 +72,7 @@ extension EdgeConnection {
     }
 }
 
-/// A system call, in a place where no method of the same name is meant.
+/// Calls the system's `send`, outside types that have a method of that name.
 private func handOver(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
     #if canImport(Darwin)
         send(socket, bytes.baseAddress, bytes.count, 0)  // NIO has asked for no SIGPIPE on this socket.

@@ -1,10 +1,10 @@
-// What a peer sends, and what becomes of it.
+// Input from a peer.
 
 import Logging
 import NIOCore
 
 extension EdgeConnection {
-    /// Takes what has arrived, frame by frame, until the connection listens no more.
+    /// Decodes input frame by frame, until the connection stops receiving.
     func receive(_ input: inout ByteBuffer, message: inout ByteBuffer) {
         do throws(WebSocketViolation) {
             while phase.listens, let event = try decoder.next(&input, message: &message) {
@@ -16,9 +16,8 @@ extension EdgeConnection {
         }
     }
 
-    /// The shard takes nothing for now. What has been read goes on to it nevertheless, and a little more: in most cases
-    /// it listens again before anything comes. Behind a hello may so come the start of any message, and no more than
-    /// that.
+    /// The shard is not accepting messages now. Data that was already read still goes to it, and a little more, because
+    /// usually it accepts again before more arrives. Behind a hello, this is at most the start of one message.
     func hold() {
         isHeld = true
         decoder.limit = loop.settings.messageBytes
@@ -32,15 +31,15 @@ extension EdgeConnection {
         read(automatically: true)
     }
 
-    /// Reads into the loop's buffer from now on, and much at once. Not what is encrypted: TLS keeps what it is given until
-    /// it has decrypted it.
+    /// From now on reads large pieces into the loop's buffer. Not under TLS, which keeps its input until it is
+    /// decrypted.
     private func shareBuffer() {
         guard !loop.isEncrypted, let options = context?.channel.syncOptions, phase != .over else { return }
         let buffer = SharedBuffer(loop: NIOLoopBound(loop, eventLoop: loop.eventLoop))
         try? options.setOption(.recvAllocator, value: buffer)
     }
 
-    /// Leaves what the peer says in the kernel, which soon lets it send no more.
+    /// Stops reading. The kernel's buffer fills, and then the peer can send no more.
     func pause() {
         isPaused = true
         read(automatically: false)
@@ -69,7 +68,7 @@ extension EdgeConnection {
     }
     /// Counts a frame that completes no message.
     ///
-    /// - Returns: whether the connection may go on; otherwise it is closed.
+    /// - Returns: Whether the connection may continue; otherwise it is closed.
     @discardableResult
     private func takeIncomplete() -> Bool {
         guard !allowance.takeFrame(at: loop.clock.awake) else { return true }

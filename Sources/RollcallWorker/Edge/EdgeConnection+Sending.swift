@@ -1,15 +1,15 @@
-// What a connection sends. Frames come finished, and are gathered until `flush()`, once a tick; NIO holds what the kernel
-// does not take then, and knows how much that is.
+// Output to a peer. Frames are encoded in advance and collected until `flush()`, once per tick. NIO holds what the
+// kernel does not accept, and knows its size.
 
 import NIOCore
 import RollcallModel
 
 extension EdgeConnection {
-    /// Sends frames, which are built once for all their receivers; dropped if the connection is ending.
+    /// Sends a frame that is encoded once for all receivers. It is dropped if the connection is closing.
     ///
-    /// - Parameter counting: whether the bytes count against `limits.outbound_bytes`. Those of snapshots do not, so it
-    ///   is for the shard to send the next piece when the last has drained; see ``tellWhenDrained()``.
-    /// - Returns: whether it was not dropped.
+    /// - Parameter counting: Whether the bytes count against `limits.outbound_bytes`. Snapshots do not count: the shard
+    ///   sends the next part only when the previous one has drained; see ``tellWhenDrained()``.
+    /// - Returns: `false` if it was dropped.
     @discardableResult
     func send(_ frame: ServerFrame, counting: Bool = true) -> Bool {
         guard phase == .open, context != nil else { return false }
@@ -21,27 +21,27 @@ extension EdgeConnection {
         return true
     }
 
-    /// Puts a frame behind what this tick has written so far.
+    /// Appends a frame to this tick's data.
     func write(_ frame: ServerFrame) {
         loop.tally.sentFrames += 1
         loop.tally.sentBytes += frame.count
         parcel = loop.parcel(parcel, adding: frame)
     }
 
-    /// Counts a frame that is not sent, since the peer is behind and will be sent something newer: how slow a peer is
-    /// shows in what it missed.
+    /// Counts a frame that is not sent because the peer is behind and will receive a newer state. The skipped bytes
+    /// show how slow a peer is.
     func spare(_ frame: ServerFrame) {
         if isBehind { sparedBytes += frame.count }
     }
 
-    /// Tells the shard when what was sent has left, be it at the end of this tick.
+    /// Notifies the shard when the data sent has left, at the earliest at the end of this tick.
     func tellWhenDrained() {
         guard phase == .open else { return }
         awaitsDrain = true
         loop.flushSoon(self)
     }
 
-    /// Sends the sweep's ping, or gives the peer up after two that it let pass in silence: not while we do not listen.
+    /// Sends a ping, or gives up after two pings without any input. Not while receiving is paused.
     func ping() {
         guard phase == .open, !isPaused else { return }
         guard unanswered < 2 else { return abort() }
@@ -49,25 +49,25 @@ extension EdgeConnection {
         send(.ping)
     }
 
-    /// Bytes that the kernel has not yet taken.
+    /// Bytes that the kernel has not accepted yet.
     var outboundBytes: Int {
         phase == .over ? 0 : queuedBytes + (parcel?.count ?? 0)
     }
 
-    /// Of those, the ones that NIO holds.
+    /// The part of these bytes that NIO holds.
     var queuedBytes: Int {
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Of ``outboundBytes``, those that count, and what the peer was spared since it fell behind. Which of the waiting
-    /// bytes are exempt is not tracked; they are taken to be the last to leave, which errs to the peer's good.
+    /// The part of ``outboundBytes`` that counts, plus the bytes skipped since the peer fell behind. Which waiting
+    /// bytes are exempt is not tracked; they are assumed to leave last, which favors the peer.
     var countedBytes: Int {
         let waiting = outboundBytes
         return waiting - min(exempt, waiting) + sparedBytes
     }
 
-    /// Whether more waits than the high-water mark, or has since, and not yet less than the low one. Where NIO holds
-    /// nothing, which is nearly everywhere, its channel need not be looked at: that is memory to be fetched per delivery.
+    /// Whether the waiting bytes have passed the high-water mark, and not yet fallen below the low one. If NIO holds
+    /// nothing, which is nearly always, its channel is not read, which saves a memory access per delivery.
     var isBackedUp: Bool {
         guard hasQueued, let context, phase != .over else { return false }
         return !context.channel.isWritable

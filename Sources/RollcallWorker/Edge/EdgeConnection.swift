@@ -1,66 +1,67 @@
-// One client's WebSocket: the only handler in its channel's pipeline, and everything that the edge knows of it. It is
-// small, since a worker holds very many that say nothing.
+// A client's WebSocket: the only handler in its channel's pipeline, and all its state in the edge. It is small, because
+// a worker holds very many idle ones.
 
 import NIOCore
 import RollcallModel
 
-/// A WebSocket. Belongs to its event loop.
+/// A WebSocket connection. Use on its event loop only.
 final class EdgeConnection: RotaMember {
-    /// How a connection came to its end.
+    /// How a connection ended.
     enum Ending: Hashable {
-        /// Without a close frame from either side: by a network, a crash, or silence.
+        /// Without a close frame from either side: network failure, crash or silence.
         case lost
         /// The peer closed, with this code or none.
         case peer(CloseCode?)
-        /// This worker closed: ``EdgeConnection/close(_:reason:)``, a broken rule, or a reader too slow.
+        /// This worker closed: ``EdgeConnection/close(_:reason:)``, a protocol violation, or a peer that reads too
+        /// slowly.
         case here(CloseCode)
     }
 
-    /// The shard's own: where it keeps the session.
+    /// Used by the shard to find the session.
     var slot: Int32 = -1
-    /// When the last byte came.
+    /// When the last byte arrived.
     private(set) var lastByte: NIODeadline
-    /// Set once the connection is ending; later causes do not change it.
+    /// Set when the connection starts to end; later causes do not change it.
     private(set) var ending: Ending?
 
     var place: RotaPlace?
     let loop: EdgeLoop
-    /// Whose it is, as far as the network knows.
+    /// The client's address, as far as known.
     let address: ClientAddress
-    /// Whether it is a session's: its token was found good, and it has not begun to close.
+    /// Whether it has a session's seat: its token was accepted, and it is not closing.
     private(set) var isSeated = false
     private(set) var context: ChannelHandlerContext?
     var phase = Phase.open
-    /// Whether the loop has it on its list of connections to flush.
+    /// Whether it is on the loop's list of connections to flush.
     var awaitsFlush = false
-    /// Whether the loop watches what waits for it.
+    /// Whether the loop watches its waiting bytes.
     var isWatched = false
-    /// Whether the shard was told that the connection is backed up, and not yet that it has drained.
+    /// Whether the shard was notified that the connection is backed up, and not yet that it has drained.
     var isBehind = false
-    /// Whether the shard asked to be told when what was sent has left.
+    /// Whether the shard asked for a notification when the data sent has left.
     var awaitsDrain = false
-    /// What this tick has written.
+    /// The data written in this tick.
     var parcel: Parcel?
-    /// The kernel's name for the connection, while bytes may go to it past NIO.
+    /// The socket's descriptor, while writes may bypass NIO.
     private(set) var socket: NIOBSDSocket.Handle?
-    /// Whether NIO may hold bytes that the kernel has not taken: at first, those of the handshake's answer.
+    /// Whether NIO may hold bytes that the kernel has not accepted: at first, the handshake response.
     var hasQueued = true
-    /// What was not sent while the connection was behind, in bytes.
+    /// Bytes skipped while the connection was behind.
     var sparedBytes = 0
     /// Whether our side of the stream has ended.
     var isHalfClosed = false
-    /// Whether the shard has been told of the connection, and of its end.
+    /// Whether the shard knows of the connection, and of its end.
     private var isIntroduced = false
-    /// Whether the shard asked to be told no more than has come already, and whether for that nothing is read.
+    /// Whether the shard accepts only messages that were already received, and whether reading is paused for that.
     var isHeld = false
     var isPaused = false
-    /// Pings since the last byte came.
+    /// Pings since the last byte arrived.
     var unanswered: UInt8 = 0
     var allowance = FrameAllowance()
     var decoder: WebSocketDecoder
-    /// What has come of a message whose rest is to come; nil for almost all connections almost always.
+    /// The received part of an incomplete message; almost always `nil`.
     private(set) var partial: ByteBuffer?
-    /// At most so many of the waiting bytes are of frames that do not count.
+    /// The maximum number of waiting bytes that do not count against the limit.
     var exempt = 0
 
     init(on loop: EdgeLoop, from address: ClientAddress) {
@@ -70,20 +71,20 @@ final class EdgeConnection: RotaMember {
         decoder = WebSocketDecoder(limit: min(EdgeSettings.helloBytes, loop.settings.messageBytes))
     }
 
-    /// Tells the shard of the new connection, which stands in its pipeline by now.
+    /// Notifies the shard of the new connection, which is in the pipeline by now.
     func begin() {
         isIntroduced = true
         loop.shard.connected(self)
     }
 
-    /// Notes why the connection ends, unless a cause is known.
+    /// Records why the connection ends, unless a cause is recorded already.
     func note(_ cause: Ending) {
         ending = ending ?? cause
     }
 
-    /// Takes one of the worker's seats, for a session whose token was found good.
+    /// Takes one of the worker's seats, for a session whose token was accepted.
     ///
-    /// - Returns: false if all are taken, or the connection ends.
+    /// - Returns: `false` if all are taken, or if the connection is closing.
     func takeSeat() -> Bool {
         guard !isSeated else { return true }
         guard phase == .open else { return false }
@@ -102,7 +103,7 @@ final class EdgeConnection: RotaMember {
         loop.sessions.release()
     }
 
-    /// Tells the shard of the end, once.
+    /// Notifies the shard of the end, once.
     func bow() {
         leaveSeat()
         guard isIntroduced else { return }
@@ -157,8 +158,8 @@ extension EdgeConnection: ChannelInboundHandler {
         if wasHeld && isHeld { pause() }
     }
 
-    /// Keeps what has come of a message, and no more memory than that takes: the loop's buffer is as large as the largest
-    /// message that any connection has sent. Of a connection that ends nothing is kept.
+    /// Keeps the received part of a message in a buffer of its size, because the loop's buffer is as large as the
+    /// largest message of any connection. A closing connection keeps nothing.
     private func put(away message: ByteBuffer) {
         let count = message.readableBytes
         guard phase == .open, decoder.isWithinMessage, count > 0 else { return loop.returnScratch(message) }

@@ -1,12 +1,12 @@
-// What strangers may not exceed, and how often each of them tried. Whatever keeps a limit says so here: an operator then
-// sees which one holds, by a metric and by a line in the log, and neither can be flooded.
+// Limits on clients, and how often each took effect. Every limit is reported here, so that operators can see it in a
+// metric and in the log, and neither can be flooded.
 
 import Logging
 import NIOCore
 import RollcallCore
 import RollcallModel
 
-/// Everything that the edge bounds. The names are those of the metric's label `limit`, and stay.
+/// All limits of the edge. The names are values of the metric label `limit` and do not change.
 enum Limit: String, CaseIterable {
     case sessions
     case sessionsPerUser = "sessions_per_user"
@@ -15,7 +15,7 @@ enum Limit: String, CaseIterable {
     case connectionsPerAddress = "connections_per_address"
     case connectionRatePerAddress = "connection_rate_per_address"
     case handshakes
-    /// Descriptors that the system gives this process.
+    /// Descriptors available to this process.
     case openFiles = "open_files"
     case headerBytes = "header_bytes"
     case origins
@@ -30,15 +30,15 @@ enum Limit: String, CaseIterable {
     case frames
 }
 
-/// How often each limit has held on one loop.
+/// How often each limit took effect on one loop.
 struct LimitCounts {
-    /// How long the log is silent about a limit of which it has told.
+    /// The minimum time between two log lines about one limit.
     static let silence = Duration.seconds(60)
 
     private(set) var hits = Counts<Limit>()
     private var told: [Limit: Duration] = [:]
 
-    /// - Returns: whether it is time to tell of it.
+    /// - Returns: Whether to log it now.
     mutating func hit(_ limit: Limit, at awake: Duration) -> Bool {
         hits.count(limit)
         if let last = told[limit], awake - last < Self.silence { return false }
@@ -48,7 +48,7 @@ struct LimitCounts {
 }
 
 extension EdgeLoop {
-    /// A limit has held: counts it, and tells the log of it at most once a minute.
+    /// A limit took effect: counts it, and logs it at most once a minute.
     func limitHit(_ limit: Limit) {
         guard limitCounts.hit(limit, at: clock.awake) else { return }
         logger.notice(
@@ -57,8 +57,8 @@ extension EdgeLoop {
 }
 
 extension EdgeLoop {
-    /// A connection could not be accepted for want of a descriptor: counts it, and logs it as the administrator's
-    /// concern.
+    /// A connection could not be accepted because no descriptor was free: counts and logs it as a problem for the
+    /// administrator.
     func ranOutOfFiles(_ error: IOError) {
         _ = limitCounts.hit(.openFiles, at: clock.awake)
         logger.outOfFiles(error, port: "edge")
@@ -66,7 +66,7 @@ extension EdgeLoop {
 }
 
 extension Logger {
-    /// Logs that a listening socket cannot accept, once for each shortage.
+    /// Logs that a listening socket cannot accept, once per shortage.
     func outOfFiles(_ error: IOError, port: String) {
         self.warning("connections wait: no open file is left", metadata: ["port": "\(port)", "reason": "\(error)"])
     }

@@ -1,22 +1,22 @@
-// One sweep a loop instead of a timer a connection. It beats about ten times a second; each beat pings the connections
-// whose turn it is and looks at the few that something is pending for.
+// One sweep per loop instead of a timer per connection. It runs about ten times a second, pings the connections whose
+// turn it is, and checks the few with pending deadlines.
 
 import NIOCore
 
-/// A connection with more waiting than it should have.
+/// A connection with too much waiting data.
 struct Backlog {
     let connection: EdgeConnection
-    /// Since when more counts than `limits.outbound_bytes`, in the loop's time.
+    /// When the countable bytes exceeded `limits.outbound_bytes`, in the loop's awake time.
     var overSince: Duration?
 }
 
-/// How long a peer may take to read what was sent before a close frame, and to answer that.
+/// How long a peer may take to read the data before a close frame, and to answer that frame.
 struct ClosingPatience {
     private let pause: Duration
     private let end: Duration
-    /// When the peer is given up unless it reads.
+    /// When to give up unless the peer reads.
     private var until: Duration
-    /// How many bytes waited at the last look.
+    /// The bytes that waited at the last check.
     private var waiting: Int
 
     init(_ settings: EdgeSettings, waiting: Int, at now: Duration) {
@@ -26,9 +26,9 @@ struct ClosingPatience {
         self.waiting = waiting
     }
 
-    /// - Parameter waiting: how many bytes wait that the kernel has not taken. Each time that some have left, the peer
-    ///   has `closing` more.
-    /// - Returns: whether the peer is to be given up.
+    /// - Parameter waiting: The bytes that the kernel has not accepted. Each time some have left, the deadline moves by
+    ///   `closing`.
+    /// - Returns: Whether to give up.
     mutating func isOver(waiting: Int, at now: Duration) -> Bool {
         if waiting < self.waiting { until = now + pause }
         self.waiting = waiting
@@ -46,7 +46,7 @@ extension EdgeLoop {
         rota.leave(connection)
     }
 
-    /// Looks at the connection every beat until it is no longer backed up.
+    /// Checks the connection at every beat until it is no longer backed up.
     func watch(_ connection: EdgeConnection) {
         guard !connection.isWatched else { return }
         connection.isWatched = true
@@ -92,7 +92,7 @@ extension EdgeLoop {
         }
     }
 
-    /// Ends the sweep and every connection, without a word to the peers.
+    /// Stops the sweep and ends every connection without a close frame.
     func stop() {
         isStopped = true
         beat?.cancel()

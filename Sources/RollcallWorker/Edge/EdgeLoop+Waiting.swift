@@ -1,23 +1,23 @@
-// Connections that are no session: in their handshake, before the answer to their hello, or closing. Anybody can open
-// them, so they take no session's place, and there is a limit to them of its own: beyond it, whoever has most of them
-// loses the oldest.
+// Connections that are not sessions: in the handshake, before the answer to hello, or closing. Anyone can open them, so
+// they have a separate limit and take no session's place. Beyond the limit, the address with the most of them loses its
+// oldest.
 
-/// A connection that is no session.
+/// A connection that is not a session.
 struct Waiting {
     enum Stage {
-        /// Ends at `until`, in the loop's time.
+        /// Ends at `until`, in the loop's awake time.
         case handshake(HandshakeHandler, until: Duration)
-        /// A WebSocket that has said no hello, or whose token is not judged. The shard limits its time.
+        /// A WebSocket without hello, or whose token is not checked yet. The shard limits its time.
         case greeting(EdgeConnection)
-        /// Its close frame is sent, or waits behind what its peer still reads.
+        /// Its close frame is sent, or waits behind data that the peer has not read.
         case closing(EdgeConnection, ClosingPatience)
     }
 
-    /// How long a connection of an honest client takes at most to become a session.
+    /// The longest that a legitimate client takes to become a session.
     static let patience = Duration.seconds(1)
 
     var stage: Stage
-    /// When the connection came to be one of these, in the loop's time.
+    /// When the connection entered this state, in the loop's awake time.
     let since: Duration
 
     init(_ stage: Stage, since: Duration) {
@@ -32,7 +32,7 @@ struct Waiting {
         }
     }
 
-    /// Whether the connection has gone on to the next stage, or is closed.
+    /// Whether the connection has moved to the next state or closed.
     var isOver: Bool {
         switch stage {
         case .handshake(let handler, _): handler.isOver
@@ -42,7 +42,7 @@ struct Waiting {
         }
     }
 
-    /// Ends the connection in favour of a newer one.
+    /// Ends the connection to make room for a newer one.
     func giveWay() {
         switch stage {
         case .handshake(let handler, _): handler.giveUp(.busy)
@@ -50,14 +50,14 @@ struct Waiting {
         }
     }
 
-    /// Whom to drop where there are too many: again and again the oldest of the address that has most. Where no address
-    /// has an eighth of all, those who have waited for longer than honest clients do come first, lest a stranger with very
-    /// many addresses outlast an office that has one.
+    /// Selects the connections to drop when there are too many: repeatedly the oldest of the address with the most. If
+    /// no address has an eighth of all, connections older than `patience` go first, so that an attacker with very many
+    /// addresses cannot displace an office behind one address.
     ///
     /// - Parameters:
-    ///   - addresses: of all, the oldest first.
-    ///   - late: how many of them, from the first on, have waited for so long.
-    /// - Returns: their indices.
+    ///   - addresses: The addresses of all connections, oldest first.
+    ///   - late: How many of the first ones are older than `patience`.
+    /// - Returns: The indices to drop.
     static func surplus(_ count: Int, of addresses: [ClientAddress], late: Int = 0) -> Set<Int> {
         let most = addresses.reduce(into: [:]) { $0[$1, default: 0] += 1 }.values.max() ?? 0
         if late > 0, late < addresses.count, most <= addresses.count / 8 {
@@ -78,14 +78,14 @@ struct Waiting {
 }
 
 extension EdgeLoop {
-    /// Makes room for one connection more. An honest handshake and hello take milliseconds, so those that have to go have
-    /// been at it for long.
+    /// Makes room for one more connection. A legitimate handshake and hello take milliseconds, so the dropped ones have
+    /// lasted long.
     func makeRoom() {
         guard waiting.count >= settings.handshakes else { return }
         waiting.removeAll(where: \.isOver)
         guard waiting.count >= settings.handshakes else { return }
         limitHit(.handshakes)
-        // Some more than one, so that a flood does not have all of them looked at for each connection.
+        // Drops a few extra, so that a flood does not cause a full scan per connection.
         let count = waiting.count - settings.handshakes + max(1, settings.handshakes / 64)
         let late = waiting.prefix { $0.since + Waiting.patience <= clock.awake }.count
         let surplus = Waiting.surplus(count, of: waiting.map(\.address), late: late)
@@ -94,7 +94,7 @@ extension EdgeLoop {
         dropped.forEach { $0.giveWay() }
     }
 
-    /// Ends what has taken too long.
+    /// Ends connections that exceed their deadlines.
     func sweepWaiting() {
         let now = clock.awake
         for index in waiting.indices where !waiting[index].isOver {
@@ -112,7 +112,7 @@ extension EdgeLoop {
         waiting.removeAll(where: \.isOver)
     }
 
-    /// How many connections are no WebSocket yet.
+    /// How many connections are not WebSockets yet.
     var handshakesInHand: Int {
         waiting.count { if case .handshake = $0.stage { true } else { false } }
     }

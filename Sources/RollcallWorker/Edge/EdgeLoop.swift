@@ -1,21 +1,21 @@
-// What the connections of one event loop share: the shard, a buffer, the list of those to flush at the end of the tick,
-// and one sweep, which pings, watches slow readers and ends what has taken too long.
+// State shared by the connections of one event loop: the shard, a buffer, the list to flush at the end of the tick, and
+// one sweep for pings, slow readers and deadlines.
 
 import Logging
 import NIOCore
 import NIOSSL
 import RollcallModel
 
-/// The edge on one event loop; belongs to it.
+/// The edge on one event loop. Use on that loop only.
 final class EdgeLoop {
     let eventLoop: any EventLoop
     let settings: EdgeSettings
     let handshake: Handshake
     let proxies: TrustedProxies
-    /// Whether what connections say is encrypted here.
+    /// Whether TLS is terminated here.
     let isEncrypted: Bool
     let sessions: SessionCount
-    /// nil where no address is limited.
+    /// `nil` if addresses are not limited.
     let addresses: AddressLimits?
     let shard: any EdgeShard
     let logger: Logger
@@ -24,21 +24,21 @@ final class EdgeLoop {
     private var receiver = ByteBuffer()
     private var unflushed: [EdgeConnection] = []
     private var flushing: [EdgeConnection] = []
-    /// Of a single frame, the last that was begun.
+    /// The last parcel that was started with a single frame.
     private var lastParcel: Parcel?
 
     var clock: AwakeClock
     var rota: PingRota<EdgeConnection>
     var beat: Scheduled<Void>?
     var isStopped = false
-    /// What has happened so far.
+    /// The counts so far.
     var tally = EdgeTally()
     var limitCounts = LimitCounts()
-    /// Connections that are no session, and connections that are backed up, in the order in which they came to be so.
+    /// Connections that are not sessions, and connections that are backed up, in order of entering that state.
     var waiting: [Waiting] = []
     var backlogs: [Backlog] = []
 
-    /// To be made on `eventLoop`; the sweep runs until ``stop()``.
+    /// Create it on `eventLoop`. The sweep runs until ``stop()``.
     init(
         on eventLoop: any EventLoop, settings: EdgeSettings, sessions: SessionCount, addresses: AddressLimits? = nil,
         shard: any EdgeShard, logger: Logger
@@ -60,7 +60,7 @@ final class EdgeLoop {
         shard.serves(self)
     }
 
-    /// Begins the handshake on a new channel of this loop.
+    /// Starts the handshake on a new channel of this loop.
     func accept(_ channel: any Channel) throws {
         guard !isStopped else {
             tally.refused.count(.busy)
@@ -75,10 +75,10 @@ final class EdgeLoop {
         waiting.append(Waiting(.handshake(handler, until: now + settings.handshake), since: now))
     }
 
-    /// The largest buffer for messages that a loop keeps: larger messages than most clients ever send get a new one.
+    /// The largest message buffer that a loop keeps. Larger messages are rare and get a new buffer.
     static let mostScratch = 64 * 1024
 
-    /// Lends the buffer in which messages are put together, empty. While it is out, another caller gets a new one.
+    /// Lends the empty message buffer. While it is lent, other callers get a new one.
     func lendScratch() -> ByteBuffer {
         var lent = scratch
         scratch = ByteBuffer()
@@ -90,8 +90,7 @@ final class EdgeLoop {
         if (scratch.storageCapacity...Self.mostScratch).contains(buffer.storageCapacity) { scratch = buffer }
     }
 
-    /// Lends the buffer that a socket is read into. One that does not come back, since there was nothing to read, is
-    /// replaced.
+    /// Lends the receive buffer. If it is not returned, because there was nothing to read, it is replaced.
     func lendReceiver() -> ByteBuffer {
         var lent = receiver
         receiver = ByteBuffer()
@@ -104,13 +103,13 @@ final class EdgeLoop {
     }
 }
 
-/// The loop takes nobody any more; the channel is closed.
+/// The loop accepts no more connections; the channel is closed.
 private struct Stopped: Error {}
 
-// Flushing. What a tick writes to a socket goes out together at the end of that tick: whatever NIO has still to read in
-// it is read first.
+// Flushing. All data that a tick writes to a socket goes out together at the end of the tick, after NIO has read all
+// pending input.
 extension EdgeLoop {
-    /// Lets the connection flush at the end of this tick.
+    /// Schedules a flush of the connection at the end of this tick.
     func flushSoon(_ connection: EdgeConnection) {
         guard !connection.awaitsFlush else { return }
         connection.awaitsFlush = true
@@ -119,8 +118,8 @@ extension EdgeLoop {
         eventLoop.assumeIsolated().execute { self.flush() }
     }
 
-    /// What a socket is to be sent when a frame is added. The first frame of most sockets is the one that the last socket
-    /// was sent.
+    /// Returns the parcel with one more frame. The first frame for most sockets is the one that the last socket was
+    /// sent.
     func parcel(_ parcel: Parcel?, adding frame: ServerFrame) -> Parcel {
         if let parcel { return parcel.adding(frame) }
         if let lastParcel, lastParcel.ends(with: frame) { return lastParcel }

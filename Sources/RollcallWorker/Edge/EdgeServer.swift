@@ -1,4 +1,4 @@
-// The listening side of the edge: one socket that hands each new connection to an event loop of the group.
+// The edge's listener: one socket that assigns each new connection to an event loop of the group.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -21,8 +21,8 @@ final class EdgeServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - group: its event loops share the connections.
-    ///   - shard: called once for each event loop, on that loop, when the server starts.
+    ///   - group: The event loops that share the connections.
+    ///   - shard: Called once per event loop, on that loop, when the server starts.
     init(
         _ settings: EdgeSettings, group: any EventLoopGroup, logger: Logger,
         shard: @escaping @Sendable (any EventLoop) -> any EdgeShard
@@ -36,12 +36,12 @@ final class EdgeServer: Sendable {
             connections: settings.connectionsPerAddress, rate: settings.connectionRatePerAddress)
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     var connections: Int { sessions.count }
 
-    /// Begins to accept.
+    /// Starts accepting.
     ///
-    /// - Returns: where it listens, with the port that was picked if the configuration names none.
+    /// - Returns: The listening address, with the port that was picked if the configuration names port 0.
     /// - Throws: ``ListenError`` if it cannot listen there.
     func start() async throws -> SocketAddress {
         let loops = try await EdgeLoops(group) { [settings, sessions, addresses, makeShard, logger] loop in
@@ -60,13 +60,12 @@ final class EdgeServer: Sendable {
         }
     }
 
-    /// Accepts nothing more; the connections that stand are not touched.
+    /// Stops accepting; open connections are not affected.
     func stopAccepting() async {
         try? await running.withLockedValue { $0 }?.listener.close()
     }
 
-    /// Stops accepting and ends every connection, without a word to the peers; whoever wants to part in peace has
-    /// closed them before.
+    /// Stops accepting and ends every connection without a close frame. Close connections first for an orderly end.
     func stop() async {
         await stopAccepting()
         await running.withLockedValue { $0 }?.loops.stop()
@@ -92,7 +91,7 @@ final class EdgeServer: Sendable {
             .childChannelOption(.tcpOption(.unsentLimit), value: EdgeSettings.unsentBytes)
             .childChannelOption(.writeBufferWaterMark, value: settings.waterMark)
             .childChannelOption(.recvAllocator, value: FreshBuffers())
-            // As many receive buffers as reads in a row would stay with the connection for good.
+            // Each channel would keep as many receive buffers as reads in a row.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try loops[channel.eventLoop].accept(channel) }
@@ -101,7 +100,7 @@ final class EdgeServer: Sendable {
 }
 
 extension NIOBSDSocket.Option {
-    /// `TCP_NOTSENT_LOWAT`: how many bytes that it has not sent yet the kernel takes, whatever its buffers would hold.
+    /// `TCP_NOTSENT_LOWAT`: how many unsent bytes the kernel accepts, whatever the size of its buffers.
     #if canImport(Darwin)
         fileprivate static let unsentLimit = NIOBSDSocket.Option(rawValue: 0x201)
     #else
@@ -109,7 +108,7 @@ extension NIOBSDSocket.Option {
     #endif
 }
 
-/// The edge's part on each event loop of a group.
+/// The edge's state on each event loop of a group.
 private struct EdgeLoops: Sendable {
     private let loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>]
 
@@ -121,17 +120,17 @@ private struct EdgeLoops: Sendable {
         self.loops = loops
     }
 
-    /// The part of a loop of the group, for use on that loop.
+    /// The state of one event loop, for use on that loop.
     subscript(_ loop: any EventLoop) -> EdgeLoop {
-        guard let part = loops[ObjectIdentifier(loop)] else { preconditionFailure("a channel of a foreign loop") }
+        guard let part = loops[ObjectIdentifier(loop)] else { preconditionFailure("event loop of another group") }
         return part.value
     }
 
-    /// Ends all connections, and returns when the shards have been told.
+    /// Ends all connections, and returns when the shards have been notified.
     func stop() async {
         for part in loops.values {
             try? await part.eventLoop.submit { part.value.stop() }.get()
-            // Closed channels tell their handlers in the tick after.
+            // Closed channels notify their handlers in the next tick.
             try? await part.eventLoop.submit {}.get()
         }
     }

@@ -1,43 +1,43 @@
-// What the edge takes from the worker's configuration, and the bounds that nobody needs to set.
+// The edge's settings: those from the worker's configuration, and fixed limits.
 
 import NIOCore
 
-/// The edge's part of a worker's configuration.
+/// The settings of the edge.
 struct EdgeSettings: Sendable {
     var host = "127.0.0.1"
-    /// 0 picks a free one.
+    /// 0 picks a free port.
     var port = 0
-    /// With what connections are encrypted; nil where they are not, or by a proxy.
+    /// The TLS certificate; `nil` without TLS, or if a proxy terminates it.
     var tls: CertificateKeeper?
     /// Exact values of `Origin` from which browsers may connect, or `*`; see ``OriginPolicy``.
     var origins: [String] = []
-    /// Whether tokens are believed without a proof.
+    /// Whether tokens are accepted without proof.
     var trustsTokens = false
-    /// Proxies that say in `X-Forwarded-For` whom they speak for.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     var trustedProxies: [String] = []
-    /// How often a connection is pinged; it is dead after two that were missed.
+    /// The ping interval. A connection is dead after two missed pings.
     var ping = Duration.seconds(10)
-    /// How many connections are accepted a second; nil for as many as come.
+    /// The most connections accepted per second; `nil` for no limit.
     var connectionRate: Int?
-    /// How many WebSockets one address may have at once, and how many new ones a second; 0 for any number.
+    /// The most WebSockets per address, and new ones per second; 0 for no limit.
     var connectionsPerAddress = 0
     var connectionRatePerAddress = 0
-    /// How many sessions there may be at once.
+    /// The most sessions.
     var sessions = Int.max
     /// The longest message from a client.
     var messageBytes = 65_536
-    /// What may wait for one connection, or have been spared it, for how long, before it is closed as too slow.
+    /// How many bytes may wait for one connection or be skipped for it, and for how long, before it is closed as too
+    /// slow.
     var outboundBytes = 262_144
     var slowFor = Duration.seconds(10)
-    /// How long an HTTP handshake may take.
+    /// The time limit for an HTTP handshake.
     var handshake = Duration.seconds(5)
-    /// How many connections of a loop may be no session: in their handshake, before the answer to their hello, or
-    /// closing.
+    /// The most connections per loop that are not sessions: in the handshake, before the answer to hello, or closing.
     var handshakes = mostHandshakes
-    /// How long a peer has to answer a close frame with its own, or with the end of its stream, and how long without
-    /// reading anything of what was sent before it.
+    /// How long a peer may take to answer a close frame with its own or with the end of its stream, and how long it may
+    /// read nothing of the data before it.
     var closing = Duration.seconds(3)
-    /// How long a peer has for both together, however steadily it reads.
+    /// The time limit for both together, however steadily the peer reads.
     var closingAtMost = Duration.seconds(30)
 
     init() {}
@@ -62,34 +62,34 @@ struct EdgeSettings: Sendable {
 
     static let mostHandshakes = 4096
 
-    /// The longest message of whoever is not known yet: a hello with a large token fits well.
+    /// The longest message from a client that is not authenticated yet. A hello with a large token fits.
     static let helloBytes = 16 * 1024
 
-    /// How long an HTTP request's head may be, all in all.
+    /// The maximum total length of an HTTP request head.
     static let headerBytes = 16 * 1024
     static let headerFields = 100
 
-    /// What the kernel holds for a connection and has not sent. It would take megabytes, all of which a peer that reads
-    /// again would have to read before anything new.
+    /// How many unsent bytes the kernel holds for a connection. By default it would hold megabytes, and a peer that
+    /// resumes reading would have to read all of them before anything new.
     static let unsentBytes: SocketOptionValue = 16 * 1024
 
-    /// How many connections may wait in the kernel to be accepted: few enough that nobody who waits there has given up
-    /// when their turn comes. Of whom it has no room for, the kernel wants to hear again in a second.
+    /// How many connections may wait in the kernel to be accepted: few enough that no client has timed out when its
+    /// turn comes. If the queue is full, clients retry the handshake after a second.
     var listenBacklog: Int32 { connectionRate.map { Int32(clamping: min(4096, max(16, $0 * 2))) } ?? 4096 }
 
-    /// When a connection counts as backed up, and when it has drained: well below what makes it too slow.
+    /// When a connection counts as backed up, and when as drained: well below the limit for slow peers.
     var waterMark: ChannelOptions.Types.WriteBufferWaterMark {
         let high = max(2, min(outboundBytes / 4, 16 * 1024))
         return .init(low: high / 2, high: high)
     }
 
-    /// What may wait for a connection, whatever it is. A peer that is told things and does not read has much less
-    /// waiting; this is for one that asks and asks, and does not read the answers.
+    /// The most bytes that may wait for a connection, of any kind. Pushed updates stay far below; this limits a peer
+    /// that sends many requests and does not read the answers.
     var outboundCeiling: Int { min(outboundBytes, Int.max / 4) * 4 }
 
-    /// How many beats of the sweep a ping period has: ten a second, for periods up to a day.
+    /// How many beats of the sweep fit in a ping interval: ten per second, for intervals of up to a day.
     var beats: Int { Int(min(864_000, max(1, ping / .milliseconds(100)))) }
 
-    /// How long a beat is.
+    /// The duration of a beat.
     var beat: TimeAmount { max(.milliseconds(1), TimeAmount(ping / beats)) }
 }

@@ -1,39 +1,39 @@
-// What the edge asks of whoever holds the sessions: one shard an event loop, told of connections as they come, speak
-// and go.
+// The interface from the edge to the sessions: one shard per event loop, notified of connections, messages and
+// disconnects.
 
 import NIOCore
 
-/// The sessions' side of the edge.
+/// The owner of the sessions of one event loop.
 ///
-/// All calls come on the event loop of the connection, one after the other, and never from within the shard's own call
-/// of one of the connection's methods.
+/// All calls come on the connection's event loop, one after the other, and never from within the shard's own call of a
+/// method of the connection.
 protocol EdgeShard: AnyObject {
-    /// It is this loop's connections that the shard is told of from now on.
+    /// Assigns the shard the connections of this loop.
     func serves(_ loop: EdgeLoop)
 
-    /// A WebSocket stands; nothing has been received on it yet.
+    /// A WebSocket is open; nothing has been received on it yet.
     func connected(_ connection: EdgeConnection)
 
-    /// One whole text message, valid UTF-8 of at most `limits.message_bytes`. Its memory is used again after the call
+    /// A complete text message: valid UTF-8 of at most `limits.message_bytes`. Its memory is reused after the call
     /// unless the shard keeps the buffer.
     func received(_ text: ByteBuffer, on connection: EdgeConnection)
 
-    /// More waits for this connection than the high-water mark: its peer does not read, or not as fast as it is told.
-    /// What can wait should, so that it is new when it goes out.
+    /// More bytes wait for this connection than the high-water mark: its peer does not read, or too slowly. Hold back
+    /// what can wait, so that it is current when it goes out.
     func fellBehind(_ connection: EdgeConnection)
 
-    /// Less than the low-water mark waits for this connection, after ``fellBehind(_:)``, or as
-    /// ``EdgeConnection/tellWhenDrained()`` asked.
+    /// Fewer bytes wait than the low-water mark, after ``fellBehind(_:)``, or as ``EdgeConnection/tellWhenDrained()``
+    /// requested.
     func drained(_ connection: EdgeConnection)
 
-    /// The connection is over, by whatever cause; ``EdgeConnection/ending`` says by which. Comes exactly once for each
-    /// ``connected(_:)``; nothing is received afterwards, and what is sent is dropped.
+    /// The connection ended; ``EdgeConnection/ending`` has the cause. Called exactly once per ``connected(_:)``.
+    /// Nothing is received afterwards, and everything sent is dropped.
     func disconnected(_ connection: EdgeConnection)
 
     /// The loop's sweep, about ten times a second.
     ///
-    /// - Parameter awake: how long the loop has lived, without the time for which it was asleep. A deadline counted in
-    ///   it, such as that of a hello, never passes while what would have met it waits unread.
+    /// - Parameter awake: How long the loop has been awake, without sleep. Deadlines measured in this time, such as
+    ///   that of hello, never pass while the data that would meet them waits unread.
     func swept(at awake: Duration)
 }
 

@@ -1,19 +1,18 @@
-// What the edge does on one event loop, in numbers for those who operate it: counted where it happens, and read once in
-// a while.
+// Counters of the edge on one event loop.
 
 import NIOHTTP1
 import RollcallModel
 
-/// What the edge of one event loop has done since it began. Each number only grows.
+/// What the edge of one event loop has done since it started. Every number only grows.
 struct EdgeTally {
     /// Connections that became WebSockets.
     var accepted = 0
     var refused = Counts<RefusalReason>()
     private(set) var closed = Counts<Closing>()
-    /// Whole frames, those of control among them.
+    /// Complete frames, including control frames.
     var receivedFrames = 0
     var sentFrames = 0
-    /// On WebSockets, without the handshakes.
+    /// Bytes on WebSockets, without handshakes.
     var receivedBytes = 0
     var sentBytes = 0
 
@@ -22,7 +21,7 @@ struct EdgeTally {
     }
 }
 
-/// Why a connection did not become a WebSocket, in few words.
+/// Why a connection did not become a WebSocket: values of a metric label.
 enum RefusalReason: String, CaseIterable {
     case badRequest = "bad_request"
     case notFound = "not_found"
@@ -30,11 +29,11 @@ enum RefusalReason: String, CaseIterable {
     case notWebSocket = "not_websocket"
     case origin
     case tooLong = "too_long"
-    /// The worker holds as many sessions as it may, or has as many handshakes in hand.
+    /// The worker has its maximum of sessions or of handshakes.
     case busy
-    /// The address has as many connections as it may, or opens them too fast.
+    /// The address has its maximum of connections, or opens them too fast.
     case address
-    /// The request was not there in time.
+    /// The request did not arrive in time.
     case late
     case other
 
@@ -54,12 +53,12 @@ enum RefusalReason: String, CaseIterable {
     }
 }
 
-/// How a connection ended, in few words: a peer may send any code, and each that is ours is told apart.
+/// How a connection ended: values of metric labels. Peers may send any code; only known ones appear as themselves.
 struct Closing: Hashable {
     enum Side: String {
         case worker
         case peer
-        /// Nobody said anything: a network, a crash, silence.
+        /// No close frame from either side: network failure, crash, silence.
         case nobody
     }
 

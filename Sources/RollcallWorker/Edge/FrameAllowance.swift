@@ -1,19 +1,19 @@
-// Frames that complete no message: pings, pongs and fragments. The rate of messages does not count them, and each costs
-// the worker something.
+// Limits on frames that complete no message: pings, pongs and fragments. The message rate does not count them, but each
+// costs CPU time.
 
-/// How many such frames a connection may still send in a second, and how many pongs it may still get.
+/// How many such frames a connection may still send in this second, and how many pongs it may still receive.
 struct FrameAllowance: Hashable {
-    /// Pongs a second; far more than any client needs to measure its line.
+    /// Pongs per second; far more than any client needs to measure latency.
     static let pongs: UInt8 = 32
-    /// Frames a second; enough for the largest message in small fragments.
+    /// Frames per second; enough for the largest message in small fragments.
     static let frames: UInt16 = 16_384
 
     private var second: UInt32 = 0
     private var sentPongs: UInt8 = 0
     private var takenFrames: UInt16 = 0
 
-    /// - Parameter awake: the loop's time.
-    /// - Returns: whether this frame is within the allowance.
+    /// - Parameter awake: The loop's awake time.
+    /// - Returns: Whether this frame is within the limit.
     mutating func takeFrame(at awake: Duration) -> Bool {
         turn(to: awake)
         guard takenFrames < Self.frames else { return false }
@@ -21,9 +21,8 @@ struct FrameAllowance: Hashable {
         return true
     }
 
-    /// - Parameter awake: the loop's time.
-    /// - Returns: whether this ping is answered. Pings that come faster are not; RFC 6455 lets a pong answer for the
-    ///   pings before it.
+    /// - Parameter awake: The loop's awake time.
+    /// - Returns: Whether to answer this ping. Faster pings get no answer; RFC 6455 allows one pong for several pings.
     mutating func takePong(at awake: Duration) -> Bool {
         turn(to: awake)
         guard sentPongs < Self.pongs else { return false }

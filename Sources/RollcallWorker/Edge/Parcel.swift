@@ -1,18 +1,18 @@
-// What a tick has for a socket, in one piece. Most sockets of a room are sent the same frames in a tick, so they share
-// one parcel, which is put together once.
+// The data that a tick writes to a socket, in one piece. Most sockets of a room receive the same frames in a tick, so
+// they share one parcel, which is built once.
 
 import NIOCore
 
 /// One or more frames that go to a socket together, in order.
 ///
-/// Belongs to its event loop, and lives for a tick.
+/// Use on one event loop only; lives for one tick.
 final class Parcel {
-    /// How many bytes all frames are.
+    /// The total size in bytes.
     let count: Int
 
     private let frame: ServerFrame
     private let before: Parcel?
-    /// What it became for the last socket that was sent something more; kept by those sockets.
+    /// This parcel plus one more frame, as built for the last socket that needed it; kept alive by those sockets.
     private weak var extended: Parcel?
     private var joined: ByteBuffer?
 
@@ -22,12 +22,12 @@ final class Parcel {
         count = frame.count + (before?.count ?? 0)
     }
 
-    /// Whether it ends with this very frame, in the same memory.
+    /// Whether the last frame is this one, in the same memory.
     func ends(with frame: ServerFrame) -> Bool {
         self.frame.isSame(as: frame)
     }
 
-    /// This and one frame more.
+    /// Returns this parcel plus one frame.
     func adding(_ frame: ServerFrame) -> Parcel {
         if let extended, extended.ends(with: frame) { return extended }
         let parcel = Parcel(frame, after: self)
@@ -35,7 +35,7 @@ final class Parcel {
         return parcel
     }
 
-    /// All frames, one after the other.
+    /// All frames in order.
     var bytes: ByteBuffer {
         guard before != nil else { return frame.bytes }
         if let joined { return joined }

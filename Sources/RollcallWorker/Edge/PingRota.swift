@@ -1,22 +1,22 @@
-// Whose turn it is to be pinged. The connections of a loop stand in as many bands as its sweep has beats in a period,
-// and each beat takes the next band: everybody's turn comes once a period, evenly spread, without a timer for each.
+// Schedules pings. The connections of a loop are divided into as many bands as the sweep has beats per ping interval.
+// Each beat pings the next band, so every connection gets one ping per interval, evenly spread, without its own timer.
 
-/// Where a member stands in a ``PingRota``; kept by the member, so that it can leave at once.
+/// A member's position in a ``PingRota``. The member stores it, so that it can leave at once.
 struct RotaPlace: Hashable {
     fileprivate(set) var band: Int32
     fileprivate(set) var index: Int32
 }
 
-/// Something that takes turns.
+/// A member of a rota.
 protocol RotaMember: AnyObject {
-    /// The rota's own; nil while it stands in none.
+    /// Managed by the rota; `nil` outside of it.
     var place: RotaPlace? { get set }
 }
 
 /// Members in bands that take turns.
 struct PingRota<Member: RotaMember> {
     private var bands: [[Member]]
-    /// The band that the next member joins, and the one whose turn comes next.
+    /// The band that the next member joins, and the band whose turn is next.
     private var joining = 0
     private var coming = 0
 
@@ -24,7 +24,7 @@ struct PingRota<Member: RotaMember> {
         self.bands = Array(repeating: [], count: max(1, bands))
     }
 
-    /// Everybody, in no order.
+    /// All members, in no particular order.
     var members: some Sequence<Member> { bands.joined() }
 
     mutating func join(_ member: Member) {
@@ -33,7 +33,7 @@ struct PingRota<Member: RotaMember> {
         joining = (joining + 1) % bands.count
     }
 
-    /// Takes a member out; the last of its band moves to its place.
+    /// Removes a member. The last one of its band moves to its position.
     mutating func leave(_ member: Member) {
         guard let place = member.place else { return }
         member.place = nil
@@ -43,7 +43,7 @@ struct PingRota<Member: RotaMember> {
         last.place = place
     }
 
-    /// Those whose turn it is now.
+    /// The members whose turn it is now.
     mutating func turn() -> [Member] {
         defer { coming = (coming + 1) % bands.count }
         return bands[coming]

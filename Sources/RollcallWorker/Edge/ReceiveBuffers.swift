@@ -1,12 +1,12 @@
-// What connections are read into. NIO keeps a channel's first buffer while the channel lives, although it need never be
-// used again; an idle connection has nothing to receive and should hold no memory for it.
+// Receive buffers. NIO keeps a channel's first buffer for the channel's lifetime, even if it is never used again. Idle
+// connections should hold no memory for receiving.
 
 import NIOCore
 
-/// A small buffer for each read, given away with what was read: for handshakes, for strangers whose token is not known
-/// to be good, and for what TLS is to decrypt.
+/// A small new buffer for each read: for handshakes, for clients that are not authenticated yet, and for data that TLS
+/// must decrypt.
 struct FreshBuffers: RecvByteBufferAllocator {
-    /// The first, which stays: a word of the request.
+    /// The size of the first buffer, which NIO keeps.
     private static let first = 16
     private static let further = 512
 
@@ -16,7 +16,7 @@ struct FreshBuffers: RecvByteBufferAllocator {
         allocator.buffer(capacity: hasRead ? Self.further : Self.first)
     }
 
-    /// Another one each time: NIO would use the first again where none that comes may be larger.
+    /// Requests a new buffer each time: NIO would reuse the first one if none is larger.
     mutating func record(actualReadBytes: Int) -> Bool {
         hasRead = true
         return true
@@ -33,6 +33,6 @@ struct SharedBuffer: RecvByteBufferAllocator {
         loop.value.lendReceiver()
     }
 
-    /// Asked for anew each time, as above.
+    /// Requested anew each time, as above.
     func record(actualReadBytes: Int) -> Bool { true }
 }

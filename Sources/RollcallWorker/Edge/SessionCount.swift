@@ -1,9 +1,9 @@
-// How many sessions the worker holds, over all its loops: the one thing that they must agree on. A connection takes a
-// seat when its token is found good, and gives it back when it begins to close, so that strangers take nobody's place.
+// Counts sessions over all event loops, for `limits.sessions`. A connection takes a seat when its token is accepted,
+// and releases it when it starts to close, so that unauthenticated clients take no seats.
 
 import Synchronization
 
-/// Seats, of which there are `limits.sessions`.
+/// The seats for sessions, at most `limits.sessions`.
 final class SessionCount: Sendable {
     private let limit: Int
     private let taken = Atomic(0)
@@ -14,10 +14,10 @@ final class SessionCount: Sendable {
 
     var count: Int { taken.load(ordering: .relaxed) }
 
-    /// Whether somebody who came now would find a seat.
+    /// Whether a seat is free.
     var hasRoom: Bool { count < limit }
 
-    /// - Returns: false if all seats are taken. Each seat taken is released once.
+    /// - Returns: `false` if all seats are taken. Release each seat exactly once.
     func take() -> Bool {
         guard taken.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
         release()

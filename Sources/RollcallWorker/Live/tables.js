@@ -81,7 +81,7 @@ export function showBusy(conversations) {
 }
 
 /** Events that tell of an end of trouble. */
-const MENDED = new Set(["swept a dead worker", "lease begun", "an audit mended records"]);
+const MENDED = new Set(["swept a dead worker", "lease begun", "an audit repaired records"]);
 
 /** The first lease of all is no mending. */
 function kindOf({ level, message }, isFirst) {

@@ -1,23 +1,23 @@
-// A session of this very process: to its shard what a WebSocket is, without the socket, the frames and the text. It
-// lives on its shard's loop, so that whatever a tick says is taken in the next: nothing can pile up between the two,
-// and nobody here is ever too slow.
+// A session within this process. The shard treats it like a WebSocket, without the socket, frames and text. It runs on
+// its shard's event loop: everything sent in one tick is consumed in the next, so nothing accumulates and it is never
+// too slow.
 
 internal import NIOCore
 package import RollcallModel
 
-/// Whoever is at this end of a ``LocalConnection``. Everything comes on the connection's event loop, and nothing from
-/// within a call of the connection.
+/// The owner of a ``LocalConnection``. Calls come on the connection's event loop, never from within a call of the
+/// connection.
 package protocol LocalListener: AnyObject {
     func heard(_ message: ServerMessage)
-    /// The node has ended the session. Comes at most once; nothing follows.
+    /// The node ended the session. Called at most once, as the last call.
     func ended(_ code: CloseCode)
 }
 
-/// A connection from within the process. Belongs to its event loop.
+/// A connection within the process. Use on its event loop only.
 package final class LocalConnection {
-    /// Who speaks here; this process says so.
+    /// The session's user, named by this process.
     let user: UserID
-    /// The shard's own: where it keeps the session.
+    /// Used by the shard to find the session.
     var slot: Int32 = -1
 
     private let driver: ShardDriver
@@ -36,12 +36,12 @@ package final class LocalConnection {
         self.onEnd = onEnd
     }
 
-    /// Says something to the node.
+    /// Sends a request to the node.
     package func say(_ request: ClientRequest) {
         if !isOver { driver.received(request, on: self) }
     }
 
-    /// Ends the connection without a goodbye, as a lost network would. The listener hears nothing more.
+    /// Ends the connection without a goodbye, like a network failure. The listener gets no more calls.
     package func hangUp() {
         guard !isOver else { return }
         over()
@@ -51,7 +51,7 @@ package final class LocalConnection {
 
 // The shard's side.
 extension LocalConnection {
-    /// - Returns: whether it was not dropped.
+    /// - Returns: `false` if it was dropped.
     func send(_ message: ServerMessage) -> Bool {
         guard !isOver else { return false }
         waiting.append(message)
@@ -59,13 +59,13 @@ extension LocalConnection {
         return true
     }
 
-    /// Tells the shard when what was sent has been taken.
+    /// Notifies the shard when the messages sent have been consumed.
     func tellWhenDrained() {
         awaitsDrain = true
         deliverSoon()
     }
 
-    /// Ends the session, once what was sent has been taken.
+    /// Ends the session, after the messages sent have been consumed.
     func close(_ code: CloseCode) {
         closed = code
         deliverSoon()

@@ -1,10 +1,10 @@
-// Where the devices of this process connect to its node: the edge without sockets.
+// Connects devices of this process to its node: the edge without sockets.
 
 internal import NIOConcurrencyHelpers
 package import NIOCore
 package import RollcallModel
 
-/// Lets this process's own devices in.
+/// Accepts devices of this process.
 package final class LocalEdge: Sendable {
     private let node: Node
     private let state = NIOLockedValueBox(State())
@@ -18,17 +18,17 @@ package final class LocalEdge: Sendable {
         self.node = node
     }
 
-    /// How many connections stand.
+    /// How many connections are open.
     package var connections: Int { state.withLockedValue { $0.connections } }
 
-    /// Lets nobody in any more; the connections that stand are not touched.
+    /// Stops accepting; open connections are not affected.
     package func stopAccepting() {
         state.withLockedValue { $0.isOpen = false }
     }
 
-    /// Opens a connection. To be called on an event loop of the node's group, on which everything happens from then on.
+    /// Opens a connection. Call it on an event loop of the node's group; the connection stays on that loop.
     ///
-    /// - Returns: `nil` if the node lets nobody in any more.
+    /// - Returns: `nil` if the node no longer accepts connections.
     package func connect(
         _ user: UserID, on eventLoop: any EventLoop, listener: any LocalListener
     ) -> LocalConnection? {

@@ -1,4 +1,4 @@
-// The last events of a worker's log, kept for those who watch it live and have no log at hand.
+// The most recent events of a worker's log, for the live view.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -9,23 +9,23 @@ struct LoggedEvent: Hashable, Sendable {
     /// By this host's clock, as in the log.
     var at: Timestamp
     var level: Logger.Level
-    /// Constant; what differs from time to time stands in the facts.
+    /// Constant; variable parts are in the facts.
     var message: String
     var facts: [String: String]
-    /// How often it came without another in between; then `at` is the last time.
+    /// How often it repeated with no other event in between; `at` is then the last time.
     var times = 1
 }
 
-/// The newest events, of which an older one goes for each that comes. Events are rare: to note one takes a lock.
+/// The most recent events; each new one replaces the oldest. Adding takes a lock, because events are rare.
 final class EventRing: Sendable {
     static let most = 100
 
     private let kept = NIOLockedValueBox<[LoggedEvent]>([])
 
-    /// The newest first.
+    /// Newest first.
     var events: [LoggedEvent] { kept.withLockedValue { $0.reversed() } }
 
-    /// What comes again and again, such as each heartbeat that fails, does not push the rest out.
+    /// Repeated events, such as failed heartbeats, are merged and do not displace the others.
     func note(_ event: LoggedEvent) {
         kept.withLockedValue { kept in
             var event = event
@@ -43,14 +43,14 @@ extension LoggedEvent {
 }
 
 extension Logger {
-    /// The same log, kept in a ring too.
+    /// The same logger, which also stores events in a ring.
     func kept(in ring: EventRing) -> Logger {
         var logger = self
         logger.handler = RingLog(handler, in: ring)
         return logger
     }
 
-    /// The same log, of which nothing is kept: for what anybody can cause as often as they like.
+    /// The same logger without a ring, for events that any client can cause at will.
     var unkept: Logger {
         var logger = self
         if let kept = handler as? RingLog { logger.handler = kept.written }
@@ -58,9 +58,9 @@ extension Logger {
     }
 }
 
-/// A log that is kept in a ring too, from `info` on, whatever level is written. Below that it may name users.
+/// Also stores events in a ring, from level `info`, whatever level is written. Lower levels may name users.
 struct RingLog: LogHandler {
-    /// What does not pass this is neither written nor kept; to what is written otherwise it adds nothing.
+    /// Events below this level are neither written nor stored. It does not lower the level of what is written.
     var logLevel: Logger.Level
     fileprivate private(set) var written: any LogHandler
     private let ring: EventRing

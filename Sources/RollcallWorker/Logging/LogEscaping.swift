@@ -1,14 +1,14 @@
-// Names and reasons come from outside. Written into a log or a terminal as they are, one could begin a line of its
-// own, or turn the text's direction or colour.
+// Escapes untrusted names and reasons. Unescaped in a log or terminal, they could start a new line, or change the
+// text's direction or color.
 
 extension StringProtocol {
-    /// The text on one line, every character that is not plainly visible written as an escape.
+    /// The text on one line, with every character that is not plainly visible escaped.
     var escapedForLog: String {
         unicodeScalars.reduce(into: "") { $0 += $1.escapedForLog }
     }
 
-    /// The same for a text that is JSON already: JSON by itself leaves all beyond ASCII as it is, U+0085 and U+2028
-    /// (at which some readers end a line) among it.
+    /// The same for JSON text, which does not escape non-ASCII characters such as U+0085 and U+2028; some readers end a
+    /// line there.
     var escapedForJSONLog: String {
         unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.isPlainlyVisible {

@@ -1,4 +1,4 @@
-// One event of the log, and the two ways to write it.
+// One log event and its two formats.
 
 import Logging
 import RollcallModel
@@ -27,14 +27,14 @@ struct LogLine {
         return "\(timestamp) \(level) \(label): \(message.escapedForLog)\(words.joined())"
     }
 
-    /// One object: `time`, `level`, `label` and `message`, and the metadata by its keys under `metadata`.
+    /// One object: `time`, `level`, `label` and `message`, and the metadata by key under `metadata`.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let event = Event(
             label: label, level: level.rawValue, message: message,
             metadata: metadata.isEmpty ? nil : metadata.mapValues(JSONValue.init), time: timestamp)
-        // Strings, lists and dictionaries of them can always be encoded.
+        // Strings, and lists and dictionaries of strings, can always be encoded.
         return (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self).escapedForJSONLog } ?? "{}"
     }
 
@@ -42,7 +42,7 @@ struct LogLine {
         time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// A value that cannot be taken for two, or for none.
+    /// A value that reads as exactly one word: quoted if it is empty or has spaces.
     private static func word(_ value: Logger.Metadata.Value) -> String {
         let text = "\(value)"
         let escaped = text.escapedForLog

@@ -1,6 +1,6 @@
-// Standard error as a log needs it. A line is written in pieces that a pipe takes whole, so that the lines of several
-// threads, and of several processes on one terminal, do not run into each other. The log waits 50 ms for a reader that
-// has stopped, and then loses lines, or the reader would stop the worker.
+// Writes log lines to standard error. Lines are written in pieces that pipes accept whole, so that lines of several
+// threads or processes do not mix. If the reader has stopped, the log waits 50 ms and then drops lines, so that the
+// reader cannot block the worker.
 
 import Synchronization
 
@@ -12,16 +12,16 @@ import Synchronization
     import Glibc
 #endif
 
-/// A stream of lines to a file descriptor that nobody may be reading.
+/// Writes lines to a file descriptor that may have no active reader.
 ///
-/// Where the reader has stopped and the pipe is full, lines are lost after a short wait. Once lines can be written again,
-/// one tells how many were lost.
+/// If the pipe is full, lines are dropped after a short wait. When writing works again, one line reports how many were
+/// dropped.
 final class LogStream: Sendable {
     static let standardError = LogStream(STDERR_FILENO)
 
-    /// How long the first line that finds no room is waited for, in milliseconds. The lines after it are not waited for.
+    /// How long to wait, in milliseconds, for the first line that does not fit. Later lines do not wait.
     private static let patience: Int32 = 50
-    /// What a pipe takes whole wherever it takes anything.
+    /// A size that pipes accept whole.
     private static let piece = 4096
 
     private let descriptor: Int32
@@ -29,7 +29,7 @@ final class LogStream: Sendable {
 
     private struct State: Sendable {
         var lost = 0
-        /// Whether the last line was begun and not finished.
+        /// Whether the last line was written only in part.
         var isCut = false
     }
 
@@ -37,9 +37,9 @@ final class LogStream: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Writes a line with its newline, or loses it.
+    /// Writes a line with its newline, or drops it.
     ///
-    /// - Parameter notice: the line that tells how many were lost.
+    /// - Parameter notice: Builds the line that reports how many were dropped.
     func write(_ line: String, notice: (_ lost: Int) -> String) {
         state.withLock { state in
             if state.lost > 0 {
@@ -53,7 +53,7 @@ final class LogStream: Sendable {
         }
     }
 
-    /// - Returns: whether all of it was written. What has begun is finished if the reader goes on soon.
+    /// - Returns: Whether all of it was written. A partial line is completed if the reader continues soon.
     private func put(_ line: String, patience: Int32, _ state: inout State) -> Bool {
         var rest = Array(((state.isCut ? "\n" : "") + line).utf8)[...]
         var patience = patience

@@ -1,4 +1,4 @@
-// How a worker's log looks: one line an event on standard error, for a person (text) or a program (json).
+// The format of a worker's log: one line per event on standard error, for people (text) or programs (JSON).
 
 public import Logging
 
@@ -8,10 +8,10 @@ public import Logging
     import Foundation
 #endif
 
-/// Writes each event as one line, whatever stands in its message and metadata.
+/// Writes each event as one line, whatever its message and metadata contain.
 public struct WorkerLog: LogHandler {
-    /// Takes a finished line, its newline included, and writes it whole. Where lines were lost before, the other makes
-    /// the line that tells how many.
+    /// Writes a complete line, including its newline. If lines were dropped before, `notice` builds the line that
+    /// reports how many.
     typealias Output = @Sendable (_ line: String, _ notice: (_ lost: Int) -> String) -> Void
 
     public var logLevel: Logger.Level
@@ -33,7 +33,7 @@ public struct WorkerLog: LogHandler {
         self.output = output
     }
 
-    /// Makes the log of this process look so, from now on. To be called once, before the first logger is made.
+    /// Installs this log for the process. Call it once, before the first logger is created.
     public static func bootstrap(_ configuration: WorkerConfiguration.Log) {
         LoggingSystem.bootstrap { label in
             WorkerLog(label: label, configuration, output: LogStream.standardError.write)
@@ -53,7 +53,7 @@ public struct WorkerLog: LogHandler {
         let line = LogLine(
             time: now(), level: event.level, label: label, message: "\(event.message)", metadata: metadata)
         output(text(of: line)) { lost in
-            text(of: .warning("lines were lost: nobody read the log", ["lines": "\(lost)"], at: now(), label: label))
+            text(of: .warning("log lines were lost: the reader stopped", ["lines": "\(lost)"], at: now(), label: label))
         }
     }
 

@@ -1,10 +1,10 @@
-// What is reported of a connection to Redis.
+// Metrics of a connection to Redis.
 
 internal import Metrics
 internal import RollcallRedis
 
 struct ConnectionTapes {
-    /// What a connection is for.
+    /// What a connection is used for.
     enum Purpose: String, CaseIterable {
         case commands, subscriber, heartbeats, requests
     }
@@ -42,7 +42,7 @@ struct ConnectionTapes {
     mutating func waiting(_ count: Int) { waiting.stand(at: count) }
     mutating func subscriptions(_ count: Int) { subscriptions.stand(at: count) }
 
-    /// There is no connection any more.
+    /// Sets the gauges of a closed connection to zero.
     mutating func withdraw() {
         standing.stand(at: 0)
         waiting.stand(at: 0)

@@ -1,4 +1,4 @@
-// What is reported of the edge.
+// Metrics of the edge.
 
 internal import Metrics
 
@@ -7,7 +7,7 @@ struct EdgeTapes {
     private var behind, handshakes: GaugeTape
     private var refused: CounterTapes<RefusalReason>
     private var limits: CounterTapes<Limit>
-    /// Of each way to end, from the first time on.
+    /// By cause and close code, created when first used.
     private var closed: CounterTapes<Closing>
 
     init(_ factory: any MetricsFactory) {
@@ -38,7 +38,7 @@ struct EdgeTapes {
         limits.reach(loop.limitCounts.hits)
     }
 
-    /// There is no edge any more.
+    /// Sets the gauges to zero when the edge stops.
     mutating func withdraw() {
         behind.stand(at: 0)
         handshakes.stand(at: 0)

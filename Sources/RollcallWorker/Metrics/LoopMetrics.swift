@@ -1,12 +1,12 @@
-// One event loop's reports. The loop counts for itself, in plain numbers; once a second it lays them beside what it
-// reported before. Nothing is reported from where things happen.
+// Metrics of one event loop. The loop keeps plain counters, and once a second reports their growth. Nothing is reported
+// where the events happen.
 
 internal import Metrics
 internal import NIOCore
 internal import RollcallModel
 internal import RollcallRedis
 
-/// Reports what a shard, its connections to Redis and its edge do. Made and used on their event loop only.
+/// Reports the metrics of a shard, its connections to Redis and its edge. Create and use it on their event loop only.
 final class LoopMetrics {
     private unowned let driver: ShardDriver
     private var shard: ShardTapes
@@ -20,7 +20,7 @@ final class LoopMetrics {
     private var beats = 0
     private var nextBeat: Scheduled<Void>?
 
-    /// How often the loop's punctuality is looked at, and how many such looks make a report.
+    /// The interval for measuring event loop lag, and the number of measurements per report.
     private static let beat = TimeAmount.milliseconds(100)
     private static let beatsPerReport = 10
 
@@ -37,7 +37,7 @@ final class LoopMetrics {
         beatLater()
     }
 
-    /// Reports for the last time: what there was of this loop, there is no more.
+    /// Reports one last time, and sets the loop's gauges to zero.
     func stop() {
         nextBeat?.cancel()
         nextBeat = nil

@@ -1,4 +1,4 @@
-// What each number means, in the line that Prometheus shows beside it.
+// The help text of each metric on the Prometheus page.
 
 extension Metric {
     var help: String {

@@ -1,5 +1,5 @@
-// Every number that a worker exports, by name. Names and units follow Prometheus's conventions; no label ever carries
-// the name of a user, a device or a conversation.
+// All metrics of a worker. Names and units follow Prometheus conventions. Labels never contain names of users, devices
+// or conversations.
 
 /// A metric of a worker.
 enum Metric: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-// What is reported of a shard.
+// Metrics of a shard.
 
 internal import Metrics
 internal import RollcallCore
@@ -45,7 +45,7 @@ struct ShardTapes {
         delivery.reach(driver.shell.shard.tally.typingDeliveries)
     }
 
-    /// There is nothing any more.
+    /// Sets the gauges of a stopped shard to zero.
     mutating func withdraw() {
         connections.stand(at: 0)
         sessions.stand(at: 0)

@@ -1,10 +1,10 @@
-// From plain numbers to instruments of swift-metrics. What a loop counts for itself is laid beside what was reported
-// last, and the difference goes on: so several loops report into one instrument, and none of them ever waits.
+// Converts plain counters to swift-metrics. Each loop reports the growth since its last report, so several loops share
+// one metric without waiting for each other.
 
 internal import Metrics
 internal import RollcallModel
 
-/// A counter, kept level with a number that only grows.
+/// A metric that follows a growing counter.
 struct CounterTape {
     private let counter: any CounterHandler
     private var reported = 0
@@ -20,14 +20,14 @@ struct CounterTape {
     }
 }
 
-/// Counters that labels tell apart, kept level with counts by case.
+/// Metrics that follow counts by case, one per label value.
 struct CounterTapes<Case: Hashable & Sendable> {
     private var tapes: [Case: CounterTape] = [:]
     private let make: (Case) -> CounterTape
 
     /// - Parameters:
-    ///   - known: cases that are shown before they occur.
-    ///   - labels: what tells a case from the others.
+    ///   - known: Cases that are shown before they occur.
+    ///   - labels: The labels of a case.
     init(
         _ metric: Metric, known: [Case] = [], in factory: any MetricsFactory,
         labels: @escaping (Case) -> [(String, String)]
@@ -41,7 +41,7 @@ struct CounterTapes<Case: Hashable & Sendable> {
     }
 }
 
-/// One loop's part in a gauge that is the sum of all loops' parts.
+/// One loop's share of a gauge that sums all loops.
 struct GaugeTape {
     private let gauge: any MeterHandler
     private var reported = 0
@@ -51,25 +51,25 @@ struct GaugeTape {
     }
 
     mutating func stand(at value: Int) {
-        // A backend may refuse to go up by less than nothing.
+        // Some backends reject negative increments.
         if value > reported { gauge.increment(by: Double(value - reported)) }
         if value < reported { gauge.decrement(by: Double(reported - value)) }
         reported = value
     }
 }
 
-/// A backend's distribution that takes what was counted in buckets as it is.
+/// A histogram backend that accepts bucket counts directly.
 protocol HistogramTaking: AnyObject {
-    /// - Parameter counts: what to add to each bucket of ``Histogram``.
+    /// - Parameter counts: The counts to add to each bucket of ``Histogram``.
     func add(_ counts: [Int], nanoseconds: Int64)
 }
 
-/// A distribution, kept level with a histogram that only grows.
+/// A metric that follows a growing histogram.
 struct HistogramTape {
     private let timer: any TimerHandler
     private var reported = Histogram()
 
-    /// How many durations a backend that takes them one by one is given at once.
+    /// How many durations to record at once in a backend that takes them one by one.
     private static let most = 1000
 
     init(_ metric: Metric, in factory: any MetricsFactory) {
@@ -88,7 +88,7 @@ struct HistogramTape {
         reported = total
     }
 
-    /// Each duration counts as the longest of its bucket, and of very many one in `share`.
+    /// Records each duration as its bucket's upper bound, and only one of every `share` if there are very many.
     private func record(_ counts: [Int], share: Int) {
         for (bucket, count) in counts.enumerated() {
             let longest = Histogram.bounds[min(bucket, Histogram.bounds.count - 1)]

@@ -1,17 +1,17 @@
-// What is reported of the worker as a whole, by the loop on which its lease is kept.
+// Metrics of the worker as a whole, reported by the event loop that keeps its lease.
 
 internal import Metrics
 internal import NIOCore
 internal import RollcallRedis
 
-/// What a worker's lease has been through. Each number only grows.
+/// Counters of a worker's leases. Every number only grows.
 struct LeaseTally {
     var incarnations = 0
     var heartbeatsFailed = 0
     var sweptIncarnations = 0
-    /// Devices that went offline so, not being back elsewhere.
+    /// Devices taken offline by sweeps, because they had not reconnected elsewhere.
     var sweptDevices = 0
-    /// When the last heartbeat was acknowledged.
+    /// When Redis last acknowledged a heartbeat.
     var acknowledged: NIODeadline?
 }
 
@@ -58,7 +58,7 @@ struct WorkerTapes {
         connection.waiting(commands.waitingCount)
     }
 
-    /// There is no worker any more.
+    /// Sets the gauges to zero when the worker stops.
     mutating func withdraw() {
         ready.stand(at: 0)
         draining.stand(at: 0)

@@ -1,4 +1,4 @@
-// Where a worker that leaves sends its devices: to others that stand, stay, and can be reached from where devices are.
+// Where a draining worker sends its devices: to live workers that are not draining and that clients can reach.
 
 internal import Logging
 internal import NIOCore
@@ -12,27 +12,27 @@ internal import RollcallRedis
 #endif
 
 enum Handover {
-    /// Enough others to spread over: of more, some are picked.
+    /// Enough workers to spread over. If there are more, some are picked at random.
     static let mostAsked = 64
 
-    /// Whom to ask where they can be reached: others whose lease stands.
+    /// Returns the workers to ask for addresses: others with a current lease.
     static func candidates(in snapshot: LeaseSnapshot, besides own: Incarnation) -> [Incarnation] {
         let standing = snapshot.leases.filter { $0.key != own && $0.value >= snapshot.time }
         return Array(standing.keys.shuffled().prefix(mostAsked))
     }
 
-    /// The addresses to which a worker at `own` may send devices.
+    /// Returns the addresses to which a worker at `own` may send devices.
     ///
-    /// Workers behind one load balancer share an address: a device finds its way there without being told.
+    /// Workers behind one load balancer share an address, so devices find them without being redirected.
     ///
-    /// - Parameter peers: `edge.peers`. What others say of themselves is in Redis, and devices show their tokens to whom
-    ///   they are sent.
+    /// - Parameter peers: `edge.peers`. Workers publish their addresses in Redis, and devices send their tokens to the
+    ///   address that they receive.
     static func destinations(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [String] {
         let policy = PeerPolicy(peers, own: own)
         return reachable(others, from: own).filter { policy.allows($0) }
     }
 
-    /// The addresses of workers that could take devices, and to which a worker at `own` sends none for its `edge.peers`.
+    /// Returns the addresses of workers that could take devices but are excluded, for example by `edge.peers`.
     static func leftOut(_ others: [WorkerCard], from own: String, peers: [String] = []) -> [LeftOut] {
         let policy = PeerPolicy(peers, own: own)
         guard let home = EdgeURL(own) else { return [] }
@@ -41,7 +41,7 @@ enum Handover {
         }
     }
 
-    /// A worker that could take devices, and gets none.
+    /// A worker that could take devices but gets none.
     struct LeftOut: Hashable {
         let edge: String
         let host: String
@@ -54,7 +54,7 @@ enum Handover {
         }
     }
 
-    /// Those whose devices come back another way, each once.
+    /// Logs each of these workers once.
     static func note(_ leftOut: [LeftOut], _ logger: Logger) {
         for other in leftOut {
             logger.notice(
@@ -62,14 +62,14 @@ enum Handover {
         }
     }
 
-    /// The addresses of others that stay and can be reached from where devices are, each once.
+    /// The addresses of other workers that are not draining and that clients can reach, each once.
     private static func reachable(_ others: [WorkerCard], from own: String) -> [String] {
         let staying = Set(others.filter { !$0.isDraining }.map(\.edge))
         return staying.subtracting([own]).filter { isReachable($0, from: own) }.sorted()
     }
 
-    /// Whether `url` says where somebody can be reached. A worker that listens on every address of its host names
-    /// none, and one on loopback is for those alone who are there too.
+    /// Whether clients can reach `url`. A wildcard address is not reachable, and a loopback address only from the same
+    /// machine.
     private static func isReachable(_ url: String, from own: String) -> Bool {
         guard let host = EdgeURL(url)?.host else { return false }
         let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress

@@ -1,4 +1,4 @@
-// What a worker says of itself with each heartbeat, for those who look at `{workers}:INCARNATION`.
+// The data in each heartbeat, stored at `{workers}:INCARNATION`.
 
 internal import RollcallCore
 internal import RollcallModel
@@ -10,7 +10,7 @@ internal import RollcallRedis
     internal import Foundation
 #endif
 
-/// The unchanging part of a worker's heartbeats.
+/// The constant part of a worker's heartbeats.
 struct HeartbeatText: Sendable {
     private let lease: Duration
     private let host: String

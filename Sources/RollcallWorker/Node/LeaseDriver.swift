@@ -1,5 +1,5 @@
-// The worker's heartbeat: one script a beat for the whole worker. It has a connection of its own, since what waits in a
-// shard's pipeline after an outage may take Redis longer than a lease.
+// Sends the worker's heartbeat: one script per beat for the whole worker. It has a separate connection, because after
+// an outage a shard's pipeline may take Redis longer than a lease.
 
 internal import Logging
 internal import NIOCore
@@ -7,12 +7,13 @@ internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
-/// Carries out what the worker's coordinator decides. Lives on the first shard's event loop.
+/// Executes the decisions of the worker's lease coordinator. Runs on the first shard's event loop.
 final class LeaseDriver {
     private let driver: ShardDriver
     private let commands: RedisCommands
     private let store: Store
-    /// The shards that have not reached Redis yet, ever. A worker with a lease can serve.
+    /// The shards that have not reached Redis yet. Heartbeats wait for them, because a worker with a lease must be able
+    /// to serve.
     private var awaited: Set<Int>
     private let settings: NodeSettings
     private let logger: Logger
@@ -27,29 +28,30 @@ final class LeaseDriver {
     private var nextReport: Scheduled<Void>?
     private var coordinator: LeaseCoordinator
     private var nextBeat: Scheduled<Void>?
-    /// When what may be lost is to be said again, though the lease stands.
+    /// When to take a new incarnation because data may be lost, although the lease is held.
     private var nextRenewal: Scheduled<Void>?
-    /// The reasons for that which have been logged.
+    /// The reasons for it that were logged.
     private var renewalReasons: Set<AssertionReason> = []
     private var hearing: Incarnation?
     private var isDraining = false
-    /// Why the last heartbeat that failed did.
+    /// Why the last failed heartbeat failed.
     private(set) var refusal: RedisError?
-    /// Whether Redis answers and takes no writes.
+    /// Whether Redis answers but refuses writes.
     private var refusesWrites = false
-    /// Why heartbeats fail, as it was last logged, and when.
+    /// The last logged reason for failed heartbeats, and when it was logged.
     private var complaint: (reason: String, at: NIODeadline)?
 
-    /// How long a stop waits to hear of other workers. Devices that are told of none come back as they came.
+    /// How long shutdown waits for the addresses of other workers. Without them, devices reconnect as they first
+    /// connected.
     private static let handoverTime = TimeAmount.milliseconds(500)
-    /// How often a reason for which heartbeats fail is logged again.
+    /// The minimum time between two log lines with the same reason.
     private static let complaintPause = TimeAmount.seconds(60)
-    /// How long shards may take, one after the other, to reach a primary.
+    /// The time for all shards to reach a primary.
     private static let renewalPause = TimeAmount.milliseconds(200)
 
     /// - Parameters:
-    ///   - shards: how many there are; ``shardConnected(_:)`` tells of each.
-    ///   - gather: what all shards have done so far, told on this event loop.
+    ///   - shards: The number of shards; ``shardConnected(_:)`` reports each.
+    ///   - gather: Collects the counters of all shards, on this event loop.
     init(
         _ settings: NodeSettings, along route: any RedisRoute, on driver: ShardDriver, shards: Int, logger: Logger,
         metrics: WorkerTapes, describe: @escaping (LeaseKeeper.Beat) -> Heartbeat, tell: @escaping (LeaseNews) -> Void,
@@ -75,7 +77,7 @@ final class LeaseDriver {
             placing: { isSpread ? names.besideLeases($0) : $0 })
     }
 
-    /// Connects, and beats at each interval from now on.
+    /// Connects and starts the heartbeats.
     func start() {
         commands.whenConnected { [weak self] in self?.beat() }
         commands.whenLost { [weak self] error in self?.connectionLost(error) }
@@ -88,7 +90,7 @@ final class LeaseDriver {
         report()
     }
 
-    /// Whether there is somebody to hear a heartbeat.
+    /// Whether a heartbeat can be sent.
     var isConnected: Bool { commands.isConnected(for: store.names.workers) }
 
     func stop() -> EventLoopFuture<Void> {
@@ -108,7 +110,7 @@ final class LeaseDriver {
         }
     }
 
-    /// What the next heartbeat tells. A loop that is late holds up neither this one nor the heartbeat.
+    /// Collects data for the next heartbeat. A slow loop delays neither the collection nor the heartbeat.
     private func gatherFigures() {
         guard !isGathering else { return }
         isGathering = true
@@ -128,15 +130,16 @@ final class LeaseDriver {
         nextReport = driver.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in self?.report() }
     }
 
-    /// A shard reaches Redis: what failed without is tried again with a heartbeat, and need not wait for the next.
+    /// A shard has reached Redis: work that failed without it is retried with a heartbeat now, not at the next
+    /// interval.
     func shardConnected(_ index: Int) {
         let isFirst = awaited.remove(index) != nil
         if commands.isSpread, !isFirst { renewLater() }
         beat()
     }
 
-    /// A shard lost Redis. Where that is one primary of several, the lease stands if its own does: what cannot be said to the
-    /// one that is away is said when it, or who takes its place, is back.
+    /// A shard lost Redis. If it is one primary of several, the lease continues while its own primary is available.
+    /// Writes for the lost primary follow when it or its replacement is back.
     func shardLost(_ error: RedisError) {
         if !commands.isSpread { redisChanged(error) }
     }
@@ -146,46 +149,46 @@ final class LeaseDriver {
         logger.warning("a primary of Redis lost", metadata: ["reason": "\(error)"])
     }
 
-    /// A shard asks for a new incarnation. Several may within moments, for the same reason.
+    /// A shard requests a new incarnation. Several may do so at the same time, for the same reason.
     func assertAnew(_ reason: AssertionReason) {
         if renewalReasons.insert(reason).inserted {
             switch reason {
-            case .forgotten: logger.warning("a primary of Redis has forgotten what it had")
+            case .forgotten: logger.warning("a primary of Redis has lost its data")
             case .sessionsDropped: logger.warning("too many sessions without a connection; the oldest were dropped")
             }
         }
         renewLater()
     }
 
-    /// A primary that was away is back, or another has its place: it may lack what was written last. All shards find it
-    /// within moments of each other, and one new incarnation does for all.
+    /// A primary is back or was replaced, and may lack the last writes. All shards detect this within moments, and one
+    /// new incarnation is enough for all.
     private func renewLater() {
         guard nextRenewal == nil else { return }
         nextRenewal = driver.eventLoop.assumeIsolated().scheduleTask(in: Self.renewalPause) { [weak self] in
             guard let self else { return }
             (nextRenewal, renewalReasons) = (nil, [])
-            // Without one, the next begins anyway.
+            // Without an incarnation, a new one starts anyway.
             guard coordinator.incarnation != nil else { return }
             carryOut(coordinator.redisChanged())
             beat()
         }
     }
 
-    /// What Redis holds may not be what was written to it.
+    /// Redis may have lost earlier writes.
     private func redisChanged(_ error: RedisError) {
-        // Every connection is told of; one line is enough for all.
+        // Every connection reports it; one log line is enough.
         if coordinator.incarnation != nil { logger.warning("Redis lost", metadata: ["reason": "\(error)"]) }
         carryOut(coordinator.redisChanged())
     }
 
-    /// Reads met devices of dead incarnations.
+    /// Reads found devices of dead incarnations.
     func met(_ devices: [DeadDevice]) {
         coordinator.met(devices)
     }
 
-    /// Tells the other workers that this one leaves.
+    /// Tells the other workers that this one is leaving.
     ///
-    /// - Returns: the addresses of those to which its devices may go.
+    /// - Returns: The addresses that its devices may move to.
     func handOver() -> EventLoopFuture<[String]> {
         isDraining = true
         let found = driver.eventLoop.makePromise(of: [String].self)
@@ -207,7 +210,7 @@ final class LeaseDriver {
         return found.futureResult
     }
 
-    /// Ends the lease in good order, so that those who come back within the grace period find it standing.
+    /// Ends the lease after the grace period, so that devices that reconnect within it stay online.
     func end(after grace: Duration) -> EventLoopFuture<Void> {
         nextBeat?.cancel()
         let done = driver.eventLoop.makePromise(of: Void.self)
@@ -258,7 +261,7 @@ final class LeaseDriver {
         }
     }
 
-    /// Heartbeats fail for as long as Redis refuses them. Each reason is logged at once, and then each minute.
+    /// Logs failed heartbeats while Redis refuses them: each new reason at once, and then every minute.
     private func complain(of error: RedisError) {
         let reason = "\(error)"
         if let complaint, complaint.reason == reason, .now() < complaint.at + Self.complaintPause { return }
@@ -277,7 +280,7 @@ final class LeaseDriver {
             logger.warning(
                 "Redis refuses writes", metadata: ["reason": "\(refusal.map { "\($0)" } ?? "")"])
         } else if case .lost = news {
-            // What comes next is logged: a new lease, or the reason why there is none.
+            // The next event is logged: a new lease, or the reason why there is none.
         } else {
             logger.info("Redis takes writes again")
         }
@@ -301,10 +304,10 @@ final class LeaseDriver {
         carryOut(actions)
     }
 
-    /// Messages to this worker come under the name of its incarnation.
+    /// Subscribes to messages to this worker, which are addressed to its incarnation.
     private func hear(_ incarnation: Incarnation) {
         tally.incarnations += 1
-        // What it was for has just been done.
+        // The renewal's purpose has just been served.
         nextRenewal?.cancel()
         (nextRenewal, renewalReasons) = (nil, [])
         logger.info("lease begun", metadata: ["incarnation": "\(incarnation)"])

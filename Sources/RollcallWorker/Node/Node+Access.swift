@@ -1,4 +1,4 @@
-// What servers ask of a node.
+// Requests of servers to a node.
 
 internal import RollcallCore
 package import RollcallModel
@@ -60,7 +60,7 @@ extension Node: NodeAccess {
 }
 
 extension ShardDriver {
-    /// What may be shown of these users; `nil` if some of them could not be read.
+    /// Returns the visible presence of these users; `nil` if some could not be read.
     fileprivate func presences(in snapshot: PresenceSnapshot) -> [Presence]? {
         after { shard, _ in shard.metDead(in: snapshot) }
         return snapshot.unread.isEmpty ? shell.shard.presences(in: snapshot) : nil

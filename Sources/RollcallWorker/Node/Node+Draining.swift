@@ -1,13 +1,13 @@
-// The end of a worker in good order: its devices are sent elsewhere, what they left is written, and its lease ends.
+// Graceful shutdown of a worker: moves its devices, writes their final state, and ends its lease.
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import RollcallCore
 
 extension Node {
-    /// Sends every device elsewhere, then ends the lease.
+    /// Moves every device to another worker, then ends the lease.
     ///
-    /// - Parameter spread: over how long; `nil` for `worker.drain`.
+    /// - Parameter spread: Over how long; `nil` for `worker.drain`.
     package func drain(over spread: Duration? = nil) async throws {
         leave()
         let destinations = try await onLease { $0.handOver() } ?? []
@@ -17,7 +17,7 @@ extension Node {
         while ContinuousClock.now < deadline, try await !allShards({ $0.isDrained }) {
             try await Task.sleep(for: .milliseconds(20))
         }
-        // With nobody left who might come back, the others need not wait.
+        // If no device is left that could reconnect, the grace period is not needed.
         let grace = try await allShards { $0.sessionCount == 0 } ? .zero : settings.shard.grace
         try await onLease { $0.end(after: grace) }
     }
@@ -29,7 +29,7 @@ extension Node {
         return true
     }
 
-    /// - Returns: `nil` where no lease was ever sought.
+    /// - Returns: `nil` if the node never requested a lease.
     @discardableResult
     private func onLease<Value: Sendable>(
         _ body: @escaping @Sendable (LeaseDriver) -> EventLoopFuture<Value>

@@ -1,4 +1,4 @@
-// What a worker knows of itself and of all workers at this moment, for those who watch.
+// The current state of this worker and of all workers, for the live view.
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
@@ -6,13 +6,13 @@ internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
-/// Everything that is to be seen live, but for what the log tells.
+/// The data of the live view, except log events.
 struct LiveReport: Sendable {
-    /// A worker's connection to Redis, as it finds it.
+    /// The worker's view of its connection to Redis.
     struct Redis: Sendable {
-        /// Whether it answers, and says who the workers are.
+        /// Whether Redis answers and returns the list of workers.
         var isUp = false
-        /// Of the commands of the last minute; `nil` if there were none.
+        /// Over the commands of the last minute; `nil` if there were none.
         var medianMicroseconds: Int64?
         var slowMicroseconds: Int64?
     }
@@ -20,17 +20,17 @@ struct LiveReport: Sendable {
     var own: Incarnation?
     var isReady: Bool
     var redis: Redis
-    /// None while Redis is away; then the time is what this worker takes it to be.
+    /// Empty while Redis is away; the time is then this worker's estimate.
     var workers: WorkersReport
-    /// The conversations in which the most people type, the busiest first.
+    /// The conversations with the most typing users, busiest first.
     var conversations: [BusyConversation]
 }
 
 extension Node {
-    /// How many of the busiest conversations are told.
+    /// How many of the busiest conversations are included.
     private static let busiest = 10
 
-    /// What is known here is told while Redis is away, too: that is when people look.
+    /// Data of this worker is available while Redis is away too, because operators need it most then.
     func live() async throws -> LiveReport {
         var redis = try await redis()
         let told = try await workersIfTold()
@@ -51,7 +51,7 @@ extension Node {
         }
     }
 
-    /// What all loops have done so far, together.
+    /// Collects the counters of all event loops.
     func gatherFigures(on eventLoop: any EventLoop) -> EventLoopFuture<LoopFigures> {
         let asked = shards.withLockedValue { $0 }.map { shard in shard.eventLoop.submit { shard.value.figures } }
         return EventLoopFuture.reduce(LoopFigures(), asked, on: eventLoop, +)

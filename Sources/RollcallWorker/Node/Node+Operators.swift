@@ -1,12 +1,12 @@
-// What operators ask of a node. What is to happen on other workers they are told on their channels, and the user's
-// record says when it has.
+// Requests of operators to a node. Other workers receive them on their channels, and the user's record shows when they
+// are done.
 
 internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
 extension Node: OperatorAccess {
-    /// How long a worker has to end a session, and how often the record is looked at meanwhile.
+    /// How long a worker may take to end a session, and how often the record is checked.
     private static let patience = Duration.seconds(2)
     private static let look = Duration.milliseconds(50)
 
@@ -29,14 +29,14 @@ extension Node: OperatorAccess {
     }
 
     func revokeTokens(of user: UserID) async throws -> SentAway {
-        // First this: a session is in the record that is read next, or comes later and is refused.
+        // Revoke first: every session is then either in the record that is read next, or connects later and is refused.
         let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
         return try await sendAway(user, device: nil)
     }
 
     func erase(_ user: UserID, conversations: [ConversationID]) async throws -> Bool {
         try await demandThatAllIsKnown()
-        // Nor is a session taken that a worker brings back which is cut off now, and of which nobody knows.
+        // Revokes again, to refuse a session that a worker restores after an outage and that no record names.
         let _: Timestamp = try await ask { store, reply in store.revokeTokens(of: user, reply: reply) }
         for conversation in conversations { try await removeMember(user, of: conversation) }
         let deadline = ContinuousClock.now + Self.patience
@@ -49,8 +49,8 @@ extension Node: OperatorAccess {
         return false
     }
 
-    /// After an outage, which a worker that has just started may have missed, a session may be back that no record names,
-    /// and would write again what is erased now.
+    /// After an outage, which a worker that has just started may have missed, sessions may exist that no record names.
+    /// Such a session would write again what is erased now.
     private func demandThatAllIsKnown() async throws {
         if let rest = try await first({ $0.shell.shard.settles(at: $0.now) }) { throw Unsettled(retryAfter: rest) }
     }
@@ -60,10 +60,10 @@ extension Node: OperatorAccess {
         return try await ask { store, reply in store.report(on: user, own: own, reply: reply) }
     }
 
-    /// Tells the workers of these sessions to end them, until they have, or patience has an end. A worker that goes on
-    /// under another incarnation meanwhile is told there.
+    /// Tells the workers of these sessions to end them, until they have or the timeout passes. A worker with a new
+    /// incarnation is told again.
     ///
-    /// - Returns: the sessions that are left.
+    /// - Returns: The remaining sessions.
     private func dismiss(_ sessions: Set<SessionID>, of user: UserID) async throws -> Set<SessionID> {
         let deadline = ContinuousClock.now + Self.patience
         while true {

@@ -1,23 +1,23 @@
-// What a node looks at before it begins: whether Redis lets it do all that it will do, and takes writes. A right that is
-// missing would show much later, in one corner, as something that never happens.
+// Checks at startup that Redis permits everything the worker does, and accepts writes. A missing right would otherwise
+// show only later, as one feature that fails.
 
 internal import NIOCore
 internal import RollcallRedis
 internal import ServiceLifecycle
 
 extension Node {
-    /// - Throws: ``CannotServe`` if no Redis answers or takes writes in time, or rights are missing; `CancellationError` if
-    ///   the worker is to stop before.
+    /// - Throws: ``CannotServe`` if Redis does not answer or accept writes in time, or rights are missing;
+    ///   `CancellationError` if the worker is stopped first.
     func checkRights() async throws {
         let end = ContinuousClock.now + settings.connectTimeout
-        // A primary that has just become one waits for its replicas.
+        // A primary that was just promoted waits for its replicas.
         while let refusal = try await self.refusal() {
             guard ContinuousClock.now < end else { throw CannotServe.refused(refusal, at: settings.redis) }
             try await orCancelled(loops[0].scheduleTask(in: .milliseconds(200)) {}.futureResult)
         }
     }
 
-    /// Why Redis takes no writes, if it does not and there is nothing else that is missing.
+    /// Returns why Redis refuses writes, if it does and no right is missing.
     private func refusal() async throws -> String? {
         let check = RightsCheck.shortfall(
             at: route, names: settings.store.names, ofCluster: route.cluster != nil, on: loops[0],

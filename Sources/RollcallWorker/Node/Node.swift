@@ -1,4 +1,4 @@
-// A worker's inside: its shards, its lease, and what servers may ask of it. A server that embeds a node has presence
+// The core of a worker: its shards, its lease, and the requests of servers. A server that embeds a node has presence
 // and typing in its own process.
 
 package import Logging
@@ -13,7 +13,7 @@ internal import ServiceLifecycle
 /// The shards of one worker and the lease that they share.
 package final class Node: Sendable {
     let settings: NodeSettings
-    /// Where Redis is; all connections go by it.
+    /// The route to Redis that all connections use.
     let route: any RedisRoute
     let loops: [any EventLoop]
     let shards: NIOLockedValueBox<[NIOLoopBound<ShardDriver>]>
@@ -24,10 +24,10 @@ package final class Node: Sendable {
     let logger: Logger
     private let metrics: any MetricsFactory
 
-    /// Prepares a shard for each event loop of the group; nothing is connected yet.
+    /// Prepares a shard for each event loop of the group, without connecting.
     ///
-    /// - Parameter metrics: where the node reports what it does; unless told, where this process does.
-    /// - Throws: ``ConfigurationProblems`` if a file by which Redis lets us in is of no use.
+    /// - Parameter metrics: Where the node reports metrics; by default the process's metrics system.
+    /// - Throws: ``ConfigurationProblems`` if a file with credentials for Redis cannot be used.
     package init(
         _ settings: NodeSettings, authenticator: Authenticator, group: any EventLoopGroup, logger: Logger,
         metrics: any MetricsFactory = MetricsSystem.factory
@@ -57,31 +57,31 @@ package final class Node: Sendable {
         self.shards = NIOLockedValueBox(shards)
     }
 
-    /// The shard of an event loop; called on that loop.
+    /// Returns the shard of an event loop. Call it on that loop.
     func shard(on eventLoop: any EventLoop) -> ShardDriver {
         guard let shard = shards.withLockedValue({ $0 }).first(where: { $0.eventLoop === eventLoop }) else {
-            preconditionFailure("a shard is asked for on an event loop of the node's group")
+            preconditionFailure("shard(on:) needs an event loop of the node's group")
         }
         return shard.value
     }
 
-    /// The name under which the worker holds its lease; the last one while it holds none.
+    /// The incarnation that holds the lease; the last one while there is no lease.
     var incarnation: Incarnation? { state.withLockedValue { $0.incarnation } }
 
-    /// Whether Redis is there, as far as the worker knows, and holds its lease.
+    /// Whether, as far as the worker knows, Redis is available and holds its lease.
     var holdsLease: Bool { state.withLockedValue { $0.holdsLease } }
 
     private var isRedisAway: Bool { state.withLockedValue { $0.redis == .away } }
 
     var refusesWrites: Bool { state.withLockedValue { $0.redis == .refusesWrites } }
 
-    /// Connects to Redis and claims a lease.
+    /// Connects to Redis and acquires a lease.
     ///
     /// - Parameters:
-    ///   - edge: where devices reach the worker; empty if they cannot.
-    ///   - sessions: how many there are, for those who look.
-    /// - Throws: ``CannotServe`` if rights are missing or no lease stands within the connect time-out;
-    ///   `CancellationError` if the worker is to stop before.
+    ///   - edge: The address for devices; empty if they cannot connect.
+    ///   - sessions: Returns the number of sessions, for operators.
+    /// - Throws: ``CannotServe`` if rights are missing or there is no lease within the connect timeout;
+    ///   `CancellationError` if the worker is stopped first.
     package func start(edge: String, host: String, sessions: @escaping @Sendable () -> Int) async throws {
         try await checkRights()
         let started = loops[0].makePromise(of: Void.self)
@@ -121,7 +121,7 @@ package final class Node: Sendable {
         }
     }
 
-    /// It serves no longer, whatever becomes of its lease.
+    /// The worker stops serving, whatever happens to its lease.
     func leave() {
         state.withLockedValue { $0.left() }
     }
@@ -162,7 +162,7 @@ package final class Node: Sendable {
         lease.eventLoop.execute { lease.value.shardConnected(shard) }
     }
 
-    /// Any shard's loss is the worker's: what that shard wrote last may be gone.
+    /// A shard that loses Redis affects the worker: the shard's last writes may be lost.
     private func redisLost(_ error: RedisError) {
         guard let lease = lease.withLockedValue({ $0 }) else { return }
         lease.eventLoop.execute { lease.value.shardLost(error) }
@@ -189,7 +189,7 @@ package final class Node: Sendable {
         }
     }
 
-    /// Asks the store on the connection for requests.
+    /// Sends a request to the store, on the connection for requests.
     ///
     /// - Throws: ``Unavailable``, ``AnswerTooLarge``.
     func ask<Value: Sendable>(
@@ -199,7 +199,7 @@ package final class Node: Sendable {
         return try await requests.ask(body)
     }
 
-    /// How many typists are named at most.
+    /// The most typists that a message names.
     var typingNames: Int { settings.shard.typing.names }
 
     package var isReady: Bool { state.withLockedValue { $0.isReady(at: .now) } }

@@ -1,4 +1,4 @@
-// What servers may ask of a worker's node, in process or through the admin port.
+// The requests of servers to a worker's node, in process or through the admin port.
 
 public import RollcallModel
 
@@ -6,36 +6,37 @@ public import RollcallModel
 ///
 /// Every method throws ``Unavailable`` while Redis is away.
 public protocol NodeAccess: Sendable {
-    /// The presence of these users, in their order; a user never seen is offline without a last-seen.
+    /// Returns the presence of these users, in the same order. A user who was never seen is offline without a last-seen
+    /// time.
     func presence(of users: [UserID]) async throws -> [Presence]
 
-    /// Who types in this conversation, whoever asks.
+    /// Returns who is typing in this conversation.
     func typing(in conversation: ConversationID) async throws -> ServerMessage.Typing
 
-    /// The members' display names; `nil` if the conversation is not managed.
+    /// Returns the members' display names; `nil` if the conversation is not managed.
     func members(of conversation: ConversationID) async throws -> [UserID: String]?
 
-    /// Makes exactly these the members; from now on the conversation is managed, even if there are none.
+    /// Replaces all members. The conversation is then managed, even if it has no members.
     func setMembers(_ members: [UserID: String], of conversation: ConversationID) async throws
 
-    /// Adds a member, or renames one; from now on the conversation is managed.
+    /// Adds or renames a member. The conversation is then managed.
     func setMember(_ user: UserID, name: String, of conversation: ConversationID) async throws
 
-    /// Removes a member; their typing ends, and their sessions are told.
+    /// Removes a member, ends their typing, and notifies their sessions.
     func removeMember(_ user: UserID, of conversation: ConversationID) async throws
 
-    /// Ends the management: from now on `conversations.default` decides.
+    /// Deletes the member list. `conversations.default` then applies.
     func endMembership(of conversation: ConversationID) async throws
 
-    /// Whether this worker should be sent devices: it does not stop, and Redis has not been away for long.
+    /// Whether load balancers should send devices here: the worker is not stopping, and Redis was not away for long.
     var isReady: Bool { get }
 }
 
-/// Redis is away, or refuses writes; the same call may succeed later.
+/// Redis is away or refuses writes. The same call may succeed later.
 public struct Unavailable: Error, Hashable, Sendable {
-    /// When it is worth trying again.
+    /// When to retry.
     public var retryAfter: Duration
-    /// Whether Redis answers and takes no writes: then reads succeed.
+    /// Whether Redis answers but refuses writes. Reads then succeed.
     public var refusesWrites: Bool
 
     public init(retryAfter: Duration = .seconds(1), refusesWrites: Bool = false) {

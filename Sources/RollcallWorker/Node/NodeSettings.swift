@@ -1,17 +1,17 @@
-// What a node takes from the worker's configuration.
+// The settings of a node, from the worker's configuration.
 
 internal import RollcallCore
 internal import RollcallModel
 package import RollcallRedis
 
-/// The settings of a node: where Redis is, and how the decisions are to be taken.
+/// The settings of a node: the address of Redis, and the rules for its decisions.
 package struct NodeSettings: Sendable {
     var redis: RedisDeployment
-    /// By what one is let in there.
+    /// The credentials for Redis.
     var access: WorkerConfiguration.Redis
     var store: Store.Settings
     var shard: ShardSettings
-    /// How many devices one user may have on this worker.
+    /// The most devices of one user on this worker.
     var sessionsPerUser: Int
     var worker: String
     var lease: Duration
@@ -19,10 +19,10 @@ package struct NodeSettings: Sendable {
     var drain: Duration
     /// Hosts to which devices may be sent when the worker stops.
     var peers: [String]
-    /// How long Redis may take to be there at the start.
+    /// How long to wait for Redis at startup.
     var connectTimeout: Duration
 
-    /// - Throws: `InvalidRedisURL` if `redis.url` names no Redis that we can use.
+    /// - Throws: `InvalidRedisURL` if `redis.url` is invalid.
     package init(_ configuration: WorkerConfiguration) throws(InvalidRedisURL) {
         redis = try RedisDeployment(url: configuration.redis.url)
         access = configuration.redis

@@ -1,16 +1,16 @@
-// Which hosts count as workers of ours. Whoever can write to Redis can say that a worker stands anywhere.
+// Decides which hosts are trusted as workers. Anyone who can write to Redis can register a worker at any address.
 
 internal import NIOCore
 internal import RollcallModel
 
-/// The parts of an edge's address by which it is judged.
+/// The parts of an edge's address that the policy checks.
 struct EdgeURL {
     let isEncrypted: Bool
-    /// In small letters, and without the brackets of an IPv6 address.
+    /// In lower case, without the brackets of an IPv6 address.
     let host: String
 
-    /// - Returns: nil for anything that a client might read otherwise: with user names, escapes, other letters than those
-    ///   of hosts, a dot at the end, or numbers that some take for an address.
+    /// - Returns: `nil` for anything that clients might parse differently: user names, escapes, characters that are not
+    ///   valid in host names, a trailing dot, or numbers that could be an address.
     init?(_ url: String) {
         isEncrypted = url.begins(with: "wss://")
         guard isEncrypted || url.begins(with: "ws://") else { return nil }
@@ -23,26 +23,26 @@ struct EdgeURL {
     }
 }
 
-/// To which hosts a worker may send its devices.
+/// The hosts to which a worker may send its devices.
 struct PeerPolicy {
     private let own: EdgeURL?
     private let patterns: [String]
 
     /// - Parameters:
-    ///   - patterns: hosts, and `*.example.org` for all below a domain; none for what is near the own host.
-    ///   - own: the worker's own address, as others are told it.
+    ///   - patterns: Hosts, and `*.example.org` for all hosts below a domain. If empty, hosts near the worker's own.
+    ///   - own: The worker's own public address.
     init(_ patterns: [String], own: String) {
         self.patterns = patterns.map { $0.lowercased() }
         self.own = EdgeURL(own)
     }
 
-    /// Whether a text can stand in `edge.peers`.
+    /// Whether a text is valid in `edge.peers`.
     static func isPattern(_ text: String) -> Bool {
         let host = (text.begins(with: "*.") ? String(text.dropFirst(2)) : text).lowercased()
         return isName(host) || (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
 
-    /// Whether a text consists of what hosts and their ports consist of, in small letters.
+    /// Whether a text has only characters of hosts and ports, in lower case.
     fileprivate static func isOfHost(_ text: String, and others: String = "") -> Bool {
         text.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
@@ -50,7 +50,7 @@ struct PeerPolicy {
         }
     }
 
-    /// Whether a host is a name that nobody takes for an address in another notation, such as 134744072.
+    /// Whether a host is a name that cannot be read as an address in another notation, such as 134744072.
     fileprivate static func isName(_ host: String) -> Bool {
         let parts = host.parts(at: ".")
         guard isOfHost(host), !host.utf8.contains(UInt8(ascii: ":")), !parts.contains(where: \.isEmpty) else {
@@ -74,11 +74,11 @@ struct PeerPolicy {
     private enum Place: Hashable {
         /// This machine.
         case here
-        /// An IPv4 network of 24 bits, or an IPv6 network of 64.
+        /// An IPv4 /24 network, or an IPv6 /64 network.
         case network([UInt8])
-        /// What follows the first part of a name; the whole name if that might be a domain that strangers share.
+        /// A name without its first label; the whole name if the rest may be a domain that strangers share.
         case domain(String)
-        /// Names of one part mean something in a local network alone.
+        /// Names with one label, which resolve only in a local network.
         case local
     }
 
@@ -91,7 +91,7 @@ struct PeerPolicy {
         switch parts.count {
         case 1: return .local
         case 2: return .domain(host)
-        // Below co.uk, com.au and the like everybody has names.
+        // Below domains such as co.uk or com.au, anyone can register names.
         case 3 where parts[1].utf8.count <= 3: return .domain(host)
         default: return .domain(parts.dropFirst().joined(separator: "."))
         }

@@ -1,30 +1,30 @@
-// Whether a worker should be sent devices. While Redis is away for a moment it should: sessions go on, new ones are
-// welcomed, and every other worker of the fleet is no better off, so that a load balancer which believed otherwise would
-// turn everybody away for a blip.
+// Whether load balancers should send devices to a worker. During a short outage of Redis they should: sessions continue
+// and new ones are accepted. All workers are affected equally, so a load balancer that removed them would refuse every
+// client.
 
 internal import RollcallModel
 
-/// What Redis does for a worker.
+/// The state of Redis for a worker.
 enum RedisState: Sendable {
-    /// Redis cannot be reached, or a new lease is not granted yet.
+    /// Redis cannot be reached, or has not granted a new lease yet.
     case away
-    /// Redis answers reads and refuses writes.
+    /// Redis answers reads but refuses writes.
     case refusesWrites
     case holdsLease
 }
 
-/// What a worker knows of its own fitness to serve.
+/// The worker's readiness.
 struct Readiness: Sendable {
     private(set) var incarnation: Incarnation?
     private(set) var redis = RedisState.away
-    /// Whether the worker stops; a lease that begins meanwhile changes nothing of that.
+    /// Whether the worker is stopping. A lease acquired after that does not change it.
     private(set) var isLeaving = false
     private var heard: ContinuousClock.Instant?
     private let patience: Duration
 
-    /// How many leases may pass since Redis acknowledged a heartbeat, before the worker should be sent nobody: as long
-    /// as a restart or a failover of Redis takes. By then whoever comes is better off elsewhere, if it is this worker
-    /// alone that does not reach it.
+    /// How many leases may pass without an acknowledged heartbeat before the worker is not ready: as long as a restart
+    /// or failover of Redis takes. After that, if only this worker cannot reach Redis, clients are better served
+    /// elsewhere.
     static let leases = 6
 
     init(patience: Duration) {
@@ -50,7 +50,7 @@ struct Readiness: Sendable {
         redis = .away
     }
 
-    /// Whether Redis takes writes and holds a lease of the worker.
+    /// Whether Redis accepts writes and holds a lease of the worker.
     var holdsLease: Bool { redis == .holdsLease }
 
     mutating func left() {
@@ -63,7 +63,7 @@ struct Readiness: Sendable {
     }
 }
 
-/// What others are told of that.
+/// The readiness as reported to others.
 struct Standing {
     var isReady = false
     var isDraining = false

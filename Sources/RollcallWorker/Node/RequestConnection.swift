@@ -1,6 +1,5 @@
-// The way to Redis of what servers and operators ask of a worker. Their answers can be large and take long to read: so
-// none of them goes over a connection that carries heartbeats or a shard's commands, and none is read on an event loop
-// that has sessions.
+// The connection to Redis for requests of servers and operators. Replies can be large and slow to parse. So they use
+// neither the connections for heartbeats and shards nor an event loop with sessions.
 
 internal import Logging
 internal import Metrics
@@ -9,7 +8,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import RollcallRedis
 
-/// A worker's connection to Redis for requests, with a thread of its own. Opened by the first request.
+/// A worker's connection to Redis for requests, with its own thread. The first request opens it.
 final class RequestConnection: Sendable {
     private enum State {
         case unused
@@ -28,9 +27,9 @@ final class RequestConnection: Sendable {
         (self.logger, self.metrics) = (logger, metrics)
     }
 
-    /// Asks the store.
+    /// Sends a request to the store.
     ///
-    /// - Throws: ``Unavailable`` if Redis does not answer, ``AnswerTooLarge`` if it answers more than is read at once.
+    /// - Throws: ``Unavailable`` if Redis does not answer, ``AnswerTooLarge`` if the reply exceeds the limit.
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Store, @escaping (Result<Value, RedisError>) -> Void) -> Void
     ) async throws -> Value {
@@ -51,7 +50,7 @@ final class RequestConnection: Sendable {
         }
     }
 
-    /// Ends the connection for good.
+    /// Closes the connection permanently.
     func close() async throws {
         let last = state.withLockedValue { state in
             defer { state = .closed }
@@ -83,7 +82,7 @@ final class RequestConnection: Sendable {
     }
 }
 
-/// Redis answered more than is read at once; nothing else is wrong.
+/// Redis's reply exceeds the limit on one reply.
 struct AnswerTooLarge: Error {}
 
 /// The connection, on its event loop.
@@ -95,8 +94,8 @@ private final class RequestLane {
     private var nextReport: Scheduled<Void>?
     private var hasBegun = false
     private var isClosed = false
-    /// Requests that wait for the connection, by their turn: those of the admin port, which takes 128 connections, and
-    /// those of a server that embeds the node, which nothing else limits.
+    /// Requests that wait for the connection, by number: those of the admin port, which accepts 128 connections, and
+    /// those of an embedding server, which have no limit here.
     private var waiting: [Int: (Store?) -> Void] = [:]
     private var turn = 0
 
@@ -130,7 +129,7 @@ private final class RequestLane {
         return commands.close()
     }
 
-    /// Calls `body` with the store once there is a connection, or with `nil` if there is none in time.
+    /// Calls `body` with the store when there is a connection, or with `nil` if there is none in time.
     func whenConnected(_ body: @escaping (Store?) -> Void) {
         guard !isClosed, waiting.count < Self.mostWaiting else { return body(nil) }
         if hasBegun, commands.connectionCount > 0 { return body(store) }

@@ -1,16 +1,16 @@
-// What a worker tells of its work: the sums over its loops, and how long Redis has taken lately. Each loop counts for
-// itself; it is asked once a heartbeat, so that two heartbeats are as far apart as what they tell.
+// The counters in a worker's heartbeat: sums over its event loops, and Redis's recent latency. The loops are asked once
+// per heartbeat.
 
 internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
-/// What one loop, or several together, have done since they began.
+/// Counters of one or several event loops since they started.
 struct LoopFigures: Sendable {
     var signals = 0
     var published = 0
     var delivered = 0
-    /// From a command's sending to its reply.
+    /// From sending a command to its reply.
     var roundTrips = Histogram()
 
     static func + (left: Self, right: Self) -> Self {
@@ -28,7 +28,7 @@ extension ShardDriver {
     }
 }
 
-/// The sums as they were last gathered.
+/// The sums when they were last collected.
 struct WorkerPulse {
     private var loops = LoopFigures()
     private var roundTrip: Duration?
@@ -42,12 +42,12 @@ struct WorkerPulse {
         roundTrip = time
     }
 
-    /// - Parameter heartbeats: what the connection for heartbeats took, which belongs to no shard.
+    /// - Parameter heartbeats: Latencies of the heartbeat connection, which belongs to no shard.
     mutating func secondPassed(_ heartbeats: Histogram) {
         redis.note(loops.roundTrips + heartbeats)
     }
 
-    /// What the next heartbeat says.
+    /// The counters for the next heartbeat.
     var figures: WorkerFigures {
         var figures = WorkerFigures()
         figures.signals = Int64(loops.signals)
@@ -58,19 +58,19 @@ struct WorkerPulse {
         return figures
     }
 
-    /// What this part of the commands of the last minute did not exceed.
+    /// Returns this quantile of the command latency over the last minute.
     func roundTripMicroseconds(_ part: Double) -> Int64? {
         redis.lately.quantile(part).map { $0 / 1000 }
     }
 }
 
-/// A distribution that only grows, as it has been for the last minute.
+/// The part of a growing histogram from the last minute.
 struct RecentHistogram {
     private static let seconds = 60
-    /// The totals of each second, the oldest first.
+    /// The totals of each second, oldest first.
     private var totals: [Histogram] = []
 
-    /// To be called once a second.
+    /// Call it once a second.
     mutating func note(_ total: Histogram) {
         totals.append(total)
         if totals.count > Self.seconds + 1 { totals.removeFirst() }

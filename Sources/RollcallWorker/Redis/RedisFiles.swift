@@ -1,13 +1,13 @@
-// Files by which a worker is let in to Redis. Passwords and certificates are changed while workers run; a connection that
-// stands is not asked for them again, so it is early enough to look when the next is made.
+// Files with credentials for Redis. Passwords and certificates change while workers run. Open connections do not need
+// them again, so files are read when the next connection is made.
 
 import Logging
 import NIOConcurrencyHelpers
 import RollcallRedis
 
-/// The passwords and certificates of a worker's Redis, as its files have them at each moment.
+/// The current passwords and certificates for a worker's Redis.
 final class RedisFiles: Sendable {
-    /// What was read, as far as files are named.
+    /// The contents of the files that are named.
     private struct Contents: Hashable {
         var password: [UInt8]?
         var sentinelPassword: [UInt8]?
@@ -18,10 +18,10 @@ final class RedisFiles: Sendable {
     private let isEncrypted: Bool
     private let logger: Logger
     private let good: NIOLockedValueBox<(contents: Contents, credentials: Credentials)>
-    /// What was last told of: many connections look at the same files, again and again.
+    /// The last problem that was logged, because many connections read the same files.
     private let told = NIOLockedValueBox<UnusableFile?>(nil)
 
-    /// Reads them.
+    /// Reads the files.
     ///
     /// - Throws: ``UnusableFile``.
     init(_ redis: WorkerConfiguration.Redis, isEncrypted: Bool, logger: Logger) throws(UnusableFile) {
@@ -30,7 +30,7 @@ final class RedisFiles: Sendable {
         good = NIOLockedValueBox((contents, try Self.credentials(contents, redis, isEncrypted: isEncrypted)))
     }
 
-    /// What they say now. Where one is of no use, what they said before.
+    /// Returns the current contents. A file that cannot be used keeps its previous contents.
     @Sendable func credentials() -> Credentials {
         do throws(UnusableFile) {
             let contents = try Self.read(redis)
@@ -49,7 +49,7 @@ final class RedisFiles: Sendable {
         }
     }
 
-    /// Tells of a file once, until it is another's turn or all is well.
+    /// Logs a problem once, until another file has one or all are valid.
     private func tell(_ file: UnusableFile) {
         let isNews = told.withLockedValue { told in
             defer { told = file }
@@ -57,7 +57,7 @@ final class RedisFiles: Sendable {
         }
         guard isNews else { return }
         logger.error(
-            "a file for Redis cannot be used; what it held before stays",
+            "a file for Redis cannot be used; its previous contents stay in use",
             metadata: ["key": "\(file.key)", "reason": "\(file.reason)"])
     }
 
@@ -68,7 +68,7 @@ final class RedisFiles: Sendable {
             password: contents.password.map { Secret($0.trimmingLineEnds).text },
             sentinelUsername: redis.sentinelUser,
             sentinelPassword: contents.sentinelPassword.map { Secret($0.trimmingLineEnds).text })
-        // A configuration that was made by hand may have the secret and no file.
+        // A configuration built in code may have the secret without a file.
         if contents.password == nil { credentials.password = redis.password?.text }
         if isEncrypted {
             credentials.tls = TLSClient(context: try contents.trust.context(), serverName: redis.serverName)
@@ -97,7 +97,7 @@ final class RedisFiles: Sendable {
 }
 
 extension WorkerConfiguration.Redis {
-    /// What a worker shows its Redis at each connection; `nil` where the URL has all that there is.
+    /// The credentials for Redis at each connection; `nil` if the URL has all of them.
     func credentials(
         for deployment: RedisDeployment, logger: Logger
     ) throws(ConfigurationProblems) -> Credentials.Source? {

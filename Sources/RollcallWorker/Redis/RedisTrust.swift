@@ -1,18 +1,18 @@
-// What TLS to Redis is made of, as files have it: whom we trust, and what we show of ourselves.
+// TLS settings for Redis from files: trusted CAs, and the client certificate.
 
 import NIOCore
 import NIOSSL
 import RollcallRedis
 
-/// Certificates and a key, all PEM, that were read.
+/// Certificates and a key in PEM form.
 struct RedisTrust: Hashable, Sendable {
-    /// Whom we trust; `nil` for whom the system does.
+    /// The trusted CAs; `nil` for the system's.
     var authority: [UInt8]?
-    /// What we show, and the key that goes with it.
+    /// The client certificate and its key.
     var certificate: [UInt8]?
     var privateKey: [UInt8]?
 
-    /// - Throws: ``UnusableFile``, naming the one that is at fault.
+    /// - Throws: ``UnusableFile``, naming the invalid file.
     func context() throws(UnusableFile) -> NIOSSLContext {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
@@ -29,10 +29,10 @@ struct RedisTrust: Hashable, Sendable {
         } catch {
             guard certificate != nil else {
                 throw UnusableFile(
-                    "redis.authority", "this system trusts nobody: install ca-certificates, or set redis.authority")
+                    "redis.authority", "this system trusts no CAs: install ca-certificates, or set redis.authority")
             }
             throw UnusableFile(
-                "redis.private_key", "the key is not that of the first certificate in redis.certificate")
+                "redis.private_key", "the key does not match the first certificate in redis.certificate")
         }
     }
 
@@ -52,7 +52,7 @@ struct RedisTrust: Hashable, Sendable {
     }
 }
 
-/// Why a file that the configuration names is of no use.
+/// Why a file that the configuration names cannot be used.
 struct UnusableFile: Error, Hashable {
     let key: String
     let reason: String

@@ -1,16 +1,16 @@
-// What carrying a shard's decisions out comes to, in numbers for those who operate it.
+// Counters of a shard's driver.
 
 internal import RollcallModel
 
-/// What a shard's driver has done since it began, and how many it serves.
+/// What a shard's driver has done since it started, and how many connections it has.
 struct DriverTally {
-    /// Connections that stand.
+    /// Open connections.
     var connections = 0
-    /// Messages handed to connections.
+    /// Messages sent to connections.
     private(set) var sent = Counts<MessageKind>()
     /// Messages to connections that had ended.
     private(set) var dropped = 0
-    /// From a typing signal's going on to Redis until Redis took it.
+    /// From publishing a typing signal until Redis confirms it.
     var publishing = Histogram()
 
     mutating func handed(_ message: ServerMessage, to receivers: Int, of all: Int) {
@@ -19,7 +19,7 @@ struct DriverTally {
     }
 }
 
-/// What kind a message to a client is, in a word.
+/// The type of a message to a client: values of a metric label.
 enum MessageKind: String, CaseIterable {
     case welcome, presence, typing, members, removed, pong, ack, error, goodbye
 

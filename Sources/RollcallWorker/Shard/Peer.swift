@@ -1,4 +1,4 @@
-// Who is at the other end of a session: a device behind a WebSocket, or one of this process.
+// The other end of a session: a device behind a WebSocket, or one in this process.
 
 internal import RollcallModel
 
@@ -29,7 +29,7 @@ enum Peer {
         }
     }
 
-    /// Reads no more than has come already. What this process itself says may wait in the shard.
+    /// Stops reading. Messages from this process may still wait in the shard.
     func hold() {
         if case .edge(let connection) = self { connection.hold() }
     }
@@ -38,7 +38,7 @@ enum Peer {
         if case .edge(let connection) = self { connection.listen() }
     }
 
-    /// Counts a limit that has held. Of this process's own sessions nobody wants to be told.
+    /// Counts a limit that took effect. Not for sessions of this process.
     func limitHit(_ limit: Limit) {
         if case .edge(let connection) = self { connection.loop.limitHit(limit) }
     }
@@ -51,7 +51,7 @@ enum Peer {
     }
 }
 
-/// A message on its way to its sessions: made a frame once, and only if one of them is behind a socket.
+/// A message for several sessions. It is encoded at most once, and only if one of them has a socket.
 struct Dispatch {
     private let message: ServerMessage
     private lazy var frame = ServerFrame(message)
@@ -60,8 +60,8 @@ struct Dispatch {
         self.message = message
     }
 
-    /// - Parameter counting: see ``EdgeConnection/send(_:counting:)``.
-    /// - Returns: whether it was not dropped.
+    /// - Parameter counting: See ``EdgeConnection/send(_:counting:)``.
+    /// - Returns: `false` if it was dropped.
     mutating func send(to peer: Peer?, counting: Bool = true) -> Bool {
         switch peer {
         case .edge(let connection): connection.send(frame, counting: counting)
@@ -70,7 +70,7 @@ struct Dispatch {
         }
     }
 
-    /// The session is behind and will be sent something newer.
+    /// Counts a skipped message: the session is behind and will receive a newer state.
     mutating func spare(_ peer: Peer?) {
         if case .edge(let connection) = peer { connection.spare(frame) }
     }

@@ -1,4 +1,4 @@
-// The sessions' side of a shard: connections as they come, speak and go, by whatever way.
+// Connections of a shard: connects, messages and disconnects.
 
 internal import NIOCore
 internal import RollcallCore
@@ -40,7 +40,7 @@ extension ShardDriver: EdgeShard {
     }
 }
 
-// This process's own.
+// Connections of this process.
 extension ShardDriver {
     func connected(_ connection: LocalConnection) {
         connection.slot = occupy(.local(connection))
@@ -61,12 +61,12 @@ extension ShardDriver {
 }
 
 extension ShardDriver {
-    /// Who is connected in a slot of the shard.
+    /// The connection in a slot of the shard.
     struct Occupant {
         let key: SessionKey
         let peer: Peer
         let since: Instant
-        /// Among the user's devices, once it is known whose this is.
+        /// The seat among the user's devices, once the user is known.
         var seat: UserSeats.Seat?
     }
 
@@ -75,7 +75,7 @@ extension ShardDriver {
         return occupants[Int(key.index)]?.peer
     }
 
-    /// Who is at the other end, and on which of their devices.
+    /// Returns the user and device of a token.
     func identity(of key: SessionKey, token: String, device: DeviceID?) throws(AuthenticationError) -> Identity {
         switch peer(of: key) {
         case .local(let connection):
@@ -85,10 +85,9 @@ extension ShardDriver {
         }
     }
 
-    /// Gives a session its seat among those of the worker and of its user. Sessions of this process are not counted: they
-    /// are its own.
+    /// Gives a session its seat among those of the worker and of its user. Sessions of this process are not counted.
     ///
-    /// - Returns: why it cannot have one.
+    /// - Returns: The close code if there is no seat.
     func seat(_ identity: Identity, in key: SessionKey) -> CloseCode? {
         guard case .edge(let connection)? = peer(of: key), occupants[Int(key.index)]?.seat == nil else { return nil }
         guard connection.takeSeat() else { return .busy }
@@ -101,9 +100,9 @@ extension ShardDriver {
         return nil
     }
 
-    /// Nobody is in this slot any more.
+    /// Empties the slot.
     ///
-    /// - Returns: who was.
+    /// - Returns: Its last occupant.
     @discardableResult
     func vacate(_ key: SessionKey) -> Peer? {
         guard let peer = peer(of: key) else { return nil }

@@ -1,4 +1,4 @@
-// How Redis is asked for what a shard wants of it.
+// Executes a shard's requests to Redis.
 
 internal import Logging
 internal import NIOCore
@@ -41,7 +41,7 @@ extension ShardDriver {
                 let before = shell.shard.tally.auditMended
                 answered(audit, $0)
                 let mended = shell.shard.tally.auditMended - before
-                if mended > 0 { logger.warning("an audit mended records", metadata: ["count": "\(mended)"]) }
+                if mended > 0 { logger.warning("an audit repaired records", metadata: ["count": "\(mended)"]) }
             }
         }
     }
@@ -57,7 +57,7 @@ extension ShardDriver {
             })
     }
 
-    /// That a key is not Rollcall's is said once: the session that it concerns tries again with each heartbeat.
+    /// Logs a key of another program once, because its session retries with each heartbeat.
     private func warn(of error: RedisError) {
         guard error.isForeignKey, !hasMetForeignKey else { return }
         hasMetForeignKey = true

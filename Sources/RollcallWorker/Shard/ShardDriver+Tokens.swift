@@ -1,5 +1,5 @@
-// Tokens: what a shard makes of one, be it after a while. A key that is not known yet is looked for elsewhere, and the
-// loop goes on meanwhile; what bounds the wait is the hello's time, or the end of the token before.
+// Checks tokens for a shard. An unknown key is fetched elsewhere while the loop continues. The wait ends with the time
+// limit for hello, or when the previous token expires.
 
 internal import Logging
 internal import NIOCore
@@ -40,8 +40,8 @@ extension ShardDriver {
         }
     }
 
-    /// When a session whose token waits for its key must be answered: shortly before the time of its hello is over. A
-    /// device that has said hello in time is not late, and comes back when the worker may have the key.
+    /// When to answer a session whose token waits for its key: shortly before its time limit for hello. A device that
+    /// sent hello in time is not late, and retries when the worker may have the key.
     ///
     /// - Returns: `nil` for a session that was welcomed before.
     private func lastAnswer(to key: SessionKey) -> NIODeadline? {
@@ -70,7 +70,7 @@ extension ShardDriver {
         }
     }
 
-    /// A token by somebody else is nothing to an operator; one that the issuer has signed and nobody takes is.
+    /// A forged token is no concern of operators. A token that the issuer signed but that is refused is.
     private func note(_ error: AuthenticationError) {
         let metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]
         switch error.code {

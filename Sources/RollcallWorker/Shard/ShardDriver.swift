@@ -1,4 +1,4 @@
-// One event loop of a worker: carries what happens there to the decisions, and carries out what they decide.
+// One event loop of a worker: passes events to the shard's decisions, and executes the resulting actions.
 
 internal import Logging
 internal import Metrics
@@ -7,36 +7,36 @@ internal import RollcallCore
 internal import RollcallModel
 internal import RollcallRedis
 
-/// The sessions of one event loop, with connections to Redis of their own. Made and used on that loop only.
+/// The sessions of one event loop, with separate connections to Redis. Create and use it on that loop only.
 final class ShardDriver {
     let eventLoop: any EventLoop
     let commands: RedisCommands
     let subscriber: RedisSubscriber
     let store: Store
     let shell: ShardShell
-    /// Told whenever a connection for commands was lost, and stands.
+    /// Called when a connection for commands is lost.
     var onRedisLost: ((RedisError) -> Void)?
     var onRedisConnected: (() -> Void)?
-    /// Told when all that the worker holds is to be said again, under a new incarnation.
+    /// Called when the worker must write all its data again, under a new incarnation.
     var onAssertAnew: ((AssertionReason) -> Void)?
-    /// Told of devices of dead workers that reads have met.
+    /// Called when reads find devices of dead workers.
     var onDeadMet: (([DeadDevice]) -> Void)?
-    /// Told of messages to this worker.
+    /// Called for messages to this worker.
     var onNotice: ((WorkerNotice) -> Void)?
 
     let authenticator: Authenticator
     let seats: UserSeats
     let logger: Logger
-    /// How long a connection may take until its session is welcomed.
+    /// The time limit for a connection until its session is welcomed.
     let helloTime: Duration
     /// The edge on this loop, if the worker has one.
     weak var edge: EdgeLoop?
     var tally = DriverTally()
     private var metrics: LoopMetrics?
     var hasMetForeignKey = false
-    /// When a missing right was last told of.
+    /// When a missing right was last logged.
     private var deniedAt: Instant?
-    /// By which rules tokens were refused that the issuer did sign.
+    /// The rules by which tokens of the issuer were refused.
     var refusedTokens: [AuthenticationError.Code: RepeatedProblem] = [:]
     var occupants: [Occupant?] = []
     private var isStopped = false
@@ -91,7 +91,7 @@ final class ShardDriver {
         return commands.close().and(subscriber.close()).map { _ in }
     }
 
-    /// A right was taken away while the worker ran. It may be asked for many times a second; once a minute is told.
+    /// A right was revoked while the worker runs. Commands may fail many times a second; this logs once a minute.
     private func denied(_ error: RedisError) {
         if let deniedAt, now < deniedAt + .seconds(60) { return }
         deniedAt = now
@@ -102,7 +102,7 @@ final class ShardDriver {
 
     private static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
-    /// Lets an event happen to the shard, and carries out what follows from it.
+    /// Passes an event to the shard, and executes the resulting actions.
     func after(_ event: ShardEvent) { shell.after(event) }
 
     private func send(
@@ -164,8 +164,8 @@ extension ShardDriver: ShardHost {
         case .authenticate(let key, let token, let device, let id):
             authenticate(key, token: token, device: device, id: id)
         case .subscribe(let topic):
-            // Left and wanted again within one tick: the subscription stands, and no confirmation will come, but if it is
-            // lost before the next.
+            // The topic was unsubscribed and subscribed again within one tick. The subscription is still active, so no
+            // confirmation arrives, unless it is lost before the next tick.
             let channel = store.names.channel(of: topic)
             guard subscriber.subscribe(channel, as: topic) else { break }
             eventLoop.assumeIsolated().execute { [self] in

@@ -1,14 +1,13 @@
-// What one user may take of a worker, over all its event loops: `limits.sessions_per_user`, and how often the user's
-// devices may connect. Asked at a hello and told of an end, never in between; users are spread over several locks, so
-// that loops seldom meet at one.
+// Limits per user, over all event loops: `limits.sessions_per_user`, and how often the user's devices may connect. It
+// is used only when a session starts and ends. Users are spread over several locks to reduce contention.
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import RollcallModel
 
-/// Where the devices of users sit.
+/// The sessions of each user's devices.
 final class UserSeats: Sendable {
-    /// What a session holds from its hello to its end.
+    /// A session's place, from its hello to its end.
     struct Seat: Hashable, Sendable {
         let user: UserID
         let device: DeviceID
@@ -16,27 +15,27 @@ final class UserSeats: Sendable {
 
     /// Why there is no seat.
     enum Refusal: Hashable {
-        /// The user has as many other devices here as may be.
+        /// The user's other devices here use all seats.
         case devices
-        /// One of the user's devices connects faster than its old sessions end.
+        /// A device connects faster than its old sessions end.
         case replacements
-        /// The user's devices connect and leave again and again. Each time costs Redis some writes.
+        /// The user's devices connect and disconnect too often. Each time costs writes to Redis.
         case hellos
 
         var code: CloseCode { self == .devices ? .tooManySessions : .busy }
         var limit: Limit { self == .hellos ? .hellosPerUser : .sessionsPerUser }
     }
 
-    /// A device's newer session replaces the older, but not in the same moment, and while Redis is away only after it.
-    /// So many sessions beyond the limit may wait for that.
+    /// How many sessions beyond the limit may wait to be replaced. A device's new session replaces the old one, but not
+    /// immediately, and while Redis is away only after it is back.
     static let beingReplaced = 32
 
     private struct Part {
-        /// Of each user the device of each session.
+        /// The device of each session, by user.
         var devices: [UserID: [DeviceID]] = [:]
-        /// Of those who have connected lately. A full budget is not kept.
+        /// The connect allowance of users who connected recently. A full allowance is not stored.
         var hellos: [UserID: AcceptPace] = [:]
-        /// How many budgets there are when full ones are next dropped.
+        /// The number of allowances at which full ones are removed.
         var crowded = few
 
         static let few = 64
@@ -47,17 +46,17 @@ final class UserSeats: Sendable {
     private let helloRate: Int
     private let parts = (0..<16).map { _ in NIOLockedValueBox(Part()) }
 
-    /// - Parameter limit: how many devices a user may have here. All of them may connect four times at once, as on a bad
-    ///   network, and a quarter of them each second; at least as many as 20 devices may.
+    /// - Parameter limit: The most devices of one user here. All of them may connect four times in a burst, as on a bad
+    ///   network, and a quarter of them each second; at least as many as for 20 devices.
     init(limit: Int) {
         self.limit = limit
         hellosAtOnce = max(20, limit) * 4
         helloRate = max(20, limit) / 4
     }
 
-    /// Takes a seat, which is released once.
+    /// Takes a seat. Release it exactly once.
     ///
-    /// - Returns: why there is none.
+    /// - Returns: Why there is none; `nil` on success.
     func take(_ seat: Seat, at now: NIODeadline) -> Refusal? {
         part(of: seat.user).withLockedValue { part in
             let devices = part.devices[seat.user] ?? []
@@ -89,7 +88,7 @@ final class UserSeats: Sendable {
         }
     }
 
-    /// How many users have a device here, and of how many a budget is kept.
+    /// How many users have a device here, and how many allowances are stored.
     var users: Int { parts.map { $0.withLockedValue(\.devices.count) }.reduce(0, +) }
     var budgets: Int { parts.map { $0.withLockedValue(\.hellos.count) }.reduce(0, +) }
 

@@ -1,6 +1,5 @@
-// Keeps a port's certificate as its files have it. Certificates live for weeks and are renewed by programs; a worker
-// that had to be restarted for it would send all its devices away. New connections get the new one, and those that
-// stand go on under the old.
+// Keeps a port's certificate in sync with its files. Certificates are renewed every few weeks, and a restart would
+// disconnect all devices. New connections use the new certificate; open ones continue with the old.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -17,7 +16,7 @@ final class CertificateKeeper: Sendable {
     private let files: CertificateFiles
     private let logger: Logger
     private let current: NIOLockedValueBox<ServerCertificate>
-    /// What the files held when they were last good.
+    /// The contents of the files when they were last valid.
     private let contents: NIOLockedValueBox<ServerCertificate.Contents>
 
     /// Reads the files.
@@ -31,10 +30,10 @@ final class CertificateKeeper: Sendable {
         self.contents = NIOLockedValueBox(contents)
     }
 
-    /// What a connection that comes now is served with.
+    /// The TLS context for new connections.
     var context: NIOSSLContext { current.withLockedValue { $0.context } }
 
-    /// Takes what is put in the files' place, until the task is cancelled.
+    /// Reads changed files, until the task is cancelled.
     func run() async {
         tell(current.withLockedValue { $0 })
         var watch = FileWatch(files.paths)
@@ -45,8 +44,8 @@ final class CertificateKeeper: Sendable {
         }
     }
 
-    /// - Returns: whether what the files hold is in use. Otherwise they are read again at the next look, since what is
-    ///   wrong with them may pass without a change of the files.
+    /// - Returns: Whether the files' contents are in use. Otherwise the next check reads them again, since the problem
+    ///   may go away without a change of the files.
     private func reload(_ problem: inout RepeatedProblem) -> Bool {
         do throws(UnusableFile) {
             let contents = try files.read()
@@ -61,7 +60,7 @@ final class CertificateKeeper: Sendable {
         } catch {
             let metadata: Logger.Metadata = ["key": "\(error.key)", "reason": "\(error.reason)"]
             if problem.occurred("\(error.key): \(error.reason)", at: .now) {
-                logger.error("the new certificate cannot be used; the one before stays", metadata: metadata)
+                logger.error("the new certificate cannot be used; the previous one stays in use", metadata: metadata)
             }
             return false
         }

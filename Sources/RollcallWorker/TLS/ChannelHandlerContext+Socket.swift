@@ -1,11 +1,11 @@
-// Ending a connection without a word. Under TLS an ordinary close says goodbye first and waits for the peer's: right for
-// one that still answers, and a second wasted on one that is given up.
+// Closes a connection without TLS's closing handshake. That handshake waits for the peer, which wastes a second if the
+// peer is no longer reachable.
 
 import NIOCore
 import NIOSSL
 
 extension ChannelHandlerContext {
-    /// Closes the socket at once, past TLS if there is any.
+    /// Closes the socket at once, bypassing TLS.
     func closeSocket() {
         guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {
             return close(promise: nil)
@@ -15,7 +15,7 @@ extension ChannelHandlerContext {
 }
 
 extension Channel {
-    /// Closes the socket at once, past TLS if there is any. From any thread.
+    /// Closes the socket at once, bypassing TLS. Call it from any thread.
     func closeSocket() {
         guard eventLoop.inEventLoop else { return eventLoop.execute { self.closeSocket() } }
         guard let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) else {

@@ -1,12 +1,12 @@
-// What a port shows of itself under TLS: a certificate chain and its private key, both PEM, read and checked together with
-// the authority of its clients' certificates, where it asks for these.
+// A port's certificate chain and private key (PEM). They are read and validated together with the CA for client
+// certificates, if the port requires these.
 
 import NIOCore
 import NIOSSL
 
-/// The files with which a port speaks TLS.
+/// The TLS files of a port.
 struct CertificateFiles: Sendable {
-    /// How the port's settings begin.
+    /// The prefix of the port's settings.
     enum Port: String {
         case edge, admin
     }
@@ -14,7 +14,7 @@ struct CertificateFiles: Sendable {
     let port: Port
     let certificate: String
     let privateKey: String
-    /// Whose certificates clients must show; `nil` where they need none.
+    /// The CA for client certificates; `nil` if clients need none.
     var clientAuthority: String?
 
     var paths: [String] { [certificate, privateKey] + (clientAuthority.map { [$0] } ?? []) }
@@ -43,7 +43,7 @@ extension CertificateFiles.Port {
 }
 
 extension WorkerConfiguration {
-    /// The files of a port's TLS; `nil` if it speaks without.
+    /// Returns the TLS files of a port; `nil` without TLS.
     func certificateFiles(_ port: CertificateFiles.Port) -> CertificateFiles? {
         let (certificate, key) =
             switch port {
@@ -59,7 +59,7 @@ extension WorkerConfiguration {
 
 /// A certificate with its key, ready to serve.
 struct ServerCertificate: Sendable {
-    /// What the files held.
+    /// The contents of the files.
     struct Contents: Hashable, Sendable {
         var chain: [UInt8]
         var key: [UInt8]
@@ -69,7 +69,7 @@ struct ServerCertificate: Sendable {
             (self.chain, self.key, self.clientAuthority) = (chain, key, clientAuthority)
         }
 
-        /// - Returns: `nil` if one of the two that TLS needs is not there.
+        /// - Returns: `nil` if the certificate or the key is missing.
         init?(chain: [UInt8]?, key: [UInt8]?, clientAuthority: [UInt8]? = nil) {
             guard let chain, let key else { return nil }
             self.init(chain: chain, key: key, clientAuthority: clientAuthority)
@@ -77,10 +77,10 @@ struct ServerCertificate: Sendable {
     }
 
     let context: NIOSSLContext
-    /// The end of the certificate's life, in seconds since 1970.
+    /// When the certificate expires, in seconds since 1970.
     let expires: Double
 
-    /// - Throws: ``UnusableFile``, naming the setting of the file that is at fault.
+    /// - Throws: ``UnusableFile``, naming the setting of the invalid file.
     init(_ contents: Contents, of port: CertificateFiles.Port) throws(UnusableFile) {
         let chain = try Self.certificates(in: contents.chain, port.certificate)
         guard let key = try? NIOSSLPrivateKey(bytes: contents.key, format: .pem) else {
@@ -94,7 +94,7 @@ struct ServerCertificate: Sendable {
             context = try NIOSSLContext(configuration: Self.configuration(chain, key, clientsOf: authority))
         } catch {
             throw UnusableFile(
-                port.privateKey, "the key is not that of the first certificate in \(port.certificate)")
+                port.privateKey, "the key does not match the first certificate in \(port.certificate)")
         }
         expires = Double(chain[0].notValidAfter)
     }
@@ -112,18 +112,19 @@ struct ServerCertificate: Sendable {
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         tls.minimumTLSVersion = .tlsv12
-        // Of TLS 1.2 only suites with forward secrecy and authenticated encryption (RFC 9325 §4.2). All of TLS 1.3 have both.
+        // TLS 1.2 only with suites that have forward secrecy and authenticated encryption (RFC 9325 §4.2). All suites
+        // of TLS 1.3 do.
         tls.cipherSuiteValues = [
             .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
             .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
         ]
         tls.applicationProtocols = ["http/1.1"]
-        // How long a peer has to answer the end of the stream with its own.
+        // How long a peer may take to answer the end of the stream.
         tls.shutdownTimeout = .seconds(1)
         if let authority {
             tls.trustRoots = .certificates(authority)
-            // A client has no host name that could be compared; without a certificate it is refused.
+            // Clients have no host name to compare. A client without a certificate is refused.
             tls.certificateVerification = .noHostnameVerification
             tls.sendCANameList = true
         }

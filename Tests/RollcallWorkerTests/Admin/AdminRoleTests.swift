@@ -80,7 +80,8 @@ struct AdminRoleTests {
             _ = try folder.file("operator", "short\n")
             try await eventually("the log says so") {
                 lines.withLockedValue { $0 }.contains {
-                    $0.hasPrefix("error a new admin token cannot be used; the one before stays key=admin.token_file")
+                    $0.hasPrefix(
+                        "error a new admin token cannot be used; the previous one stays in use key=admin.token_file")
                 }
             }
             #expect(try await status(fresh) == 200)

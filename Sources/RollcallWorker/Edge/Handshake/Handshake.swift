@@ -1,5 +1,4 @@
-// Whether an HTTP request opens a WebSocket here (RFC 6455, section 4.2), and if not, what to tell whoever wrote the
-// client.
+// Validates WebSocket handshakes (RFC 6455, section 4.2), and explains to developers why one is refused.
 
 import Crypto
 import NIOCore
@@ -12,36 +11,36 @@ import RollcallModel
     import Foundation
 #endif
 
-/// Judges requests for a WebSocket.
+/// Validates WebSocket handshake requests.
 struct Handshake: Sendable {
     static let path = "/v1/connect"
 
     let origins: OriginPolicy
 
-    /// - Returns: the value of `Sec-WebSocket-Accept` for a request that opens a WebSocket.
+    /// - Returns: The value of `Sec-WebSocket-Accept` for a valid request.
     func accept(_ request: HTTPRequestHead) throws(Refusal) -> String {
         let headers = request.headers
         guard request.uri.parts(at: "?")[0].isSame(as: Self.path) else { throw .notHere }
         guard request.method == .GET else { throw .notGET }
         guard headers.tokens("upgrade").contains("websocket") else { throw .notWebSocket }
-        guard request.version == .http1_1 else { throw .bad("A WebSocket handshake is an HTTP/1.1 request.") }
+        guard request.version == .http1_1 else { throw .bad("A WebSocket handshake must be an HTTP/1.1 request.") }
         guard headers.tokens("connection").contains("upgrade") else {
-            throw .bad("The header Connection does not name Upgrade. Does a proxy on the way drop it?")
+            throw .bad("The header Connection does not name Upgrade. A proxy may have removed it.")
         }
         guard headers["content-length"].allSatisfy({ $0 == "0" }), !headers.contains(name: "transfer-encoding") else {
             throw .body
         }
         guard headers.only("sec-websocket-version") == "13" else { throw .wrongVersion }
-        guard headers.only("host") != nil else { throw .bad("The header Host must stand exactly once.") }
+        guard headers.only("host") != nil else { throw .bad("The header Host must occur exactly once.") }
         guard let key = headers.only("sec-websocket-key"), Data(base64Encoded: key)?.count == 16 else {
-            throw .bad("The header Sec-WebSocket-Key must stand once, with 16 bytes in Base64.")
+            throw .bad("The header Sec-WebSocket-Key must occur once, with 16 bytes in Base64.")
         }
         guard headers["origin"].count <= 1, origins.allows(headers.first(name: "origin"), host: headers.only("host"))
         else { throw origins.isForThisMachine ? .notThisMachine : .foreignOrigin }
         return Self.answer(to: key)
     }
 
-    /// The answer that opens the WebSocket.
+    /// The response that opens the WebSocket.
     static func response(_ accept: String) -> ByteBuffer {
         ByteBuffer(
             string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -55,12 +54,12 @@ struct Handshake: Sendable {
 }
 
 extension HTTPHeaders {
-    /// What a list-valued header names, in lower case.
+    /// The items of a list-valued header, in lower case.
     fileprivate func tokens(_ name: String) -> [String] {
         self[canonicalForm: name].map { $0.lowercased() }
     }
 
-    /// The value of a header that stands exactly once.
+    /// The value of a header that occurs exactly once.
     fileprivate func only(_ name: String) -> String? {
         let values = self[name]
         return values.count == 1 ? values[0] : nil

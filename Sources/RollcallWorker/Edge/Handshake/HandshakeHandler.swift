@@ -1,21 +1,21 @@
-// The first half second of a connection: one HTTP request, which becomes a WebSocket or gets an answer that says why
-// not. After that, nothing of HTTP is left in the pipeline.
+// The handshake of a connection: one HTTP request, which becomes a WebSocket or receives an error response. Afterwards
+// no HTTP handler is left in the pipeline.
 
 import Logging
 import NIOCore
 import NIOHTTP1
 import RollcallModel
 
-/// Reads one request and turns the channel into an ``EdgeConnection``, or answers and closes.
+/// Reads one request and converts the channel to an ``EdgeConnection``, or responds and closes.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer
 
     private enum State {
         case waiting
-        /// The request's head is right; what is missing is its end.
+        /// The request head is valid; the end of the request is missing.
         case accepted(String)
-        /// Answered, one way or the other; nothing more is read.
+        /// A response was sent; nothing more is read.
         case over
     }
 
@@ -23,9 +23,9 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let decoder: ByteToMessageHandler<HTTPRequestDecoder>
     private var state = State.waiting
     private var context: ChannelHandlerContext?
-    /// Where the request came from, as far as it is known.
+    /// The client's address, as far as known.
     private var client: String?
-    /// The same, of which the peer is all that is known before the request.
+    /// The same as a limit key. Before the request arrives, only the peer's address is known.
     private(set) var address: ClientAddress
 
     private init(on loop: EdgeLoop, from address: ClientAddress) {
@@ -39,14 +39,14 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         self.address = address
     }
 
-    /// Puts a handshake into a new channel's pipeline. To be called on the loop.
+    /// Adds a handshake to a new channel's pipeline. Call it on the loop.
     static func begin(on channel: any Channel, of loop: EdgeLoop) throws -> HandshakeHandler {
         let handler = HandshakeHandler(on: loop, from: ClientAddress(of: channel.remoteAddress))
         try channel.pipeline.syncOperations.addHandlers([handler.decoder, handler])
         return handler
     }
 
-    /// Whether the channel is a WebSocket now, or gone.
+    /// Whether the channel is a WebSocket now, or closed.
     private(set) var isOver = false
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -79,7 +79,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .over = state { return }
-        // The peer is gone, perhaps within its request, which the parser reports as an error of the request.
+        // The peer disconnected, perhaps within its request, which the parser reports as an invalid request.
         guard context.channel.isActive else {
             state = .over
             return
@@ -95,7 +95,8 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Gives up on a peer that took too long, or longest of too many: for its request, or to end its side after an answer.
+    /// Gives up on a peer that is too slow, or the slowest of too many: with its request, or with closing after a
+    /// response.
     func giveUp(_ reason: RefusalReason) {
         switch state {
         case .waiting, .accepted: loop.tally.refused.count(reason)
@@ -104,7 +105,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         abort()
     }
 
-    /// Ends the connection. What the parser says of a request that breaks off so is not counted.
+    /// Ends the connection. The parser's error for the incomplete request is not counted.
     func abort() {
         state = .over
         context?.closeSocket()
@@ -112,8 +113,8 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension HandshakeHandler {
-    /// Answers and ends the stream, but goes on reading until the peer ends its own: were the socket closed with bytes
-    /// unread, the kernel would reset the connection and might take the answer with it.
+    /// Responds and ends the stream, but reads until the peer ends its own. If the socket were closed with unread
+    /// bytes, the kernel would reset the connection and the response could be lost.
     private func refuse(_ refusal: Refusal, method: HTTPMethod = .GET) {
         if case .over = state { return }
         state = .over
@@ -126,8 +127,8 @@ extension HandshakeHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Takes HTTP out of the pipeline. Frames that came along with the request are still in the decoder, which hands
-    /// them on as it leaves, in a later tick; so the WebSocket's handler must stand behind it by then.
+    /// Removes HTTP from the pipeline. Frames that arrived with the request are still in the decoder, which forwards
+    /// them when it is removed, in a later tick. So the WebSocket's handler must be behind it by then.
     private func upgrade(_ answer: String, context: ChannelHandlerContext) {
         guard loop.sessions.hasRoom else { return refuse(.full) }
         if let limit = loop.addresses?.take(address, at: loop.eventLoop.now) { return refuse(.address(limit)) }
@@ -137,7 +138,7 @@ extension HandshakeHandler {
         do {
             try pipeline.addHandler(connection)
         } catch {
-            // The channel closed in this very tick.
+            // The channel closed in this tick.
             loop.addresses?.release(address)
             return
         }

@@ -1,22 +1,22 @@
-// Which web pages may connect. A browser names the page's origin and cannot be made to lie by it; other programs name
-// none, and need no leave.
+// Decides which web pages may connect. Browsers send the page's origin and pages cannot forge it. Other programs send
+// none and are not restricted.
 
 import RollcallModel
 
-/// Decides about the header `Origin`.
+/// Checks the header `Origin`.
 struct OriginPolicy: Sendable {
     private let allowed: Set<String>
     private let listensOnLoopback: Bool
-    /// Whether only this machine's own pages may connect, under one of its own names. Where a token proves nothing, to
-    /// be here is all the proof there is; and a page of anywhere seems to be here if its name was made to mean this
+    /// Whether only this machine's own pages may connect, under one of its own names. With unproven tokens, being on
+    /// this machine is the only proof. A page from elsewhere seems local if its name was made to resolve to this
     /// machine (DNS rebinding).
     let isForThisMachine: Bool
 
     /// - Parameters:
-    ///   - origins: exact origins, such as `https://chat.example.com`, or `*` for all. If there are none, a page may
-    ///     connect to the host that it came from, and a page of this machine to an edge that listens on loopback only.
-    ///   - host: where the edge listens.
-    ///   - trustsTokens: whether what tokens say is believed without a proof.
+    ///   - origins: Exact origins, such as `https://chat.example.com`, or `*` for all. If empty, a page may connect to
+    ///     its own host, and a page of this machine to an edge on loopback.
+    ///   - host: The host on which the edge listens.
+    ///   - trustsTokens: Whether tokens are accepted without proof.
     init(origins: [String], listeningOn host: String, trustsTokens: Bool = false) {
         allowed = Set(origins.map { $0.lowercased() })
         listensOnLoopback = Loopback.contains(host)
@@ -24,8 +24,8 @@ struct OriginPolicy: Sendable {
     }
 
     /// - Parameters:
-    ///   - origin: the header `Origin`; nil if there is none.
-    ///   - host: the header `Host`.
+    ///   - origin: The header `Origin`; `nil` if there is none.
+    ///   - host: The header `Host`.
     func allows(_ origin: String?, host: String?) -> Bool {
         if isForThisMachine, !Loopback.contains(authority: host ?? "") { return false }
         guard let origin = origin?.lowercased(), !allowed.contains("*") else { return true }

@@ -1,51 +1,51 @@
-// What a request that opens no WebSocket is told: enough for a developer to see what is wrong.
+// Error responses to requests that do not open a WebSocket.
 
 import NIOCore
 import NIOHTTP1
 
-/// Why a request does not become a WebSocket: an HTTP status, and a sentence that helps.
+/// Why a request does not become a WebSocket: an HTTP status and an explanation.
 struct Refusal: Error, Hashable, Sendable {
     let status: HTTPResponseStatus
     let sentence: String
     var headers: [String: String] = [:]
 
-    /// The limit that it keeps, if it does.
+    /// The limit that it enforces, if any.
     var limit: Limit?
 
     static let notHere = Refusal(
         status: .notFound,
-        sentence: "There is nothing here. Rollcall's WebSocket is at \(Handshake.path); the HTTP routes are on the "
+        sentence: "There is nothing at this path. The WebSocket is at \(Handshake.path); the HTTP routes are on the "
             + "admin port.")
     static let notGET = Refusal(
-        status: .methodNotAllowed, sentence: "A WebSocket is opened by GET.", headers: ["Allow": "GET"])
+        status: .methodNotAllowed, sentence: "Open the WebSocket with GET.", headers: ["Allow": "GET"])
     static let notWebSocket = Refusal(
-        status: .upgradeRequired, sentence: "This is a WebSocket: connect to it with a WebSocket client.",
+        status: .upgradeRequired, sentence: "This is a WebSocket endpoint: connect with a WebSocket client.",
         headers: ["Upgrade": "websocket", "Connection": "Upgrade, close", "Sec-WebSocket-Version": "13"])
     static let wrongVersion = Refusal(
         status: .badRequest, sentence: "The header Sec-WebSocket-Version must be 13.",
         headers: ["Sec-WebSocket-Version": "13"])
     static let foreignOrigin = Refusal(
-        status: .forbidden, sentence: "Pages of this origin may not connect. The worker's edge.origins says which may.",
+        status: .forbidden, sentence: "This origin may not connect. The worker's edge.origins lists those that may.",
         limit: .origins)
     static let notThisMachine = Refusal(
         status: .forbidden,
         sentence: "While auth.mode is insecure, only programs and pages of this machine may connect, to localhost or a "
-            + "loopback address. The worker's edge.origins can name others.",
+            + "loopback address. The worker's edge.origins can allow others.",
         limit: .origins)
     static let tooLong = Refusal(
         status: .requestHeaderFieldsTooLarge, sentence: "The request's headers are too long.",
         limit: .headerBytes)
-    static let body = Refusal.bad("A WebSocket handshake has no body.")
+    static let body = Refusal.bad("A WebSocket handshake must not have a body.")
     static let full = Refusal(
-        status: .serviceUnavailable, sentence: "This worker holds as many sessions as it may.",
+        status: .serviceUnavailable, sentence: "This worker has reached its limit of sessions.",
         headers: ["Retry-After": "5"], limit: .sessions)
 
-    /// - Parameter limit: the one of the limits of an address that holds.
+    /// - Parameter limit: The exceeded limit of the address.
     static func address(_ limit: Limit) -> Refusal {
         let sentence =
             limit == .connectionsPerAddress
-            ? "Your address has as many connections to this worker as it may."
-            : "Your address opens connections faster than it may."
+            ? "Your address has reached the limit of connections to this worker."
+            : "Your address opens connections too fast."
         return Refusal(status: .tooManyRequests, sentence: sentence, headers: ["Retry-After": "5"], limit: limit)
     }
 
@@ -53,7 +53,7 @@ struct Refusal: Error, Hashable, Sendable {
         Refusal(status: .badRequest, sentence: sentence)
     }
 
-    /// The whole answer; the connection ends after it.
+    /// The complete response. The connection ends after it.
     func response(to method: HTTPMethod) -> ByteBuffer {
         let fields = ["Connection": "close"].merging(headers) { $1 }.sorted { $0.key < $1.key }
         let body = sentence + "\n"

@@ -1,26 +1,25 @@
-// Who is at the other end, where proxies stand between. Each proxy adds the address that it sees to a header; so does
-// anybody who wants to be taken for somebody else. Only what a proxy of ours has added can be believed, which is read
-// from the right.
+// Finds the client's address behind proxies. Each proxy appends the address that it sees to a header, but clients can
+// forge entries too. Only entries added by trusted proxies count, so the header is read from the right.
 
 import NIOCore
 import NIOHTTP1
 import RollcallModel
 
-/// The proxies whose word about addresses counts.
+/// The proxies whose headers are trusted.
 struct TrustedProxies: Sendable {
     private let networks: [Network]
 
-    /// - Parameter texts: addresses, and networks such as `10.0.0.0/8`; what is neither is left out.
+    /// - Parameter texts: Addresses, and networks such as `10.0.0.0/8`; other texts are ignored.
     init(_ texts: [String]) {
         networks = texts.compactMap(Network.init)
     }
 
-    /// Whether a text names an address or a network.
+    /// Whether a text is an address or a network.
     static func isNetwork(_ text: String) -> Bool { Network(text) != nil }
 
-    /// The address of whoever made a request: the nearest hop, going back from here, that is no proxy of ours.
+    /// Returns the client's address: the nearest hop, going back from here, that is not a trusted proxy.
     ///
-    /// - Parameter peer: who is at the other end of the connection.
+    /// - Parameter peer: The other end of the connection.
     func client(of peer: SocketAddress?, _ headers: HTTPHeaders) -> String? {
         guard var client = peer?.ipAddress, !networks.isEmpty else { return peer?.ipAddress }
         for hop in headers[canonicalForm: "x-forwarded-for"].reversed() {
@@ -35,7 +34,7 @@ struct TrustedProxies: Sendable {
     }
 }
 
-/// The addresses whose first bits are these.
+/// A network: addresses with a common prefix.
 private struct Network {
     private let bytes: [UInt8]
     private let bits: Int
@@ -57,7 +56,7 @@ private struct Network {
         }
     }
 
-    /// The address that a hop is, in the one form that each address has; some proxies add a port.
+    /// The address of a hop in canonical form; some proxies add a port.
     static func address(in hop: String) -> String? {
         let hasPort = hop.begins(with: "[") || hop.utf8.count { $0 == UInt8(ascii: ":") } == 1
         let host = hasPort ? Loopback.host(of: hop) : hop
@@ -70,10 +69,10 @@ private struct Network {
 }
 
 extension SocketAddress {
-    /// The IP address in the order of the network; nil if it has none. IPv4 in IPv6 (`::ffff:1.2.3.4`), which is how it
-    /// comes to a listener on `::`, is taken for what it is.
+    /// The IP address in network byte order; `nil` if there is none. IPv4-mapped IPv6 addresses (`::ffff:1.2.3.4`),
+    /// which a listener on `::` receives, count as IPv4.
     var networkBytes: [UInt8]? {
-        // Behind family and port, and in IPv6 behind the flow.
+        // The address follows the family and port, and in IPv6 the flow label.
         let place: Range<Int>
         switch self {
         case .v4: place = 4..<8
@@ -86,21 +85,21 @@ extension SocketAddress {
     }
 }
 
-/// Whom the edge takes for one client: an IPv4 address, or the first 64 bits of an IPv6 address, since whoever has one
-/// address of such a network has them all.
+/// What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client usually has
+/// the whole /64 network.
 struct ClientAddress: Hashable {
     private let network: UInt64
-    /// Whether a socket leads to this machine itself, or is closed and leads nowhere. What a proxy says is not asked: it
-    /// may have been told so by anybody.
+    /// Whether the socket's peer is this machine, or the socket is closed. Proxy headers do not count here, because
+    /// clients can forge them.
     let isLocal: Bool
 
-    /// The address at the other end of a socket.
+    /// The address of a socket's peer.
     init(of peer: SocketAddress?) {
         network = Self.network(peer)
         isLocal = peer?.ipAddress.map { Loopback.contains($0) } ?? true
     }
 
-    /// An address that a proxy names.
+    /// An address named by a proxy.
     init(named text: String) {
         network = Self.network(try? SocketAddress(ipAddress: text, port: 0))
         isLocal = false

@@ -1,6 +1,6 @@
-// The kinds of WebSocket frame that RFC 6455 knows.
+// The types of WebSocket frames in RFC 6455.
 
-/// What a WebSocket frame is. All other numbers are reserved.
+/// The type of a WebSocket frame. All other numbers are reserved.
 enum Opcode: UInt8 {
     case continuation = 0x0
     case text = 0x1
@@ -9,7 +9,7 @@ enum Opcode: UInt8 {
     case ping = 0x9
     case pong = 0xA
 
-    /// Control frames may stand between the fragments of a message, are never fragmented, and are short.
+    /// Control frames may appear between the fragments of a message. They are short and never fragmented.
     var isControl: Bool { rawValue >= 0x8 }
 
     /// The longest payload of a control frame.

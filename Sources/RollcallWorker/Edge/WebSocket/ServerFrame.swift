@@ -1,12 +1,11 @@
-// What a worker sends, as finished bytes: header and payload of a WebSocket frame, built once and shared by every
-// socket that it goes to.
+// Outgoing frames as bytes: header and payload, encoded once and shared by all sockets that receive them.
 
 import NIOCore
 package import RollcallModel
 
-/// One or more finished WebSocket frames from server to client, which are not masked.
+/// One or more complete WebSocket frames from server to client, which are not masked.
 package struct ServerFrame: Sendable {
-    /// The frames as they go over the wire.
+    /// The frames as sent.
     let bytes: ByteBuffer
 
     private init(finished bytes: ByteBuffer) {
@@ -15,21 +14,21 @@ package struct ServerFrame: Sendable {
 
     /// A text message in one frame.
     ///
-    /// - Parameter text: UTF-8, which is not checked.
+    /// - Parameter text: UTF-8, which is not validated.
     init(text: some Collection<UInt8>) {
         self.init(.text, capacity: text.count) { $0.writeBytes(text) }
     }
 
-    /// A text message in one frame, whose UTF-8 is written straight into its place.
+    /// A text message in one frame, written directly into the frame.
     ///
     /// - Parameters:
-    ///   - capacity: about how long the text will be.
-    ///   - write: appends the text to a buffer that is empty at first.
+    ///   - capacity: The approximate length of the text.
+    ///   - write: Appends the text to an empty buffer.
     init(textOf capacity: Int, write: (inout ByteBuffer) -> Void) {
         self.init(.text, capacity: capacity, write: write)
     }
 
-    /// A message in one frame, written straight into its place.
+    /// A message in one frame, written directly into the frame.
     package init(_ message: ServerMessage) {
         let size = message.jsonSize
         self.init(textOf: size) { text in
@@ -37,7 +36,7 @@ package struct ServerFrame: Sendable {
         }
     }
 
-    /// Several frames, one after the other, as one piece of memory: what a tick has for the same sockets.
+    /// Several frames in one piece of memory, for sockets that receive the same data in a tick.
     init(joining frames: some Collection<ServerFrame>) {
         var bytes = ByteBufferAllocator().buffer(capacity: frames.reduce(0) { $0 + $1.count })
         for frame in frames {
@@ -46,14 +45,14 @@ package struct ServerFrame: Sendable {
         self.init(finished: bytes)
     }
 
-    /// Whether it is this very frame, in the same memory.
+    /// Whether both are the same frame, in the same memory.
     func isSame(as other: ServerFrame) -> Bool {
         bytes.withUnsafeReadableBytes { own in
             other.bytes.withUnsafeReadableBytes { own.baseAddress == $0.baseAddress && own.count == $0.count }
         }
     }
 
-    /// How many bytes go over the wire.
+    /// The number of bytes sent.
     var count: Int { bytes.readableBytes }
 
     static let ping = ServerFrame(.ping, capacity: 0) { _ in }
@@ -65,8 +64,8 @@ package struct ServerFrame: Sendable {
     /// A close frame.
     ///
     /// - Parameters:
-    ///   - code: nil answers a close frame that had none.
-    ///   - reason: for a developer to read; shortened to what a control frame holds.
+    ///   - code: `nil` answers a close frame without a code.
+    ///   - reason: A text for developers; shortened to fit into a control frame.
     static func close(_ code: CloseCode?, reason: String = "") -> ServerFrame {
         ServerFrame(.close, capacity: reason.utf8.count + 2) { payload in
             guard let code else { return }
@@ -84,8 +83,8 @@ package struct ServerFrame: Sendable {
 extension ServerFrame {
     private static let longestHeader = 10
 
-    /// Lets `write` put the payload behind room for the longest header, and the header that it turns out to need
-    /// right before it.
+    /// Lets `write` put the payload after room for the longest header, then writes the actual header directly before
+    /// it.
     private init(_ opcode: Opcode, capacity: Int, write: (inout ByteBuffer) -> Void) {
         var buffer = ByteBufferAllocator().buffer(capacity: Self.longestHeader + capacity)
         buffer.moveWriterIndex(to: Self.longestHeader)

@@ -1,19 +1,19 @@
-// Whether bytes are UTF-8, in pieces: a character may be split between two reads or two fragments, and what can no
-// longer become UTF-8 is refused at once.
+// Validates UTF-8 in pieces: a character may be split between two reads or fragments. Invalid bytes are rejected at
+// once.
 
-/// Checks UTF-8 as it arrives, as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
+/// Validates UTF-8 as it arrives (RFC 3629): no overlong forms, no surrogates, nothing beyond U+10FFFF.
 struct UTF8Validator: Hashable, Sendable {
-    /// How many bytes the character begun still lacks, and between what the next of them must lie.
+    /// How many bytes the current character still lacks, and the allowed range of the next one.
     private var missing: UInt8 = 0
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
-    /// Whether no character is begun and unfinished.
+    /// Whether no character is incomplete.
     var isComplete: Bool { missing == 0 }
 
-    /// Takes the next piece.
+    /// Validates the next piece.
     ///
-    /// - Returns: false if what was taken so far cannot be the beginning of UTF-8; the validator is then spent.
+    /// - Returns: `false` if the bytes so far cannot be the start of valid UTF-8. The validator must not be used again.
     mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -53,7 +53,7 @@ struct UTF8Validator: Hashable, Sendable {
         self.highest = highest
     }
 
-    /// Skips ASCII eight bytes at a time; most messages are nothing else.
+    /// Skips ASCII eight bytes at a time; most messages are pure ASCII.
     private static func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
         while index + 8 <= bytes.count,

@@ -1,21 +1,21 @@
-// The frames of one client, taken apart as they arrive, in pieces of any size. A value: bytes in, events out. It checks
-// everything that RFC 6455 asks of a client, as early as it can be known, and holds nothing between messages.
+// Decodes a client's WebSocket frames in pieces of any size: bytes in, events out. It checks every rule of RFC 6455 for
+// clients as early as possible, and holds nothing between messages.
 
 package import NIOCore
 package import RollcallModel
 
 /// Decodes what a client sends on a WebSocket.
 ///
-/// After it has thrown, the stream has no meaning any more and the decoder must not be fed again.
+/// After it throws, do not call it again.
 package struct WebSocketDecoder {
     package enum Event: Hashable {
-        /// A whole text message, valid UTF-8: it stands in the caller's message buffer.
+        /// A complete text message, valid UTF-8, in the caller's message buffer.
         case text
-        /// A part of a message whose rest is to come.
+        /// A part of an incomplete message.
         case fragment
         case ping([UInt8])
         case pong
-        /// The peer closes; nil if it gives no code.
+        /// The peer closes; `nil` if it gives no code.
         case close(CloseCode?)
     }
 
@@ -23,45 +23,46 @@ package struct WebSocketDecoder {
         case opcode, length, extendedLength, mask, payload
     }
 
-    /// How many empty parts a message may have before its last. Libraries send one at most; a flood of them would never
-    /// reach the limit of a message's bytes.
+    /// How many empty fragments a message may have before its last. Libraries send at most one. A flood of them would
+    /// never reach the size limit.
     package static let mostEmptyFragments: UInt8 = 16
 
-    /// The longest message, all its fragments together. What it is set to holds from the next frame on.
+    /// The longest message, over all its fragments. Changes apply from the next frame.
     var limit: Int
     private var stage = Stage.opcode
     private var opcode = Opcode.continuation
     private var isFinal = false
-    /// Whether a message has begun whose last fragment has not come.
+    /// Whether a message has started whose last fragment has not arrived.
     private var isFragmented = false
-    /// Bytes that the field of the header in progress still lacks.
+    /// The missing bytes of the current header field.
     private var missing: UInt8 = 0
-    /// How many parts of the message in progress were empty.
+    /// How many fragments of the current message were empty.
     private var emptyFragments: UInt8 = 0
     private var utf8 = UTF8Validator()
-    /// The smallest length that the size of its field is for.
+    /// The smallest length that may use the current length field.
     private var leastLength: UInt64 = 0
-    /// The mask, turned so that its highest byte is the one for the next byte of payload.
+    /// The mask, rotated so that its highest byte applies to the next payload byte.
     private var mask: UInt32 = 0
-    /// What the payload of this frame still lacks.
+    /// The missing payload bytes of this frame.
     private var length: UInt64 = 0
-    /// The payload of the control frame in progress, which may stand between two fragments.
+    /// The payload of the current control frame, which may be between two fragments.
     private var control: [UInt8] = []
 
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether a message has begun and not ended. Otherwise a later call needs nothing of the message buffer.
+    /// Whether a message has started and not ended. Otherwise the next call does not need the message buffer's
+    /// contents.
     var isWithinMessage: Bool { isFragmented || stage != .opcode && !opcode.isControl }
 
     /// Decodes up to the next event.
     ///
     /// - Parameters:
-    ///   - input: what has arrived; read as far as it could be understood.
-    ///   - message: the text of the message in progress. Lent by the caller, so that connections may share one buffer
-    ///     between messages; within a message (``isWithinMessage``) it must hold what it held after the last call.
-    /// - Returns: nil when the input is used up.
+    ///   - input: The input; consumed as far as it was decoded.
+    ///   - message: The text of the current message. The caller lends it, so that connections can share one buffer
+    ///     between messages. Within a message (``isWithinMessage``) it must keep its contents between calls.
+    /// - Returns: `nil` when the input is used up.
     package mutating func next(
         _ input: inout ByteBuffer, message: inout ByteBuffer
     ) throws(WebSocketViolation) -> Event? {
@@ -113,7 +114,7 @@ extension WebSocketDecoder {
         stage = .length
     }
 
-    /// - Parameter held: how much of the message the fragments before this frame hold.
+    /// - Parameter held: The size of the message's earlier fragments.
     private mutating func measure(_ byte: UInt8, held: Int) throws(WebSocketViolation) {
         guard byte & 0x80 != 0 else { throw .unmasked }
         switch byte & 0x7F {
@@ -145,7 +146,7 @@ extension WebSocketDecoder {
     }
 }
 
-// The payload, and what a frame means once it is whole.
+// The payload, and the meaning of a complete frame.
 extension WebSocketDecoder {
     private mutating func readPayload(
         _ input: inout ByteBuffer, message: inout ByteBuffer
@@ -153,7 +154,7 @@ extension WebSocketDecoder {
         let count = Int(min(length, UInt64(input.readableBytes)))
         guard count > 0 else { return }
         guard !opcode.isControl else { return readControl(&input, count: count) }
-        // Grows with what has arrived, not with what the header promises.
+        // Grows with the received bytes, not with the length in the header.
         var isText = true
         message.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
             let target = UnsafeMutableRawBufferPointer(rebasing: target[..<count])
@@ -174,7 +175,7 @@ extension WebSocketDecoder {
         length -= UInt64(count)
     }
 
-    /// Copies payload to where it belongs, by words while it lasts.
+    /// Copies and unmasks the payload, in whole words as far as possible.
     private mutating func unmask(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) {
         let word = UInt64(mask.bigEndian) << 32 | UInt64(mask.bigEndian)
         var index = 0
@@ -190,7 +191,7 @@ extension WebSocketDecoder {
         length -= UInt64(source.count)
     }
 
-    /// The mask for the next byte.
+    /// The mask of the next byte.
     private mutating func turnMask() -> UInt8 {
         mask = mask << 8 | mask >> 24
         return UInt8(truncatingIfNeeded: mask)
@@ -228,8 +229,8 @@ extension WebSocketDecoder {
 }
 
 extension CloseCode {
-    /// Whether an endpoint may put this code on the wire: those of RFC 6455 and of its registry, and those that
-    /// libraries and applications give a meaning to.
+    /// Whether an endpoint may send this close code: the codes of RFC 6455 and its registry, and those for libraries
+    /// and applications.
     fileprivate var mayBeSent: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,9 +1,8 @@
-// What a peer can do wrong on a WebSocket, each with the close code that RFC 6455 gives it and a sentence for the
-// developer at the other end.
+// Protocol violations by a peer, each with its close code from RFC 6455 and a sentence for the client's developer.
 
 import RollcallModel
 
-/// A broken rule of RFC 6455, which ends the connection.
+/// A violation of RFC 6455, which ends the connection.
 package enum WebSocketViolation: Error, Hashable, Sendable {
     case reservedBits
     case unknownOpcode
@@ -32,16 +31,16 @@ package enum WebSocketViolation: Error, Hashable, Sendable {
 
     var reason: String {
         switch self {
-        case .reservedBits: "A reserved bit is set, but no extension was agreed."
-        case .unknownOpcode: "The opcode is a reserved one."
+        case .reservedBits: "A reserved bit is set, but no extension was negotiated."
+        case .unknownOpcode: "The opcode is reserved."
         case .unmasked: "A client must mask its frames."
-        case .binary: "Messages are text frames with JSON."
+        case .binary: "Messages must be text frames with JSON."
         case .fragmentedControl: "A control frame must not be fragmented."
         case .longControl: "A control frame holds at most 125 bytes."
-        case .continuationOfNothing: "A continuation frame came, but no message had begun."
-        case .messageWithinMessage: "A message began before the one before it had ended."
+        case .continuationOfNothing: "A continuation frame arrived outside of a message."
+        case .messageWithinMessage: "A message started before the previous one had ended."
         case .emptyFragments: "A message has more than \(WebSocketDecoder.mostEmptyFragments) empty fragments."
-        case .lengthNotMinimal: "A length must be written in the fewest bytes."
+        case .lengthNotMinimal: "A length must use the fewest bytes possible."
         case .tooBig: "The message is larger than limits.message_bytes."
         case .notUTF8: "Text must be UTF-8."
         case .badClosePayload: "The close frame has no valid code."

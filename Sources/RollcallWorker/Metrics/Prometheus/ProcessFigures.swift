@@ -1,5 +1,5 @@
-// What the system says of this process, under the names that Prometheus's own libraries have for it. Read when somebody
-// looks; what a system does not say is left out.
+// Metrics of the process, with the names that Prometheus client libraries use. They are read at each scrape; values
+// that the system does not provide are omitted.
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -39,7 +39,7 @@ struct ProcessFigures {
         }
     }
 
-    /// Processor time that the process has used. POSIX has it in millionths of a second, everywhere.
+    /// CPU time used by the process. POSIX reports it in microseconds.
     static var cpu: Duration? {
         let used = clock()
         return used > 0 ? .microseconds(used) : nil
@@ -49,7 +49,7 @@ struct ProcessFigures {
         Double(OpenFileLimit.current.rlim_cur)
     }
 
-    /// Linux says the rest in `/proc`.
+    /// On Linux, `/proc` has the rest.
     private static var residentBytes: Double? {
         words("/proc/self/statm").flatMap { $0.count > 1 ? Double($0[1]) : nil }.map { $0 * Double(getpagesize()) }
     }
@@ -58,7 +58,8 @@ struct ProcessFigures {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { Double($0.count) }
     }
 
-    /// The twentieth word behind the program's name, which may have anything in it, counts clock ticks since the boot.
+    /// The twentieth field after the program's name counts clock ticks since boot. The name itself may contain any
+    /// character.
     private static let start: Double? = {
         guard let stat = contents("/proc/self/stat"), let end = stat.lastIndex(of: ")"),
             let boot = contents("/proc/stat")?.split(separator: "\n").first(where: { $0.hasPrefix("btime ") })

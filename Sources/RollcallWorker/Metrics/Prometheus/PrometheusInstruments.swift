@@ -1,12 +1,11 @@
-// What Prometheus's kinds of metrics keep: atomic numbers, so that whoever records never waits for another or for a
-// scrape. A page that is written meanwhile may show one of two numbers that belong together without the other; the next
-// shows both.
+// Prometheus metric types with atomic values, so that recording never waits for another thread or a scrape. A scrape
+// may show one of two related values without the other; the next shows both.
 
 internal import CoreMetrics
 internal import RollcallModel
 internal import Synchronization
 
-/// Something that the page shows.
+/// A metric on the page.
 protocol PrometheusInstrument: AnyObject, Sendable {
     func write(_ name: String, _ labels: PrometheusLabels, to text: inout PrometheusText)
 }
@@ -56,14 +55,14 @@ final class PrometheusGauge: PrometheusInstrument, MeterHandler, RecorderHandler
 
 final class PrometheusHistogram: PrometheusInstrument, TimerHandler, RecorderHandler, HistogramTaking {
     static let seconds = Histogram.bounds.map { Double($0) / 1e9 }
-    /// Of what is no duration nothing is known, not even its unit.
+    /// For values that are not durations, the unit is unknown.
     static let decades: [Double] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
 
     private let bounds: [Double]
     private let counts: [AtomicCount]
     private let sum = AtomicDouble()
 
-    /// - Parameter bounds: the upper end of each bucket, growing; one more bucket takes what is larger.
+    /// - Parameter bounds: The upper bound of each bucket, ascending. One more bucket counts larger values.
     init(bounds: [Double]) {
         self.bounds = bounds
         counts = (0...bounds.count).map { _ in AtomicCount() }
@@ -79,7 +78,7 @@ final class PrometheusHistogram: PrometheusInstrument, TimerHandler, RecorderHan
     }
 
     func add(_ added: [Int], nanoseconds: Int64) {
-        guard added.count == counts.count else { preconditionFailure("a histogram of other buckets") }
+        guard added.count == counts.count else { preconditionFailure("the histograms have different buckets") }
         for (count, added) in zip(counts, added) where added > 0 { count.add(added) }
         sum.add(Double(nanoseconds) / 1e9)
     }
@@ -104,7 +103,7 @@ private final class AtomicCount: Sendable {
     func add(_ amount: Int) { value.wrappingAdd(amount, ordering: .relaxed) }
 }
 
-/// A number with a fraction: its bits, exchanged until nobody came between.
+/// A floating-point number, stored as bits and updated by compare-and-exchange.
 private final class AtomicDouble: Sendable {
     private let bits = Atomic<UInt64>(0)
 

@@ -1,17 +1,17 @@
-// The metrics of a process, kept for Prometheus to fetch: a backend of swift-metrics that writes Prometheus's text
-// format, 0.0.4. To record takes no lock; only making an instrument and writing the page do.
+// A swift-metrics backend for Prometheus, in text format 0.0.4. Recording takes no lock; only creating metrics and
+// writing the page do.
 
 public import CoreMetrics
 internal import NIOConcurrencyHelpers
 
-/// A backend of swift-metrics that Prometheus can scrape.
+/// A swift-metrics backend that Prometheus can scrape.
 ///
-/// `rollcall worker` uses it; a server that embeds a worker without having another backend may, too. Two instruments of
+/// `rollcall worker` uses it. A server that embeds a worker can use it too if it has no other backend. Two metrics with
 /// the same name and labels are one.
 public final class PrometheusMetrics: MetricsFactory {
     private let families = NIOLockedValueBox<[String: Family]>([:])
 
-    /// What has one name: of one kind, with an instrument for each set of labels.
+    /// All metrics with one name: one type, and one metric per set of labels.
     private struct Family {
         var kind: Metric.Kind
         var instruments: [PrometheusLabels: any PrometheusInstrument] = [:]
@@ -19,7 +19,7 @@ public final class PrometheusMetrics: MetricsFactory {
 
     public init() {}
 
-    /// Makes this process report into a new backend from now on. To be called once, before anything is measured.
+    /// Installs a new backend for this process. Call it once, before the first metric is created.
     public static func bootstrap() -> PrometheusMetrics {
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
@@ -57,7 +57,7 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
-    /// All metrics, and what the system says of this process.
+    /// All metrics, including those of the process.
     public func exposition() -> String {
         var text = PrometheusText()
         for (name, family) in families.withLockedValue({ $0 }).sorted(by: { $0.key < $1.key }) {
@@ -72,7 +72,7 @@ public final class PrometheusMetrics: MetricsFactory {
 }
 
 extension PrometheusMetrics {
-    /// An instrument whose name another kind has already works, and is not shown.
+    /// A metric whose name is already used with another type works, but is not shown.
     private func instrument<Instrument: PrometheusInstrument>(
         _ label: String, _ dimensions: [(String, String)], _ kind: Metric.Kind, make: () -> Instrument
     ) -> Instrument {

@@ -1,12 +1,12 @@
-// Prometheus's text format, version 0.0.4: a line for each number, below what its name means.
+// Prometheus's text format, version 0.0.4: one line per value, below the metric's help text.
 
-/// The page, as it grows.
+/// The page under construction.
 struct PrometheusText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private(set) var text = ""
 
-    /// Begins a metric, whose samples follow.
+    /// Starts a metric; its samples follow.
     mutating func begin(_ name: String, _ kind: Metric.Kind) {
         if let help = Metric(rawValue: name)?.help { text += "# HELP \(name) \(Self.escaped(help))\n" }
         text += "# TYPE \(name) \(kind.rawValue)\n"
@@ -16,14 +16,14 @@ struct PrometheusText {
         text += "\(name)\(labels.text) \(Self.number(value))\n"
     }
 
-    /// A number as Prometheus reads it: whole ones without a fraction, however large.
+    /// A number in Prometheus's format: whole numbers without a fraction, whatever their size.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
 
-    /// What a line of help may have in it.
+    /// Escapes a help text.
     private static func escaped(_ help: String) -> String {
         help.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
@@ -35,9 +35,9 @@ struct PrometheusText {
     }
 }
 
-/// The labels of an instrument, in the order of their names.
+/// A metric's labels, ordered by name.
 struct PrometheusLabels: Hashable, Comparable {
-    /// As they stand behind the metric's name; empty if there are none.
+    /// The labels as written after the metric's name; empty if there are none.
     let text: String
     private let pairs: [String]
 
@@ -52,7 +52,7 @@ struct PrometheusLabels: Hashable, Comparable {
 
     static let none = PrometheusLabels([])
 
-    /// The same with one more at the end.
+    /// The same labels with one more at the end.
     func adding(_ name: String, _ value: String) -> PrometheusLabels {
         PrometheusLabels(pairs: pairs + [Self.pair(name, value)])
     }
@@ -72,7 +72,7 @@ struct PrometheusLabels: Hashable, Comparable {
     }
 }
 
-/// Names that Prometheus takes: whatever else stands in one becomes an underscore.
+/// Valid Prometheus names: invalid characters become underscores.
 enum PrometheusName {
     static func metric(_ text: String) -> String { name(text, allowing: ":") }
     static func label(_ text: String) -> String { name(text, allowing: "_") }
