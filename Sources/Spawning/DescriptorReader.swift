@@ -1,5 +1,5 @@
-// Reading what another process writes. Foundation's `readabilityHandler` is not told on Linux of an end that comes
-// together with the last bytes, and its `availableData` ends the process when a signal interrupts it.
+// Reads the output of another process. On Linux, Foundation's `readabilityHandler` is not called if the stream ends
+// together with the last bytes, and `availableData` crashes the process when a signal interrupts it.
 
 package import Foundation
 
@@ -7,12 +7,12 @@ package import Foundation
     import Glibc
 #endif
 
-/// Reads descriptors to their end, each on a thread of its own.
+/// Reads descriptors to their end, each on its own thread.
 package enum DescriptorReader {
     /// - Parameters:
-    ///   - handle: kept open until its end has been read.
-    ///   - bytes: called with what has come, in order; `false` gives up the rest.
-    ///   - end: called once, after all bytes.
+    ///   - handle: Kept open until its end was read.
+    ///   - bytes: Called with the bytes, in order. Return `false` to stop reading.
+    ///   - end: Called once, after all bytes.
     package static func read(
         _ handle: FileHandle, bytes: @escaping @Sendable (Data) -> Bool, end: @escaping @Sendable () -> Void
     ) {

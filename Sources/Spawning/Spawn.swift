@@ -1,17 +1,17 @@
-// Starting a program. Foundation's `Process` hands down the signal mask of the thread that happens to call it, and the
-// threads of Swift's executors block all signals: its children would be deaf to SIGTERM.
+// Starts programs. Foundation's `Process` passes on the signal mask of the calling thread, and the threads of Swift's
+// executors block all signals: children would not receive SIGTERM.
 
 package import Foundation
 
 /// Starts programs.
 package enum Spawn {
-    /// Signals that a parent may have ignored and a child wants at their defaults.
+    /// Signals that the parent may ignore and that the child needs at their defaults.
     private static let usualSignals = [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM]
 
-    /// Starts a program in a process group of its own, with no signal blocked, and with these as its standard streams
-    /// and no other open file.
+    /// Starts a program in its own process group, with no signal blocked, with these standard streams and no other open
+    /// file.
     ///
-    /// - Returns: the child's process id, to be waited for by the caller.
+    /// - Returns: The child's process ID. The caller must wait for it.
     /// - Throws: `POSIXError`.
     package static func start(
         _ program: URL, _ arguments: [String],
@@ -41,9 +41,9 @@ package enum Spawn {
         return pid
     }
 
-    /// All that may be open when the child begins. Not all of it is marked to be closed by itself, such as sockets: a
-    /// child that held another's lifeline would keep it alive, and so it would a connection that is being cut. Other
-    /// threads go on opening meanwhile; what they open has the lowest number that is free.
+    /// All descriptors that may be open when the child starts. Some are not marked close-on-exec, such as sockets. A
+    /// child that inherited another child's standard input would keep it open, and a child that inherited a connection
+    /// would keep that open. Other threads may open files meanwhile, and receive the lowest free numbers.
     private static func otherDescriptors() throws -> Range<Int32> {
         #if canImport(Darwin)
             0..<0  // POSIX_SPAWN_CLOEXEC_DEFAULT sees to it.
@@ -81,7 +81,7 @@ package enum Spawn {
         posix_spawnattr_setflags(&attributes, Int16(flags))
     }
 
-    /// Lends texts as C has them: an array of pointers that ends with a null pointer.
+    /// Converts texts to C strings: an array of pointers that ends with a null pointer.
     private static func withCStrings<Result>(
         _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {

@@ -1,6 +1,6 @@
 public import RollcallModel
 
-/// A published change, as those hear it who subscribe to its topic.
+/// A published change, as its subscribers receive it.
 public enum Published: Hashable, Sendable {
     case typing(TypingChange, in: ConversationID)
     /// The user's presence, with the number of devices that are not gone.

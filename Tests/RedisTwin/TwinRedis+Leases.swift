@@ -1,10 +1,10 @@
-// heartbeat, worker_read and worker_forget: who is alive.
+// The scripts heartbeat, worker_read and worker_forget: which workers are alive.
 
 public import RollcallCore
 public import RollcallModel
 
 extension TwinRedis {
-    /// Begins, renews or ends a lease, and reads all leases.
+    /// Starts, renews or ends a lease, and reads all leases.
     public mutating func heartbeat(_ beat: LeaseKeeper.Beat, lease: Duration) -> LeaseSnapshot {
         let length = if case .end(_, let after) = beat { after } else { lease }
         if !planted.contains(.leasesIgnoreSteps) { moveLeasesBack(notLongerThan: length) }
@@ -26,9 +26,9 @@ extension TwinRedis {
         WorkerStanding(time: time, leaseEnd: leases[incarnation], beat: beats[incarnation])
     }
 
-    /// Forgets an incarnation.
+    /// Deletes an incarnation.
     ///
-    /// - Returns: `false` if its lease has not passed.
+    /// - Returns: `false` if its lease has not expired.
     public mutating func forget(_ incarnation: Incarnation) -> Bool {
         guard !isLiving(incarnation) else { return false }
         leases[incarnation] = nil
@@ -36,7 +36,7 @@ extension TwinRedis {
         return true
     }
 
-    /// Where the clock was set back since the latest beat, all leases go back as well: they were renewed before.
+    /// If the clock was set back since the last beat, moves all leases back too, because they were renewed before.
     private mutating func moveLeasesBack(notLongerThan length: Duration) {
         let suspicious = leases.filter { $0.value > time.advanced(by: length) }
         guard let latest = suspicious.keys.compactMap({ beats[$0] }).max(), latest > time else { return }

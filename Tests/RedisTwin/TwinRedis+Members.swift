@@ -1,4 +1,4 @@
-// The scripts about members:{CONVERSATION}, and whose typing they end.
+// The scripts that write members:{CONVERSATION}, and the typing that they end.
 
 public import RollcallModel
 
@@ -8,14 +8,14 @@ extension TwinRedis {
         memberNames[conversation]
     }
 
-    /// Makes exactly these the members, and the conversation managed; the typing of everybody else ends.
+    /// Replaces all members. The conversation is then managed, and typing of users who are not members ends.
     public mutating func setMembers(_ members: [UserID: String], of conversation: ConversationID) {
         memberNames[conversation] = members
         published.append(.members(.reset, of: conversation))
         endTyping(in: conversation) { members[$0] == nil }
     }
 
-    /// Adds a member, or gives one another name. The first begins the management.
+    /// Adds or renames a member. The first member makes the conversation managed.
     public mutating func setMember(_ user: UserID, name: String, of conversation: ConversationID) {
         let begins = memberNames[conversation] == nil
         memberNames[conversation, default: [:]][user] = name
@@ -26,7 +26,7 @@ extension TwinRedis {
         published.append(.members(.member(user, name: name, count: memberNames[conversation]?.count), of: conversation))
     }
 
-    /// Removes a member, whose typing ends; nothing happens where the conversation is not managed.
+    /// Removes a member and ends their typing. No effect if the conversation is not managed.
     public mutating func removeMember(_ user: UserID, of conversation: ConversationID) {
         guard memberNames[conversation] != nil else { return }
         memberNames[conversation]?[user] = nil
@@ -39,24 +39,24 @@ extension TwinRedis {
         published.append(.members(.removed(user, count: memberNames[conversation]?.count), of: conversation))
     }
 
-    /// Ends the management: the default decides from here on.
+    /// Deletes the member list. The default then applies.
     public mutating func deleteMembers(of conversation: ConversationID) {
         memberNames[conversation] = nil
         published.append(.members(.reset, of: conversation))
         if !settings.openByDefault { endTyping(in: conversation) { _ in true } }
     }
 
-    /// Whether the user may be in the conversation and type there.
+    /// Whether the user may join the conversation and type there.
     func isMember(_ user: UserID, of conversation: ConversationID) -> Bool {
         memberNames[conversation].map { $0[user] != nil } ?? settings.openByDefault
     }
 
-    /// The name that the members have for a user; an empty one is none.
+    /// The member's display name; `nil` if it is empty.
     func displayName(of user: UserID, in conversation: ConversationID) -> String? {
         memberNames[conversation]?[user].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Ends the typing of these users, in the order in which it would have ended.
+    /// Ends the typing of these users, in the order in which it would have expired.
     private mutating func endTyping(in conversation: ConversationID, where ends: (UserID) -> Bool) {
         let set = typingSet(conversation)
         var ended: Set<UserID> = []

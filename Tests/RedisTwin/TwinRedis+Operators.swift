@@ -1,11 +1,11 @@
-// user_erase: what operators do to a user's record.
+// The script user_erase, which operators use.
 
 public import RollcallModel
 
 extension TwinRedis {
     /// Erases a user's record.
     ///
-    /// - Returns: `false` if a session is left at an incarnation that is not dead; then nothing is erased.
+    /// - Returns: `false` if a session is left on an incarnation that is not dead; then nothing is erased.
     public mutating func erase(_ user: UserID, dead: Set<Incarnation>) -> Bool {
         let record = stored(user)
         guard record.devices.values.allSatisfy({ $0.state == nil || dead.contains($0.incarnation) }) else {

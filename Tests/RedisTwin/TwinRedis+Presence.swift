@@ -1,9 +1,9 @@
-// device_write and the reads of presence:{USER}.
+// The script device_write, and reads of presence:{USER}.
 
 public import RollcallModel
 
 extension TwinRedis {
-    /// Writes one decision of a session, if the order of sessions lets it count.
+    /// Writes one decision of a session, if the order of sessions permits it.
     public mutating func write(_ write: DeviceWrite) -> DeviceWritten {
         guard !isTooLate(write.until) else { return answer(.expired) }
         let old = stored(write.name.user).devices[write.name.device]
@@ -18,21 +18,21 @@ extension TwinRedis {
         return answer(.written, began: began, previous: old.flatMap { previous($0, takenOverBy: write) })
     }
 
-    /// Reads these users' records, and the standings of the incarnations that they name and that are not `known`.
+    /// Reads these users' records, and the state of the incarnations that they name and that are not in `known`.
     public func presence(of users: [UserID], known: KnownWorkers) -> PresenceSnapshot {
         let records = users.map { record(of: $0).counting(known.living) }
         let strangers = known.strangers(in: records).map { ($0, standing(of: $0)) }
         return PresenceSnapshot(records: records, standings: known.judged(Dictionary(uniqueKeysWithValues: strangers)))
     }
 
-    /// One user's record as a read finds it.
+    /// Reads one user's record.
     public func record(of user: UserID) -> PresenceRecord {
         var record = presences[user]?.read(at: time) ?? absent(user, version: time.milliseconds - 1)
         record.absentVersion = record.lastSeen == nil ? time.milliseconds - 1 : nil
         return record
     }
 
-    /// Reads what stands of these sessions.
+    /// Reads the stored state of these sessions.
     public func audit(_ names: [SessionName], of incarnation: Incarnation) -> [DeviceStanding] {
         names.map {
             DeviceStanding(
@@ -42,7 +42,7 @@ extension TwinRedis {
         }
     }
 
-    /// Tells the worker of a session that was taken over.
+    /// Notifies the worker of a session that was replaced.
     public mutating func announceReplaced(
         _ previous: DeviceWritten.PreviousSession, user: UserID, device: DeviceID
     ) {
@@ -50,7 +50,7 @@ extension TwinRedis {
             .notice(.replaced(user: user, device: device, session: previous.session), to: previous.incarnation))
     }
 
-    /// No token counts any more that was issued for the user before `moment`, or before now.
+    /// Revokes the tokens issued for the user before `moment`, or before now.
     @discardableResult
     public mutating func revokeTokens(of user: UserID, issuedBefore moment: Timestamp? = nil) -> Timestamp {
         let revoked = planted.contains(.revokesByRedisClock) ? time : moment ?? hostTime ?? time
@@ -58,7 +58,8 @@ extension TwinRedis {
         return revoked
     }
 
-    /// When the user's tokens were revoked. A moment ahead of the host's clock and Redis's is brought back to the present.
+    /// When the user's tokens were revoked. A time that is ahead of both the host's and Redis's clock is changed to the
+    /// present.
     private mutating func revoked(_ user: UserID) -> Timestamp? {
         guard let revoked = revocations[user]?.read(at: time) else { return nil }
         let present = max(hostTime ?? time, time)
@@ -87,12 +88,12 @@ extension TwinRedis {
             if write.sequence < old.sequence { return (.late, old.began) }
             return (.written, datedAnew(write.began ?? old.began, write))
         }
-        // Two sessions that began in one millisecond: were they equal, each would take the device back.
+        // Two sessions that began in the same millisecond must differ, or each would take the device back.
         let began = write.began ?? (opened == old.began ? opened.advanced(by: .milliseconds(1)) : opened)
         return isOlder(began, write, than: old) ? (.replaced, nil) : (.written, datedAnew(began, write))
     }
 
-    /// Whether a session began before the one that is stored, on whichever side of a step of the clock each began.
+    /// Whether a session began before the stored one, even if the clock was set between the two.
     private func isOlder(_ began: Timestamp, _ write: DeviceWrite, than old: DeviceRecord) -> Bool {
         let latest = time.advanced(by: .milliseconds(1) - write.age)
         if planted.contains(.ordersByClock) { return began < old.began }
@@ -104,7 +105,7 @@ extension TwinRedis {
         isAhead(began) ? time.advanced(by: .zero - write.age) : began
     }
 
-    /// By one millisecond the second of two sessions may be ahead that began in the same.
+    /// The second of two sessions that began in the same millisecond may be one millisecond ahead.
     private func isAhead(_ began: Timestamp) -> Bool { began > time.advanced(by: .milliseconds(1)) }
 
     private func device(_ write: DeviceWrite, began: Timestamp, after old: DeviceRecord?) -> DeviceRecord {
@@ -115,8 +116,8 @@ extension TwinRedis {
         )
     }
 
-    /// Until when somebody was seen on the device before this write. A session that says when it was lost was there
-    /// until then; another's was there until this one took over.
+    /// Until when the user was seen on the device before this write. A session that reports when it was lost was active
+    /// until then; any other session was active until this one replaced it.
     private func seen(_ old: DeviceRecord?, before write: DeviceWrite) -> Timestamp? {
         old.flatMap { old in
             let lost = write.isOfSession(in: old) ? write.lost.map(notAhead) : nil
@@ -137,16 +138,16 @@ extension TwinRedis {
 extension TwinRedis {
     /// How long a device that is gone still counts for the order of sessions.
     private static var goneKept: Duration { .seconds(600) }
-    /// Of how many at most.
+    /// The most of these devices.
     private static var goneMost: Int { 32 }
 
-    /// What a script finds stored; an absent record is at version 0.
+    /// The stored record; an absent record has version 0.
     func stored(_ user: UserID) -> PresenceRecord {
         presences[user]?.read(at: time) ?? absent(user, version: 0)
     }
 
-    /// The latest moment at which somebody was seen on the device, which was connected until `present`; `nil` if it
-    /// tells of nobody. A device that is gone says itself until when.
+    /// The latest time at which the user was seen on the device, which was connected until `present`; `nil` if unknown.
+    /// A device that is gone stores that time itself.
     func seen(_ device: DeviceRecord, until present: Timestamp?) -> Timestamp? {
         switch device.state {
         case .active, .idle: device.lost.map(notAhead) ?? present
@@ -155,7 +156,8 @@ extension TwinRedis {
         }
     }
 
-    /// Writes the user's record after one device changed, somebody having been `seen` there, and publishes it.
+    /// Writes the user's record after one device changed, with the time at which the user was `seen` there, and
+    /// publishes it.
     mutating func store(_ device: DeviceRecord, as name: SessionName, seen: Timestamp?) {
         var record = stored(name.user)
         let tells = record.devices[name.device]?.tells == true || device.tells
@@ -163,7 +165,7 @@ extension TwinRedis {
         record.devices[name.device] = device
         let seenNow = [seenBefore, seen].latest
         let isShown = tells || seenNow != seenBefore || seenNow == nil
-        // Otherwise the stored time stays as it is, even if it is ahead of a clock that was set back.
+        // Otherwise the stored time stays, even if it is ahead of a clock that was set back.
         if isShown { record.lastSeen = seenNow }
         let former = record.lastShown
         record.updatedAt = time
@@ -182,7 +184,7 @@ extension TwinRedis {
         presences[name.user] = Expiring(value: record, expires: expires)
     }
 
-    /// The devices that went too long ago to count, and all but the newest of the others. What was just written stays.
+    /// The devices that have been gone too long, and all but the newest of the others. The device just written stays.
     private func longGone(_ devices: [DeviceID: DeviceRecord], besides written: DeviceID) -> [DeviceID] {
         let gone = devices.filter { $0.value.state == nil && $0.key != written }
         let newestFirst = gone.mapValues { notAhead($0.since) }.sorted {
@@ -201,7 +203,7 @@ extension TwinRedis {
 }
 
 extension PresenceRecord {
-    /// The presence that the hash spells out, every device written counting.
+    /// The presence in the hash, with every stored device counted.
     package var asWritten: Presence {
         Presence(
             user: user, status: PresenceStatus(of: devices.values.compactMap(\.state)), lastSeen: lastSeen,
@@ -210,7 +212,7 @@ extension PresenceRecord {
 }
 
 extension PresenceRecord {
-    /// The last change that says something of the person.
+    /// The last change that is visible to observers.
     fileprivate var lastShown: (version: Int64, at: Timestamp)? {
         if let shown, shown.record == version { return (shown.version, shown.at) }
         return updatedAt.map { (version, $0) }
@@ -218,7 +220,7 @@ extension PresenceRecord {
 }
 
 extension DeviceRecord {
-    /// Whether it says something of its person.
+    /// Whether the user is at the device: active or idle.
     fileprivate var tells: Bool { state == .active || state == .idle }
 }
 
@@ -227,6 +229,6 @@ extension DeviceWrite {
 }
 
 extension [Timestamp?] {
-    /// The latest of those moments that are known.
+    /// The latest of the known times.
     fileprivate var latest: Timestamp? { compactMap { $0 }.max() }
 }

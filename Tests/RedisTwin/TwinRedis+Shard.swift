@@ -1,13 +1,13 @@
-// The twin behind a shard: what it does about each thing that the shard asks, and what the shard hears of it. Whoever
-// drives both says when each happens.
+// The twin as the store of a shard: the reply to each request, and the events that the shard receives. The test decides
+// when each happens.
 
 public import RollcallCore
 internal import RollcallModel
 
 extension TwinRedis {
-    /// Does now what a shard asks.
+    /// Executes a shard's request now.
     ///
-    /// - Returns: the event of the answer, which may come later.
+    /// - Returns: The reply event, which the test may deliver later.
     public mutating func reply(to request: StoreRequest) -> ShardEvent {
         switch request {
         case .list(let list):
@@ -45,10 +45,10 @@ extension StoreQuestion {
 }
 
 extension StoreRequest {
-    /// That Redis could not be asked, or did not answer.
+    /// The event if Redis could not be reached or did not answer.
     public var failure: ShardEvent { failed(.unknown) }
 
-    /// That Redis refused it as a whole.
+    /// The event if Redis refused the request as a whole.
     public var refusal: ShardEvent { failed(.withoutEffect) }
 
     private func failed(_ failure: StoreFailure) -> ShardEvent {
@@ -57,7 +57,7 @@ extension StoreRequest {
 }
 
 extension Published {
-    /// What a shard hears of it that is subscribed to its topic.
+    /// The event that a shard receives if it is subscribed to the topic.
     public var news: ShardEvent {
         switch self {
         case .typing(let change, let conversation):

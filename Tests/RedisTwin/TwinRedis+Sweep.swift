@@ -1,27 +1,28 @@
-// What an incarnation answers for, and sweep_claim and sweep_device, which take it over when the incarnation is dead.
+// The sessions of an incarnation, and the scripts sweep_claim and sweep_device, which take them offline once it is
+// dead.
 
 public import RollcallModel
 
 extension TwinRedis {
-    /// Notes that the incarnation answers for these sessions.
+    /// Stores these sessions in the incarnation's list.
     ///
-    /// - Returns: `false` if it is too late, and nothing was noted.
+    /// - Returns: `false` if the deadline has passed and nothing was stored.
     public mutating func record(_ names: [SessionName], of incarnation: Incarnation, until: Timestamp) -> Bool {
         guard !isTooLate(until) else { return false }
         if !names.isEmpty { sessions[incarnation, default: []].formUnion(names) }
         return true
     }
 
-    /// Strikes these sessions off.
+    /// Removes these sessions from the list.
     public mutating func unrecord(_ names: [SessionName], of incarnation: Incarnation) {
         sessions[incarnation]?.subtract(names)
         if sessions[incarnation]?.isEmpty == true { sessions[incarnation] = nil }
     }
 
-    /// Claims what a dead incarnation left, or goes on with one's own claim. Redis picks at random which sessions are
-    /// in the batch; the twin takes the first by name, so that a simulation can be had again.
+    /// Claims a dead incarnation's sessions, or continues one's own claim. Redis picks the batch at random; the twin
+    /// takes the first by name, so that simulations are reproducible.
     ///
-    /// - Returns: at most `limit` of its sessions; `nil` if another sweeper is at it.
+    /// - Returns: At most `limit` of its sessions; `nil` if another sweeper has the claim.
     public mutating func claimSweep(
         of dead: Incarnation, by claimant: Incarnation, limit: Int
     ) -> [SessionName]? {
@@ -36,7 +37,7 @@ extension TwinRedis {
         return Array((sessions[dead] ?? []).sorted { $0.order < $1.order }.prefix(limit))
     }
 
-    /// Takes one device of a dead incarnation offline, if it is that incarnation's and that session's still.
+    /// Takes one device of a dead incarnation offline, if it still belongs to that incarnation and session.
     public mutating func sweep(
         _ name: SessionName, of dead: Incarnation, lastBeat: Timestamp?, until: Timestamp
     ) -> SweepOutcome {
@@ -46,7 +47,7 @@ extension TwinRedis {
                 || planted.contains(.removalWithoutRecheck)
         else { return .kept }
         let seen = seen(device, until: lastBeat.map(notAhead))
-        // SESSION and SEQ stay: a worker that was only fenced brings the same session back by its next decision.
+        // SESSION and SEQ stay: a worker that was only fenced restores the same session with its next decision.
         device.state = nil
         device.since = time
         device.lost = device.lost.map(notAhead)
@@ -54,9 +55,9 @@ extension TwinRedis {
         return .swept
     }
 
-    /// Takes a batch of a dead incarnation's devices offline, and strikes it off its list.
+    /// Takes a batch of a dead incarnation's devices offline, and removes it from the list.
     ///
-    /// - Returns: `false` if it is too late or the incarnation is not dead, and nothing was done.
+    /// - Returns: `false` if the deadline has passed or the incarnation is not dead, and nothing was done.
     public mutating func sweep(_ names: [SessionName], of dead: Incarnation, until: Timestamp) -> Bool {
         let standing = standing(of: dead)
         guard standing.isDead, !isTooLate(until) || names.isEmpty else { return false }

@@ -1,4 +1,4 @@
-// typing_signal, typing_stop and room: who types in a conversation.
+// The scripts typing_signal, typing_stop and room: who types in a conversation.
 
 public import RollcallModel
 
@@ -13,21 +13,22 @@ package struct TypingDevice: Hashable, Comparable, Sendable {
     package var user: UserID
     package var device: DeviceID
 
-    /// As Redis orders the members of one score: no byte of a name is smaller than the space between the two.
+    /// Redis's order of members with equal scores: no byte of a name is smaller than the space between the two.
     package static func < (left: Self, right: Self) -> Bool {
         (left.user, left.device) < (right.user, right.device)
     }
 }
 
 extension TwinRedis {
-    /// A device types, until the signal's expiry.
+    /// A device types, until the signal expires.
     public mutating func signalTyping(_ signal: TypingSignal) -> TypingOutcome {
         guard isMember(signal.user, of: signal.conversation) else { return .notAMember }
         guard time < signal.expiry else { return .late }
         let ends = min(signal.expiry, time.advanced(by: settings.typingExpiry))
         let member = TypingDevice(user: signal.user, device: signal.device)
         var set = typingSet(signal.conversation)
-        // Of two signals that overtook each other, the later ending counts, unless it is from before the clock was set back.
+        // If two signals overtake each other, the later expiry counts, unless it was stored before the clock was set
+        // back.
         set[member] = set[member].map { $0 > latestEnd ? ends : max($0, ends) } ?? ends
         change(typingSet: signal.conversation, to: set)
         tellTyping(signal, on: otherDevices(than: signal) + [signal.device])
@@ -35,7 +36,7 @@ extension TwinRedis {
         return .typing
     }
 
-    /// A device types no more, as far as it ends no later than the signal that is stopped.
+    /// Ends a device's typing, unless it expires later than the stopped signal.
     public mutating func stopTyping(_ stop: TypingSignal) -> TypingStopOutcome {
         let member = TypingDevice(user: stop.user, device: stop.device)
         var set = typingSet(stop.conversation)
@@ -47,9 +48,9 @@ extension TwinRedis {
         return .stopped
     }
 
-    /// Reads a conversation as it is now.
+    /// Reads the current state of a conversation.
     ///
-    /// - Parameter user: whose membership is asked about; nobody's, and ``RoomSnapshot/isMember`` is `false`.
+    /// - Parameter user: The user whose membership is checked; for `nil`, ``RoomSnapshot/isMember`` is `false`.
     public func room(
         _ conversation: ConversationID, user: UserID?, withTyping: Bool, mostMembers: Int
     ) -> RoomSnapshot {
@@ -60,7 +61,7 @@ extension TwinRedis {
             memberCount: memberNames[conversation]?.count ?? 0)
     }
 
-    /// Redis has no order; a twin must.
+    /// Redis's order is undefined; the twin's must be deterministic.
     private func some(_ members: [UserID: String], _ most: Int) -> [UserID: String] {
         Dictionary(uniqueKeysWithValues: members.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, $0.value) })
     }
@@ -76,34 +77,34 @@ extension TwinRedis {
     }
 }
 
-// MARK: What scripts share
+// MARK: Shared by several scripts
 
 extension TwinRedis {
     func typingSet(_ conversation: ConversationID) -> [TypingDevice: Timestamp] {
         typingSets[conversation]?.read(at: time) ?? [:]
     }
 
-    /// Stores the set without touching its expiry; a set without members is no key.
+    /// Stores the set without changing its expiry. An empty set is deleted.
     mutating func change(typingSet conversation: ConversationID, to set: [TypingDevice: Timestamp]) {
         let isThere = typingSets[conversation]?.read(at: time) != nil
         let expires = isThere ? typingSets[conversation]?.expires : nil
         typingSets[conversation] = set.isEmpty ? nil : Expiring(value: set, expires: expires)
     }
 
-    /// The user's typing ends, and others hear of it.
+    /// Ends the user's typing, and publishes that.
     mutating func endTyping(of user: UserID, in conversation: ConversationID) {
         typingDevices[TypingUser(conversation: conversation, user: user)] = nil
         let change = TypingChange(user: user, typing: false, expiresIn: nil, at: time)
         published.append(.typing(change, in: conversation))
     }
 
-    /// The user's devices other than the signal's that the string names.
+    /// The user's other devices that the string names.
     private func otherDevices(than signal: TypingSignal) -> [DeviceID] {
         let key = TypingUser(conversation: signal.conversation, user: signal.user)
         return (typingDevices[key]?.read(at: time) ?? []).filter { $0 != signal.device }
     }
 
-    /// Stores in the string which of these devices still type, and tells the others what that makes of the user.
+    /// Stores which of these devices still type, and publishes the user's resulting state.
     private mutating func tellTyping(_ signal: TypingSignal, on devices: [DeviceID]) {
         let (user, conversation) = (signal.user, signal.conversation)
         let set = typingSet(conversation)
@@ -120,16 +121,17 @@ extension TwinRedis {
         published.append(.typing(change, in: conversation))
     }
 
-    /// The latest moment at which typing can end; beyond it is what was stored before the clock was set back.
+    /// The latest valid end of typing. Later ends were stored before the clock was set back.
     private var latestEnd: Timestamp {
         planted.contains(.futureTypingCounts)
             ? Timestamp(milliseconds: .max) : time.advanced(by: settings.typingExpiry * 2)
     }
 
-    /// Whether a device's typing that ends then is read: it has not ended, and was stored by the clock as it is.
+    /// Whether a device's typing with this end counts: it has not expired, and was not stored before the clock was set
+    /// back.
     package func counts(_ end: Timestamp) -> Bool { end > time && end <= latestEnd }
 
-    /// Removes what is past, and what was stored before the clock was set back. The set expires with its last member.
+    /// Removes expired entries, and those stored before the clock was set back. The set expires with its last member.
     private mutating func tidy(_ conversation: ConversationID) {
         let before = typingSet(conversation)
         let set = before.filter { counts($0.value) }

@@ -1,14 +1,14 @@
-// The store's twin: Redis as Rollcall uses it, as a value. Each method does what the script of the same call does, in
-// one step and to the letter, so that workers can be simulated without a server. The contract test plays the same
-// calls against this and against a real Redis, and compares all that can be seen of either.
+// An in-memory twin of Redis as Rollcall uses it, as a value. Each method does exactly what its script does, in one
+// step, so that workers can be simulated without a server. The contract test runs the same calls against this and a
+// real Redis, and compares every visible result.
 
 public import RollcallModel
 
-/// A Redis in memory. A copy is a snapshot: going back to it is what a restored or failed-over Redis does.
+/// A Redis in memory. A copy is a snapshot; restoring it simulates a restored or failed-over Redis.
 ///
-/// It holds what Rollcall of this version writes; fields and words of other versions are not kept.
+/// It stores what this version of Rollcall writes. Fields and words of other versions are dropped.
 public struct TwinRedis: Hashable, Sendable {
-    /// What the scripts know of the configuration.
+    /// The configuration that the scripts receive.
     public struct Settings: Hashable, Sendable {
         /// `presence.retention`.
         public var retention: Duration
@@ -16,7 +16,7 @@ public struct TwinRedis: Hashable, Sendable {
         public var typingExpiry: Duration
         /// `conversations.default`.
         public var openByDefault: Bool
-        /// `worker.lease`, beyond which no write deadline lies; `nil` where deadlines are those of no lease.
+        /// `worker.lease`, the upper limit of write deadlines; `nil` if deadlines do not come from a lease.
         public var lease: Duration?
 
         public init(
@@ -31,28 +31,28 @@ public struct TwinRedis: Hashable, Sendable {
     }
 
     public let settings: Settings
-    /// Redis `TIME`. The twin reads no clock: whoever drives it moves this, and keys expire by it.
+    /// Redis `TIME`. The twin reads no clock: the test sets this, and keys expire by it.
     public var time: Timestamp
-    /// The clock of the workers' hosts, by which they judge tokens; `nil` where it is that of Redis.
+    /// The clock of the workers' hosts, which they use for tokens; `nil` if it equals Redis's.
     public var hostTime: Timestamp?
-    /// What was published, in order; whoever drives it takes it from here.
+    /// Published messages, in order. The test removes them.
     public var published: [Published] = []
-    /// Mistakes made on purpose, for which a test must have an eye.
+    /// Deliberate bugs that tests must detect.
     public var planted: Set<PlantedBug> = []
 
     /// `presence:{USER}`.
     package internal(set) var presences: [UserID: Expiring<PresenceRecord>] = [:]
     /// `revoked:{USER}`.
     package internal(set) var revocations: [UserID: Expiring<Timestamp>] = [:]
-    /// `typing:{CONVERSATION}:USER`: the devices on which the user types, the one that ends last first.
+    /// `typing:{CONVERSATION}:USER`: the devices on which the user types; the one that expires last is first.
     package internal(set) var typingDevices: [TypingUser: Expiring<[DeviceID]>] = [:]
-    /// `typing:{CONVERSATION}`: when each device's typing ends.
+    /// `typing:{CONVERSATION}`: when each device's typing expires.
     package internal(set) var typingSets: [ConversationID: Expiring<[TypingDevice: Timestamp]>] = [:]
-    /// `members:{CONVERSATION}`: the display names, where the conversation is managed.
+    /// `members:{CONVERSATION}`: the display names, if the conversation is managed.
     package internal(set) var memberNames: [ConversationID: [UserID: String]] = [:]
     /// `{workers}`: the end of each lease.
     package internal(set) var leases: [Incarnation: Timestamp] = [:]
-    /// `{workers}:INCARNATION`, of which only the last beat matters to anybody.
+    /// `{workers}:INCARNATION`, of which only the last beat matters.
     package internal(set) var beats: [Incarnation: Timestamp] = [:]
     /// `worker:{INCARNATION}:sessions`.
     package internal(set) var sessions: [Incarnation: Set<SessionName>] = [:]
@@ -64,7 +64,8 @@ public struct TwinRedis: Hashable, Sendable {
         self.time = time
     }
 
-    /// Redis's clock is set, by how much it says: keys that have expired by it are gone, whatever it is set to next.
+    /// Sets Redis's clock forward or back. Keys that have expired by then stay deleted, whatever the clock is set to
+    /// next.
     public mutating func setClock(by step: Duration) {
         dropExpired()
         time = time.advanced(by: step)
@@ -79,7 +80,7 @@ public struct TwinRedis: Hashable, Sendable {
         sweepers = sweepers.filter { $0.value.read(at: time) != nil }
     }
 
-    /// `FLUSHALL`, or a start without data: every key is gone. What was published before is on its way regardless.
+    /// `FLUSHALL`, or a start without data: every key is deleted. Messages published before are still delivered.
     public mutating func flush() {
         var empty = TwinRedis(settings: settings, time: time)
         empty.hostTime = hostTime
@@ -88,46 +89,46 @@ public struct TwinRedis: Hashable, Sendable {
         self = empty
     }
 
-    /// A moment that lies ahead of the clock was stored before the clock was set back, and is read as now.
+    /// A time ahead of the clock was stored before the clock was set back, and is read as now.
     func notAhead(_ moment: Timestamp) -> Timestamp { min(moment, time) }
 
-    /// Whether a write comes too late for its deadline, or has one of before the clock was set back.
+    /// Whether the write's deadline has passed, or was set before the clock was set back.
     func isTooLate(_ deadline: Timestamp) -> Bool {
         time > deadline || settings.lease.map { deadline > time.advanced(by: $0) } ?? false
     }
 }
 
-/// A mistake that the twin can be asked to make, so that a test of the whole shows that it would find it.
+/// A deliberate bug in the twin, to show that a test would detect it.
 public enum PlantedBug: Hashable, Sendable, CaseIterable {
-    /// A sweep removes the device without looking whether it still is that incarnation's and that session's.
+    /// A sweep removes the device without checking that it still belongs to that incarnation and session.
     case removalWithoutRecheck
     /// A stop ends the user's typing although another of their devices types.
     case stopIgnoresOtherDevices
-    /// The order of sessions goes by the clock alone, whatever was stored before it was set back.
+    /// The order of sessions uses only the clock, whatever was stored before it was set back.
     case ordersByClock
-    /// Leases stay as they are when the clock is set back.
+    /// Leases do not move when the clock is set back.
     case leasesIgnoreSteps
-    /// What was stored of typing before the clock was set back counts until its expiry.
+    /// Typing stored before the clock was set back counts until its expiry.
     case futureTypingCounts
-    /// A revocation is dated by this clock, and not by that of hosts.
+    /// A revocation uses this clock instead of the hosts' clock.
     case revokesByRedisClock
-    /// Observers are shown the record's version, which background devices move.
+    /// Observers see the record's version, which background devices increment.
     case showsBackground
 }
 
-/// What `worker:{INCARNATION}:sweeper` says: who sweeps, and since when.
+/// The contents of `worker:{INCARNATION}:sweeper`: who sweeps, and since when.
 package struct SweepClaim: Hashable, Sendable {
     package var holder: Incarnation
     package var since: Timestamp
 }
 
-/// What a key holds, and until when.
+/// A key's value and expiry.
 package struct Expiring<Value: Hashable & Sendable>: Hashable, Sendable {
     package var value: Value
-    /// `nil` if it stays.
+    /// `nil` if the key does not expire.
     package var expires: Timestamp?
 
-    /// The value; `nil` if the key has expired. It is still there in the very millisecond of its expiry.
+    /// The value; `nil` if the key has expired. In the exact millisecond of its expiry it still exists.
     package func read(at time: Timestamp) -> Value? {
         expires.map { $0 < time } ?? false ? nil : value
     }
