@@ -7,7 +7,7 @@ import RollcallModel
 struct Rollcall: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollcall",
-        abstract: "Who is here and who is typing, over any number of workers and one Redis.",
+        abstract: "Presence and typing indicators, over any number of workers and one Redis.",
         subcommands: [
             Dev.self, WorkerCommand.self, Watch.self, TypeCommand.self, Status.self, Explain.self, Workers.self,
             Top.self, SendAway.self, Erase.self, Token.self, DoctorCommand.self, LoadCommand.self,

@@ -54,7 +54,7 @@ struct DevTests {
             let code = try await dev.process.exitCode()
             #expect(code == 69)
         }
-        #expect(dev.process.errors.contains("\(part.rawValue) was ended by signal 9"))
+        #expect(dev.process.errors.contains("\(part.rawValue) was killed by signal 9"))
     }
 
     @Test("continues when the page crashes and restarts a process, and stops in order", arguments: ["redis", "w2"])
@@ -147,7 +147,7 @@ struct DevTests {
         kill(try await dev.server(on: port), SIGKILL)
         port = try await failedOver()
         #expect(try await RunningDev.ask(port, "HGETALL", "members:{c42}") == "alice\nAlice")
-        #expect(dev.process.errors.contains("redis-server was ended by signal 9, and comes back"))
+        #expect(dev.process.errors.contains("redis-server was killed by signal 9 and is restarted"))
         try await dev.expectNothingLeft {
             dev.process.signal(SIGTERM)
             let code = try await dev.process.exitCode()

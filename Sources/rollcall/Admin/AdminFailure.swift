@@ -23,8 +23,8 @@ struct AdminFailure: Error {
         let reason =
             switch error {
             case is HTTPExchange.NoAnswer:
-                "it does not answer as an admin port does"
-                    + (address.isSecure ? "" : " (if it speaks TLS, the address begins with https://)")
+                "it does not answer like an admin port"
+                    + (address.isSecure ? "" : " (if it uses TLS, the address must begin with https://)")
             case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: Self.reason(tls: "\(error)")
             case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
                 (error.connectionErrors[0].error as? IOError).map { String(cString: strerror($0.errnoCode)) }
@@ -34,7 +34,7 @@ struct AdminFailure: Error {
         return AdminFailure(
             sentences: [
                 "no worker answers at \(address): \(Shown.text(reason))",
-                "Name another with --admin URL: the ready line of a worker says where its admin port is (admin=…).",
+                "Name another with --admin URL. A worker's ready line has the address of its admin port (admin=…).",
             ], exit: .cannotServe, code: "unreachable", retry: true)
     }
 
@@ -46,9 +46,9 @@ struct AdminFailure: Error {
                 "its certificate cannot be verified: it has expired, or no trusted authority has issued it (--authority)"
             ),
             ("failedToValidateHostname", "its certificate is for another host"),
-            ("WRONG_VERSION_NUMBER", "it does not speak TLS (if it speaks HTTP, the address begins with http://)"),
+            ("WRONG_VERSION_NUMBER", "it does not use TLS (for HTTP, the address must begin with http://)"),
             ("CERTIFICATE_REQUIRED", "it requires a client certificate (--certificate and --private-key)"),
-            ("HANDSHAKE_FAILURE", "it ended the TLS handshake; does it require a client certificate (--certificate)?"),
+            ("HANDSHAKE_FAILURE", "it ended the TLS handshake; it may require a client certificate (--certificate)"),
             ("ALERT_UNKNOWN_CA", refusedCertificate), ("BAD_CERTIFICATE", refusedCertificate),
             ("CERTIFICATE_EXPIRED", refusedCertificate), ("CERTIFICATE_UNKNOWN", refusedCertificate),
         ]
@@ -68,8 +68,8 @@ struct AdminFailure: Error {
         if answer.status == .unauthorized {
             sentences.append(
                 showsToken
-                    ? "The token of --token-file is not the one of the worker's admin.token_file."
-                    : "Show the worker's token with --token-file FILE, the file of its admin.token_file.")
+                    ? "The token of --token-file is not the one in the worker's admin.token_file."
+                    : "Use --token-file FILE with the token of the worker's admin.token_file.")
         }
         let isAway = answer.status == .serviceUnavailable
         return AdminFailure(

@@ -6,24 +6,24 @@ import NIOSSL
 struct AdminOptions: ParsableArguments {
     static let usual = "http://127.0.0.1:8081"
 
-    @Option(help: "A worker's admin port; its ready line names it. Any worker knows of all.")
+    @Option(help: "A worker's admin port, as in its ready line. Any worker reports on all.")
     var admin = Self.usual
 
     @Option(
         help:
-            "The file with the token that the admin port asks for (admin.token_file), or - for standard input. Without, ROLLCALL_OPERATOR_TOKEN counts.",
+            "A file with the token of admin.token_file, or - for standard input. The default is ROLLCALL_OPERATOR_TOKEN.",
         completion: .file())
     var tokenFile: String?
 
     @Option(
         help:
-            "For https, the certificates (PEM) of who vouches for the server, instead of those whom the system trusts.",
+            "For https, the trusted CA certificates (PEM), instead of the system's.",
         completion: .file())
     var authority: String?
 
     @Option(
         help:
-            "For https, the certificate chain (PEM) to show if the admin port requires one (admin.client_authority); with --private-key.",
+            "For https, the client certificate chain (PEM), if admin.client_authority requires it; with --private-key.",
         completion: .file())
     var certificate: String?
 
@@ -32,20 +32,20 @@ struct AdminOptions: ParsableArguments {
 
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
-            throw ValidationError("--certificate and --private-key go together")
+            throw ValidationError("--certificate and --private-key must be given together")
         }
         guard let address = AdminAddress(admin) else {
-            throw ValidationError("--admin \(admin) is no address such as http://127.0.0.1:8081")
+            throw ValidationError("--admin \(admin) is not an address such as http://127.0.0.1:8081")
         }
         let option = authority != nil ? "--authority" : certificate != nil ? "--certificate" : nil
         if let option, !address.isSecure {
-            throw ValidationError("\(option) needs an https:// address, and --admin is \(address)")
+            throw ValidationError("\(option) needs an https:// address, but --admin is \(address)")
         }
     }
 
     /// Returns the port to send requests to.
     func port() throws -> AdminPort {
-        guard let address = AdminAddress(admin) else { throw ValidationError("--admin \(admin) is no address") }
+        guard let address = AdminAddress(admin) else { throw ValidationError("--admin \(admin) is not an address") }
         return AdminPort(
             address: address, token: try TokenInput.token(file: tokenFile, variable: "ROLLCALL_OPERATOR_TOKEN"),
             tls: try address.isSecure ? context() : nil)
@@ -72,7 +72,7 @@ struct AdminOptions: ParsableArguments {
             }
             guard let privateKey else { throw ValidationError("TLS cannot be set up: \(error)") }
             throw ValidationError(
-                "--private-key \(privateKey) is not the key of the first certificate in --certificate")
+                "--private-key \(privateKey) does not match the first certificate in --certificate")
         }
     }
 }

@@ -7,7 +7,7 @@ import RollcallWorker
 extension AdminWorker {
     /// The state of the worker's lease.
     func lease(at time: Timestamp) -> String {
-        guard let leaseEnd else { return "swept and forgotten" }
+        guard let leaseEnd else { return "swept and deleted" }
         if alive { return "\(draining ? "draining, " : "")lease ends in \(leaseEnd.since(time).spoken)" }
         return "lease passed \(time.since(leaseEnd).spoken) ago"
     }
@@ -79,9 +79,9 @@ extension SentAway {
     /// Returns the result of sending `user` away.
     func lines(_ user: UserID) -> [String] {
         if sentAway.isEmpty, unreached.isEmpty { return ["\(user) has no session"] }
-        return sentAway.map { Shown.text("\(user)'s \($0) is sent away") }
+        return sentAway.map { Shown.text("\(user)'s session on \($0) has ended") }
             + unreached.map {
-                Shown.text("\(user)'s \($0) could not be reached: see rollcall explain \(user)")
+                Shown.text("\(user)'s session on \($0) was not reached: see rollcall explain \(user)")
             }
     }
 }

@@ -26,7 +26,7 @@ struct PublishProbe {
         try publisher.write(command)
         let heard = try subscriber.read(message.count)
         let latency = start.duration(to: .now)
-        guard heard == message else { throw BenchFailure("Redis delivered something else than was published") }
+        guard heard == message else { throw BenchFailure("Redis delivered a different message than was published") }
         _ = try publisher.read(through: "\r\n")
         return latency
     }

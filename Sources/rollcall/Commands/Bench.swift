@@ -5,12 +5,12 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure typing from device to device, over two workers and a private Redis.",
         discussion: """
-            Each signal is measured from the write at one device to the whole frame at another, on another worker. \
-            Beside it, in turns, a bare PUBLISH to a bare SUBSCRIBE on the same Redis: the least that any system over \
-            it can reach. Needs redis-server; nothing is kept.
+            Measures each signal from the write at one device to the complete frame at another, on another worker. \
+            Alternates with a plain PUBLISH to a plain SUBSCRIBE on the same Redis, the lower limit for any system \
+            that uses it. Needs redis-server; keeps no data.
             """)
 
-    @Option(help: "How many signals are measured.")
+    @Option(help: "The number of signals to measure.")
     var signals = 1_000
 
     @Flag(help: "Print one JSON object.")
@@ -18,7 +18,7 @@ struct Bench: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...1_000_000).contains(signals) else {
-            throw ValidationError("--signals takes a number from 1 to 1000000")
+            throw ValidationError("--signals must be a number from 1 to 1000000")
         }
     }
 

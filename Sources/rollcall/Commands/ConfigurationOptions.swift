@@ -11,7 +11,7 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .customLong("set"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Overrides a key of the file and of the environment, such as redis.url=redis://10.0.0.7. May be repeated.",
+            "Override a key of the file and the environment, such as redis.url=redis://10.0.0.7. May be repeated.",
             valueName: "key=value"))
     var overrides: [Override] = []
 

@@ -6,24 +6,24 @@ import UnixSignals
 
 /// How a command reaches the workers, and as which user.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: "Where a worker listens for devices.")
+    @Option(help: "The address where a worker listens for devices.")
     var url = "ws://127.0.0.1:8080/v1/connect"
 
-    @Option(name: .customLong("as"), help: "The user, where workers take a name for a token (auth.mode: insecure).")
+    @Option(name: .customLong("as"), help: "The user, if workers accept names as tokens (auth.mode: insecure).")
     var user: UserID?
 
     @Option(
         help:
-            "A file with a token, such as `rollcall token` makes, or - for standard input. Without, ROLLCALL_TOKEN counts.",
+            "A file with a token, as made by `rollcall token`, or - for standard input. The default is ROLLCALL_TOKEN.",
         completion: .file())
     var tokenFile: String?
 
-    @Option(help: "This device's name; a token made for one device wants that.")
+    @Option(help: "This device's name. A token for one device requires that device's name.")
     var device: DeviceID?
 
     func validate() throws {
         guard user == nil || tokenFile == nil else {
-            throw ValidationError("say who you are with one of --as and --token-file")
+            throw ValidationError("name the user with either --as or --token-file")
         }
     }
 
@@ -64,7 +64,7 @@ struct ConnectionOptions: ParsableArguments {
 
     private func makeClient() throws -> RollcallClient {
         guard let token = try user?.text ?? TokenInput.token(file: tokenFile, variable: "ROLLCALL_TOKEN") else {
-            throw ValidationError("say who you are with --as, --token-file or ROLLCALL_TOKEN")
+            throw ValidationError("name the user with --as, --token-file or ROLLCALL_TOKEN")
         }
         let device = try device ?? DeviceID("terminal-\(ProcessInfo.processInfo.processIdentifier)")
         var options = ClientOptions()

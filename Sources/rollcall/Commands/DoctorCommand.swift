@@ -8,12 +8,12 @@ import RollcallWorker
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check a configuration, its Redis and this host, and say what to do.",
+        abstract: "Check a configuration, its Redis and this host, and advise what to do.",
         discussion: """
-            Takes the configuration as `rollcall worker` does. Reads only: it may be run beside workers. What the user \
-            of Redis may not look at is skipped, and the right that it would need is named. Exit codes: 0 if nothing \
-            fails (there may be warnings), 1 if something does, 64 for wrong usage, 69 where there is no Redis or none \
-            that lets us in, 78 for a wrong configuration.
+            Takes the same configuration as `rollcall worker`. It only reads, so it can run beside workers. Checks for \
+            which the Redis user lacks a right are skipped, and the right is named. Exit codes: 0 if no check fails \
+            (there may be warnings), 1 if one does, 64 for wrong usage, 69 if Redis does not answer or refuses the \
+            login, 78 for a wrong configuration.
             """)
 
     @Flag(help: "Print one JSON object.")

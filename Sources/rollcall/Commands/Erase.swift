@@ -6,12 +6,12 @@ import RollcallTerminal
 /// `rollcall erase`: erases a user.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Revoke a user's tokens, end their sessions, and erase from Redis what else names them.",
+        abstract: "Revoke a user's tokens, end their sessions, and erase their other data from Redis.",
         discussion: """
-            Asks first. Rollcall keeps no list of a user's conversations: name those of which they are a member.
+            Asks for confirmation. Rollcall has no list of a user's conversations: name those with them as a member.
             """)
 
-    @Argument(help: "Whom to erase.")
+    @Argument(help: "The user to erase.")
     var user: UserID
 
     @Option(name: [.customShort("c"), .long], help: "A conversation of which the user is a member. May be repeated.")
@@ -25,7 +25,7 @@ struct Erase: AsyncParsableCommand {
 
     func validate() throws {
         guard yes || isatty(STDIN_FILENO) == 1 else {
-            throw ValidationError("this erases for good, and there is no terminal to ask at: say --yes")
+            throw ValidationError("erasing is permanent, and there is no terminal for confirmation: use --yes")
         }
     }
 
@@ -36,11 +36,11 @@ struct Erase: AsyncParsableCommand {
             throw ExitCode.failure
         }
         try await port.order(.delete, "users", user.text, query: conversation.map { ("conversation", $0.text) })
-        try Output.line(Shown.text("\(user) is erased"))
+        try Output.line(Shown.text("\(user) was erased"))
     }
 
     private func isConfirmed() -> Bool {
-        Output.log(Shown.text("Erase all that is known of \(user), and end their sessions? [y/N]"))
+        Output.log(Shown.text("Erase all data of \(user), and end their sessions? [y/N]"))
         return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }

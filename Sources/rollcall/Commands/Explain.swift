@@ -5,9 +5,9 @@ import RollcallWorker
 /// `rollcall explain`: explains why a user has a status.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say why a user is shown as they are: each device, its worker, its lease, and the rule that decided.")
+        abstract: "Explain a user's presence: each device, its worker, its lease, and the rule that decided.")
 
-    @Argument(help: "Of whom.")
+    @Argument(help: "The user.")
     var user: UserID
 
     @Flag(help: "Print the JSON of the admin port.")

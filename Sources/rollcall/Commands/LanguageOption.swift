@@ -7,7 +7,7 @@ struct LanguageOption: ParsableArguments {
     @Option(
         name: .customLong("language"),
         help: ArgumentHelp(
-            "The language of what people read, such as de or pt-BR; by default the environment's (LC_ALL, LANG).",
+            "The language of texts about users, such as de or pt-BR; by default the environment's (LC_ALL, LANG).",
             valueName: "language"),
         transform: Self.language)
     var chosen: Language?

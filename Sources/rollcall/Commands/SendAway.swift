@@ -6,18 +6,18 @@ import RollcallWorker
 struct SendAway: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send-away",
-        abstract: "End a user's sessions, or one device's, on whatever worker (close code 4106).",
+        abstract: "End a user's sessions, or one device's, on all workers (close code 4106).",
         discussion: """
-            A client that keeps to the protocol does not come back by itself. --revoke keeps the others out, too.
+            Clients that follow the protocol do not reconnect automatically. --revoke also stops those that do not.
             """)
 
-    @Argument(help: "Whom to send away.")
+    @Argument(help: "The user whose sessions to end.")
     var user: UserID
 
-    @Option(help: "The only device to send away.")
+    @Option(help: "The device whose session to end; by default all.")
     var device: DeviceID?
 
-    @Flag(help: "Take no token any more that was issued for the user before now.")
+    @Flag(help: "Also revoke all tokens issued for the user until now.")
     var revoke = false
 
     @Flag(help: "Print the JSON of the admin port.")
@@ -27,7 +27,7 @@ struct SendAway: AsyncParsableCommand {
     var admin: AdminOptions
 
     func validate() throws {
-        if revoke, device != nil { throw ValidationError("tokens are revoked for all devices: leave --device out") }
+        if revoke, device != nil { throw ValidationError("tokens are revoked for all devices: remove --device") }
     }
 
     func run() async throws {

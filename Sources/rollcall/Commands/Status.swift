@@ -4,9 +4,9 @@ import RollcallTerminal
 
 /// `rollcall status`: reads the presence of users once.
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Ask once whether users are here.")
+    static let configuration = CommandConfiguration(abstract: "Print the presence of users once.")
 
-    @Argument(help: "Whom to ask for.")
+    @Argument(help: "The users.")
     var users: [UserID]
 
     @Flag(help: "Print one JSON object.")

@@ -5,16 +5,16 @@ import RollcallWorker
 /// `rollcall token`: signs a token that the workers of this configuration accept.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sign a token for a user, with the secret that workers check it by.",
-        discussion: "The secret, the issuer and the audience are those of the configuration: auth.secret_file, …")
+        abstract: "Sign a token for a user, with the secret of the workers.",
+        discussion: "The secret, the issuer and the audience come from the configuration: auth.secret_file, …")
 
-    @Argument(help: "Whom the token is for.")
+    @Argument(help: "The user of the token.")
     var user: UserID
 
-    @Option(help: "The device that it is for. Without, the client names its device.")
+    @Option(help: "The only device that may use it. By default, the client names its device.")
     var device: DeviceID?
 
-    @Option(help: ArgumentHelp("How long it is good.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long it is valid.", valueName: "duration"))
     var lifetime = Duration.seconds(3600)
 
     @Option(help: "A file with the secret; the same as --set auth.secret_file=…", completion: .file())

@@ -17,7 +17,7 @@ enum TokenInput {
         }
         if file == "-" {
             guard let token = firstLine(of: readLine() ?? "") else {
-                throw ValidationError("no token came on standard input")
+                throw ValidationError("there is no token on standard input")
             }
             return token
         }

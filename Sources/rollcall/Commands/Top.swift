@@ -5,21 +5,21 @@ import UnixSignals
 /// `rollcall top`: shows all workers, live.
 struct Top: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Watch all workers: sessions, rates, leases, the busiest conversations, what was logged.",
+        abstract: "Watch all workers: sessions, rates, leases, the busiest conversations, log events.",
         discussion: """
-            Any worker tells of all. On a terminal the view is drawn over in place, until q or Ctrl-C; elsewhere there \
-            is a line each interval. Exit codes: 0 when somebody leaves, 1 if the worker refuses (such as for want of \
-            the token), 64 for wrong usage, 69 if at the beginning no worker answers; one that goes away later is \
-            waited for.
+            Any worker reports on all. On a terminal, the view updates in place until q or Ctrl-C; otherwise it prints \
+            one line per interval. Exit codes: 0 after q or Ctrl-C, 1 if the worker refuses (for example, without a \
+            token), 64 for wrong usage, 69 if no worker answers at the start. If the worker stops answering later, \
+            this waits for it.
             """)
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     @Option(help: ArgumentHelp("How often to ask: 200ms to 1h.", valueName: "duration"))
     var interval = Duration.seconds(1)
 
-    @Flag(help: "Print what there is, once there are rates, and leave the terminal as it is.")
+    @Flag(help: "Print the view once, as soon as there are rates.")
     var once = false
 
     @OptionGroup(title: "Admin port")
@@ -27,7 +27,7 @@ struct Top: AsyncParsableCommand {
 
     func validate() throws {
         guard (.milliseconds(200)...(.seconds(3600))).contains(interval) else {
-            throw ValidationError("--interval takes a duration from 200ms to 1h")
+            throw ValidationError("--interval must be a duration from 200ms to 1h")
         }
     }
 

@@ -7,17 +7,17 @@ import RollcallWorker
 /// `rollcall type`: types in a conversation, visible to other users.
 struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "type", abstract: "Be someone typing in a conversation.",
+        commandName: "type", abstract: "Type in a conversation as a user.",
         discussion: """
-            On a terminal, a field to type in, with the others' typing above it. Nothing of the text leaves this \
-            machine: Rollcall carries that somebody types, not what. --script types by itself, as a file says: one of \
-            type, paste, erase, send, wait, pace, background, foreground, idle, leave, enter, repeat a line.
+            On a terminal, shows a text field, with other users' typing above it. The text never leaves this machine: \
+            Rollcall transmits that a user types, not what. --script types as described in a file, with one command \
+            per line: type, paste, erase, send, wait, pace, background, foreground, idle, leave, enter or repeat.
             """)
 
-    @Argument(help: "Where to type.")
+    @Argument(help: "The conversation.")
     var conversation: ConversationID
 
-    @Option(help: "Do what this file says; - is standard input.", completion: .file())
+    @Option(help: "Run the commands in this file; - is standard input.", completion: .file())
     var script: String?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("Type for this long.", valueName: "duration"))
@@ -42,7 +42,7 @@ struct TypeCommand: AsyncParsableCommand {
         }
         guard canDraw, TerminalDevice.hasKeyboard else {
             throw ValidationError(
-                "there is no terminal to type in; let --script FILE or --for 5s type")
+                "there is no terminal to type in; use --script FILE or --for 5s")
         }
         try await connection.withClient(.active, note: { _ in }) { try await session($0).compose() }
     }

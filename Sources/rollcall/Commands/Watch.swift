@@ -7,9 +7,9 @@ struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Watch conversations and users, live.",
         discussion: """
-            A conversation is shown with who types in it and, if it has members, with them. On a terminal the view is \
-            drawn over in place, until q or Ctrl-C; elsewhere the present state comes first, then every change, a line \
-            each. To others the watching device is offline.
+            Shows who types in each conversation and, if it has members, their presence. On a terminal, the view \
+            updates in place until q or Ctrl-C; otherwise prints the current state and then every change, one per \
+            line. To other users, the watching device is offline.
             """)
 
     @Argument(help: "Users whose presence to watch.")
@@ -18,7 +18,7 @@ struct Watch: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "A conversation to watch. May be repeated.")
     var conversation: [ConversationID] = []
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     @OptionGroup

@@ -8,11 +8,11 @@ import UnixSignals
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker",
-        abstract: "Run a worker: devices connect to it, and it keeps their presence and typing in Redis.",
+        abstract: "Run a worker, which devices connect to and which keeps their presence and typing in Redis.",
         discussion: """
-            Prints one line to standard output when it is ready. SIGTERM and SIGINT drain it: devices are sent to other \
-            workers before it leaves. Exit codes: 0 after an orderly stop, 64 for wrong usage, 69 when it cannot serve \
-            (a port is taken, or there is no Redis), 78 for a wrong configuration.
+            Prints one line to standard output when it is ready. SIGTERM and SIGINT drain it: it sends its devices to \
+            other workers, then exits. Exit codes: 0 after a graceful shutdown, 64 for wrong usage, 69 if it cannot \
+            serve (a port is taken, or Redis does not answer), 78 for a wrong configuration.
             """)
 
     @OptionGroup(title: "Configuration")

@@ -5,7 +5,7 @@ import RollcallWorker
 /// `rollcall workers`: lists all workers once.
 struct Workers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List all workers, those included that are dead and not swept yet.")
+        abstract: "List all workers, including dead ones that are not swept yet.")
 
     @Flag(help: "Print the JSON of the admin port.")
     var json = false

@@ -37,7 +37,7 @@ final class Child: Sendable {
         var description: String {
             switch self {
             case .exited(let code): "ended with exit code \(code)"
-            case .signalled(let number): "was ended by signal \(number)"
+            case .signalled(let number): "was killed by signal \(number)"
             }
         }
     }

@@ -65,7 +65,7 @@ actor ClusterStage {
         if Task.isCancelled { await child.stop() }
         try Task.checkCancellation()
         guard await child.ending == .exited(0) else {
-            throw CannotStart("redis-cli made no cluster:\n" + said.suffix(5).joined(separator: "\n"))
+            throw CannotStart("redis-cli did not create a cluster:\n" + said.suffix(5).joined(separator: "\n"))
         }
     }
 

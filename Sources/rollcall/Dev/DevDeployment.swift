@@ -21,15 +21,15 @@ extension DevDeployment {
         if !nodes.isEmpty {
             let (primaries, replicas) = (nodes.prefix(nodes.count / 2), nodes.suffix(nodes.count / 2))
             return [
-                "\(url), keeping nothing;",
+                "\(url), without persistence;",
                 "primaries on \(Self.list(primaries.map(\.port))) are processes \(Self.list(primaries.map(\.pid))),",
                 "with replicas on \(Self.list(replicas.map(\.port))), processes \(Self.list(replicas.map(\.pid)))",
             ]
         }
-        let alone = "127.0.0.1:\(port), keeping nothing"
+        let alone = "127.0.0.1:\(port), without persistence"
         guard !sentinels.isEmpty else { return [alone] }
         return [
-            alone, "the primary of two replicas, known as \(SentinelStage.name) to sentinels at",
+            alone, "the primary of two replicas, named \(SentinelStage.name) by sentinels at",
             sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ", "),
         ]
     }
@@ -48,7 +48,7 @@ extension DevDeployment {
 
     /// Commands that cause a failover.
     private var failovers: [String] {
-        let death = "kill -9 \(pid)      a replica takes its place, and it comes back as a replica"
+        let death = "kill -9 \(pid)      a replica replaces it, and it returns as a replica"
         if let first = sentinels.first {
             return [death, "redis-cli -p \(first.port) SENTINEL FAILOVER \(SentinelStage.name)"]
         }

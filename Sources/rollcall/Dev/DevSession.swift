@@ -48,7 +48,7 @@ struct DevSession: Sendable {
         do {
             _ = try Child(opener, program: Program.find(opener), arguments: [page])
         } catch {
-            Output.log("rollcall dev: no browser could be opened, since \(opener) does not run")
+            Output.log("rollcall dev: cannot open a browser, because \(opener) does not run")
         }
     }
 }
@@ -64,7 +64,7 @@ private struct Ready: Encodable {
         let trials = redis.trials(admin: workers[0].admin).joined(separator: "\n          ")
         return """
 
-            Rollcall is running. Ctrl-C ends all of it.
+            Rollcall is running. Ctrl-C stops everything.
 
               open    \(page)
               live    \(workers[0].admin)/live
@@ -73,7 +73,7 @@ private struct Ready: Encodable {
 
               try     \(trials)
 
-            What changes, as Redis publishes it:
+            Changes, as Redis publishes them:
 
             """
     }

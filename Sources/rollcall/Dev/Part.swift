@@ -90,7 +90,7 @@ actor Part<Running: Sendable>: Crashable {
         do {
             try await child.endingAsWanted()
         } catch let ended as PartEnded where comesBack {
-            Output.log("rollcall dev: \(ended), and comes back")
+            Output.log("rollcall dev: \(ended) and is restarted")
             state = .down
             try await start()
         }

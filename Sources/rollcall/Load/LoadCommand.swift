@@ -7,12 +7,12 @@ import UnixSignals
 struct LoadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
-        abstract: "Put the load of many simulated devices on workers, and measure what it is like.",
+        abstract: "Put load on workers with many simulated devices, and measure latencies.",
         discussion: """
-            Without --url it looks for workers of a `rollcall dev` on this machine, else for one at \
-            ws://127.0.0.1:8080/v1/connect. Latencies count from when a thing was due, not from when this load got \
-            around to it. Ctrl-C ends it with the report so far. Exit codes: 0 with a report, 64 for wrong usage, 69 \
-            if no worker lets the devices in, 78 for a wrong configuration.
+            Without --url it uses the workers of a `rollcall dev` on this machine, or else one at \
+            ws://127.0.0.1:8080/v1/connect. Latencies are measured from when an event was due, not from when this \
+            program sent it. Ctrl-C ends it with the report so far. Exit codes: 0 with a report, 64 for wrong usage, \
+            69 if no worker accepts the devices, 78 for a wrong configuration.
             """)
 
     @OptionGroup
@@ -21,10 +21,10 @@ struct LoadCommand: AsyncParsableCommand {
     @Option(help: "Write the report to this file, as JSON.", completion: .file(extensions: ["json"]))
     var json: String?
 
-    @OptionGroup(title: "Admin port, for what workers compute")
+    @OptionGroup(title: "Admin port, for the workers' CPU time")
     var admin: AdminOptions
 
-    @OptionGroup(title: "Configuration, to sign tokens by; without, the token is the user's name")
+    @OptionGroup(title: "Configuration, to sign tokens; by default, the token is the user's name")
     var tokens: LoadTokenOptions
 
     @Option(help: .hidden)
@@ -32,7 +32,7 @@ struct LoadCommand: AsyncParsableCommand {
 
     func validate() throws {
         try options.check(perProcess: LoadOptions.devicesPerProcess())
-        if let part, options.plan(part: part) == nil { throw ValidationError("--part is for this program's own use") }
+        if let part, options.plan(part: part) == nil { throw ValidationError("--part is for internal use") }
     }
 
     func run() async throws {

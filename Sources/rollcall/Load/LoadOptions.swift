@@ -4,37 +4,37 @@ import RollcallWorker
 
 /// What the devices do, and how many there are.
 struct LoadOptions: ParsableArguments {
-    @Option(help: "Where a worker listens for devices. May be repeated: the devices spread over all.")
+    @Option(help: "The address where a worker listens for devices. May be repeated: the devices spread over all.")
     var url: [String] = []
 
-    @Option(help: "How many devices there are, each another user's.")
+    @Option(help: "The number of devices, each of a different user.")
     var devices = 1_000
 
-    @Option(help: "What they do: \(Self.scenarios).")
+    @Option(help: "What the devices do: \(Self.scenarios).")
     var scenario = ScenarioKind.idle
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("How long it is measured.", valueName: "duration"))
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long to measure.", valueName: "duration"))
     var duration = Duration.seconds(30)
 
-    @Option(help: "storm: how many connect a second. Without, all at once.")
+    @Option(help: "storm: connections per second. By default all at once.")
     var rate: Double?
 
-    @Option(help: "room: how many type.")
+    @Option(help: "room: the number of users who type.")
     var typists = 8
 
-    @Option(help: "chat: how often somebody begins to type, a second, of all. Without, each does every half minute.")
+    @Option(help: "chat: how many users start to type per second. By default, each does so every 30 s.")
     var bursts: Double?
 
     @Option(
         help: ArgumentHelp(
-            "reconnect: what ends the connections after a third of the time: cut (this load does), kill=PID or drain=PID (of a worker on this machine, which gets SIGKILL or SIGTERM), or wait (you do).",
+            "reconnect: what ends the connections after a third of the time: cut (this program), kill=PID or drain=PID (SIGKILL or SIGTERM to a local worker), or wait (you do it).",
             valueName: "cut|wait|kill=PID|drain=PID"))
     var outage = Outage.cut
 
-    @Option(help: "How many processes share the devices. Without, as few as the limit of open files allows.")
+    @Option(help: "The number of processes that share the devices. By default, as few as the open-file limit allows.")
     var processes: Int?
 
-    @Option(help: "What names of users and conversations begin with. Two loads at once want different ones.")
+    @Option(help: "The prefix of user and conversation names. Two loads at the same time need different ones.")
     var name = "load"
 
     private static let scenarios = ScenarioKind.offered.map(\.rawValue).joined(separator: ", ")
@@ -42,31 +42,31 @@ struct LoadOptions: ParsableArguments {
     /// - Parameter most: the maximum number of devices per process.
     func check(perProcess most: Int) throws {
         guard ScenarioKind.offered.contains(scenario) else { throw ValidationError("--scenario is \(Self.scenarios)") }
-        guard (1...10_000_000).contains(devices) else { throw ValidationError("--devices takes a number from 1") }
+        guard (1...10_000_000).contains(devices) else { throw ValidationError("--devices is from 1 to 10000000") }
         guard duration >= .milliseconds(100), duration <= .seconds(86_400) else {
-            throw ValidationError("--for takes a duration from 100ms to 24h")
+            throw ValidationError("--for must be a duration from 100ms to 24h")
         }
         guard rate.map({ $0 > 0 }) ?? true, bursts.map({ $0 >= 0 }) ?? true, (1...64).contains(typists) else {
-            throw ValidationError("--rate and --bursts take numbers above 0, --typists one from 1 to 64")
+            throw ValidationError("--rate and --bursts must be above 0, and --typists from 1 to 64")
         }
         guard name.wholeMatch(of: #/[A-Za-z0-9_-]{1,32}/#) != nil else {
-            throw ValidationError("--name takes up to 32 letters, digits, - and _")
+            throw ValidationError("--name may have up to 32 letters, digits, - and _")
         }
         guard processes.map({ (1...256).contains($0) && $0 <= devices }) ?? true else {
-            throw ValidationError("--processes takes a number from 1 to 256, and no more than there are devices")
+            throw ValidationError("--processes must be a number from 1 to 256, and at most the number of devices")
         }
         try checkFiles(most)
     }
 
     private func checkFiles(_ most: Int) throws {
         guard most > 0 else {
-            throw ValidationError("the limit of open files is too low for any device: see ulimit -n")
+            throw ValidationError("the limit of open files is too low for any device (ulimit -n)")
         }
         let needed = (devices + most - 1) / most
         guard let processes, processes < needed else { return }
         throw ValidationError(
             "\(devices) devices in \(processes == 1 ? "1 process" : "\(processes) processes") are more than the limit "
-                + "of open files allows, which is \(most) devices a process: "
+                + "of open files allows, which is \(most) devices per process: "
                 + "use --processes \(needed), or raise the limit (ulimit -n)")
     }
 

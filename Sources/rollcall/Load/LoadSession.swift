@@ -93,7 +93,7 @@ struct LoadSession: Sendable {
             while !crew.board.isMeasured { try await Task.sleep(for: .milliseconds(20)) }
             try await Task.sleep(for: options.duration / 3)
             guard kill(pid, signal) == 0 else {
-                throw LoadError("process \(pid) got no signal: \(String(cString: strerror(errno)))")
+                throw LoadError("cannot signal process \(pid): \(String(cString: strerror(errno)))")
             }
         }
         while true { try await Task.sleep(for: .seconds(3_600)) }
