@@ -1,11 +1,11 @@
-// A worker whose admin port speaks TLS, and whoever asks it: curl, the commands, and Prometheus as the example has it.
+// A worker whose admin port uses TLS, with its clients: curl, the commands, and Prometheus with the example's settings.
 
 import Foundation
 import Harness
 import TestSupport
 import Testing
 
-@Suite("A worker whose admin port speaks TLS", .timeLimit(.minutes(5)))
+@Suite("A worker whose admin port uses TLS", .timeLimit(.minutes(5)))
 struct AdminTLSTests {
     private static let package = URL(filePath: #filePath).appending(path: "../../..").standardized
     private static let token = "0123456789abcdef0123456789abcdef"
@@ -37,16 +37,16 @@ struct AdminTLSTests {
     private func run(_ arguments: [String]) async throws -> Told {
         let command = try ChildProcess(arguments)
         let code = try await command.exitCode(within: .seconds(30))
-        try await eventually("what it said is read") { command.outputEnded }
+        try await eventually("its output is read") { command.outputEnded }
         return (code, command.output, command.errors)
     }
 
-    /// The status that curl is answered with; 000 for none.
+    /// The status that curl receives; 000 for none.
     private func status(_ url: String, _ options: String...) async throws -> String {
         try await run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}"] + options + [url]).output
     }
 
-    @Test("answers under TLS alone, and asks for the token as ever")
+    @Test("answers only over TLS, and still requires the token")
     func encrypted() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis)
@@ -61,7 +61,7 @@ struct AdminTLSTests {
         #expect(try await status("\(worker.admin)/health") == "000")
     }
 
-    @Test("tells the commands, and whom they must trust")
+    @Test("works with the commands if they trust its certificate")
     func commands() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis)
@@ -80,7 +80,7 @@ struct AdminTLSTests {
         #expect(plain.code == 69 && plain.errors.contains("the address must begin with https://"), "\(plain)")
     }
 
-    @Test("with a client authority, answers only who shows a certificate of its, and a token")
+    @Test("with a client authority, requires a client certificate from it, and a token")
     func mutual() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis, asksWhoComes: true)
@@ -114,7 +114,7 @@ struct AdminTLSTests {
         }
     }
 
-    @Test("takes renewed files within seconds, also of the client authority")
+    @Test("uses renewed files within seconds, including the client authority's")
     func renewed() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis, asksWhoComes: true)
@@ -130,14 +130,14 @@ struct AdminTLSTests {
         #expect(try await isAnswered(before, own))
         try certificates.replace(pair, with: nextPair)
         try Data(contentsOf: next.authority).write(to: certificates.authority, options: .atomic)
-        try await eventually("the next certificates count", within: .seconds(15), every: .milliseconds(200)) {
+        try await eventually("the new certificates are used", within: .seconds(15), every: .milliseconds(200)) {
             try await isAnswered(next.authority, nextOwn)
         }
         #expect(try await !isAnswered(next.authority, own))
         #expect(worker.process.isRunning)
     }
 
-    @Test("is scraped by a Prometheus with the example's lines for TLS")
+    @Test("is scraped by Prometheus with the example's TLS configuration")
     func prometheus() async throws {
         let redis = try await TestRedis()
         let worker = try await worker(on: redis, asksWhoComes: true)

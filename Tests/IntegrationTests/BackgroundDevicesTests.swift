@@ -1,4 +1,4 @@
-// Devices in the background are no observer's business: on real workers, nothing that others can ask or hear moves.
+// Background devices are invisible: on real workers, they change nothing that other users can read or receive.
 
 import Foundation
 import Harness
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Background devices")
 struct BackgroundDevicesTests {
-    @Test("background devices of an offline user come and go: observers hear nothing, and reads stay the same bytes")
+    @Test("background devices of an offline user cause no update to observers, and reads return the same bytes")
     func nothingIsSeen() async throws {
         let deployment = try await Deployment(workers: 2)
         let observer = try await deployment.workers[0].device("bob", "phone")
@@ -17,7 +17,7 @@ struct BackgroundDevicesTests {
         let phone = try await deployment.workers[1].device("alice", "phone")
         try await phone.ask(.state(.active))
         try await phone.send(.goodbye)
-        try await eventually("the observer sees alice go") {
+        try await eventually("the observer sees alice go offline") {
             try await observer.look()
             return observer.messages.statuses.last == .offline
         }
@@ -31,7 +31,7 @@ struct BackgroundDevicesTests {
             let tablet = try await worker.device("alice", "tablet", state: .background)
             try await tablet.ask(.state(.background))
             #expect(try await self.version(deployment) > version, "it is written")
-            #expect(try await reads(deployment) == before, "it has come")
+            #expect(try await reads(deployment) == before, "the device has connected")
             try await tablet.send(.goodbye)
             try await eventually("it is gone") {
                 try await deployment.redis.cli("HGET", "presence:{alice}", "device:tablet").hasPrefix("gone")
@@ -41,16 +41,16 @@ struct BackgroundDevicesTests {
         try await observer.look()
         #expect(observer.messages == heard)
 
-        // The next change that says something of alice is told.
+        // The next visible change of alice is sent.
         let back = try await deployment.workers[0].device("alice", "phone")
         try await back.ask(.state(.active))
-        try await eventually("the observer sees alice come") {
+        try await eventually("the observer sees alice come online") {
             try await observer.look()
             return observer.messages.statuses.last == .online
         }
     }
 
-    /// What a server and a device that has just come read of alice, on either worker.
+    /// What a server and a newly connected device read about alice, on either worker.
     private func reads(_ deployment: Deployment) async throws -> [String] {
         var reads: [String] = []
         for worker in deployment.workers {

@@ -16,7 +16,7 @@ struct BrowserTests {
         let browser = try ChildProcess(["sh", script], environment: ["ROLLCALL": RollcallProgram.path])
         // The first run downloads the packages.
         let code = try await browser.exitCode(within: .seconds(600))
-        try await eventually("what it said is read") { browser.outputEnded }
+        try await eventually("its output is read") { browser.outputEnded }
         #expect(code == 0, "\(browser.output)\(browser.errors)")
     }
 

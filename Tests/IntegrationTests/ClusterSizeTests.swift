@@ -74,7 +74,7 @@ struct ClusterSizeTests {
     }
 
     private func expect(_ expected: Census, of set: RedisClusterSet) async throws {
-        try? await eventually("it is so") { try await Census(of: set) == expected }
+        try? await eventually("the counts match") { try await Census(of: set) == expected }
         let found = try await Census(of: set)
         #expect(found == expected)
     }

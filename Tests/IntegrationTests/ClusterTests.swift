@@ -54,7 +54,7 @@ struct ClusterTests {
 
         func typing(_ device: WireDevice, _ name: String) async throws {
             try await eventually("\(name) types") { try await device.ask(.typing("c42", true)) == nil }
-            try await eventually("it is seen that \(name) types") {
+            try await eventually("others see that \(name) types") {
                 try await watcher.typing(in: "c42")?.users.contains { $0.user.text == name } == true
             }
         }
@@ -70,7 +70,7 @@ struct ClusterTests {
         for server in party.set.servers { #expect(Int(try await server.cli("DBSIZE")) ?? 0 > 0) }
         party.workers[0].crash()
         try await party.sees(.offline, within: .seconds(10))
-        try await eventually("what it left is swept, wherever it lies") {
+        try await eventually("its devices are swept on all primaries") {
             try await party.set.cli("ZCARD", "{workers}") == "1"
         }
         for name in Self.names {
@@ -109,7 +109,7 @@ struct ClusterTests {
         for device in party.devices { try await device.ask(.state(.idle)) }
         try await party.sees(.away)
         try await party.typing(party.devices[0], "user0")
-        try await eventually("all is said under another incarnation") {
+        try await eventually("everything is written again under another incarnation") {
             for name in Self.names {
                 let record = try await party.set.cli("HGET", "presence:{\(name)}", "device:phone")
                 guard record.hasPrefix("idle"), !record.contains(first) else { return false }
@@ -128,7 +128,7 @@ struct ClusterTests {
         try await eventually("it is down") { try await left.cli("CLUSTER", "INFO").contains("cluster_state:fail") }
         let worker = try WorkerProcess.start(["redis.url": set.url, "redis.connect_timeout": "2s"])
         #expect(try await worker.exitCode(within: .seconds(20)) == 69)
-        try await eventually("it says why") { worker.errors.contains("refuses writes (CLUSTERDOWN") }
+        try await eventually("it prints the reason") { worker.errors.contains("refuses writes (CLUSTERDOWN") }
         #expect(worker.errors.contains("redis-cli --cluster check"))
     }
 

@@ -15,7 +15,7 @@ struct ConformanceTests {
         let cases = try ChildProcess(["sh", script, deployment.workers[0].edge])
         // The first run downloads the packages.
         let code = try await cases.exitCode(within: .seconds(120))
-        try await eventually("what it said is read") { cases.outputEnded }
+        try await eventually("its output is read") { cases.outputEnded }
         #expect(code == 0, "\(cases.output)\(cases.errors)")
         #expect(cases.output.contains("cases are as they should be"))
     }

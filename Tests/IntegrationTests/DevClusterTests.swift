@@ -56,7 +56,7 @@ struct DevClusterTests {
                 let answer = try await RunningDev.ask(node.port, ["-c"] + words)
                 if !answer.isEmpty { return answer }
             }
-            throw Timeout(description: "nobody answers \(words)")
+            throw Timeout(description: "no server answers \(words)")
         }
 
         /// Returns the port of the primary that has a key.
@@ -115,12 +115,12 @@ struct DevClusterTests {
     @Test("passes all checks of rollcall doctor")
     func doctor() async throws {
         let dev = try await RunningDev(["--redis", "cluster"], children: 20)
-        try await eventually("the replicas are in step, and the doctor says so", within: .seconds(30)) {
+        try await eventually("the replicas are in sync, and the doctor reports no problem", within: .seconds(30)) {
             let doctor = try ChildProcess(
                 [RollcallProgram.path, "doctor"]
                     + ["redis.url=\(dev.ready.redis.url)", "auth.mode=insecure"].flatMap { ["--set", $0] })
             #expect(try await doctor.exitCode() == 0)
-            try await eventually("what it says is read") { doctor.outputEnded }
+            try await eventually("its output is read") { doctor.outputEnded }
             return doctor.output.contains("3 primaries serve all slots, each with a replica")
         }
         try await dev.endsInOrder()

@@ -1,4 +1,4 @@
-// `rollcall dev` starts and stops all of its processes, however it ends.
+// `rollcall dev` starts and stops all of its processes, whatever ends it.
 
 import Foundation
 import Harness
@@ -60,7 +60,7 @@ struct DevTests {
     @Test("continues when the page crashes and restarts a process, and stops in order", arguments: ["redis", "w2"])
     func partsOfThePage(_ part: String) async throws {
         let dev = try await RunningDev()
-        #expect(dev.ready.redis.port != 6399, "beside another session, that would take the port while Redis is down")
+        #expect(dev.ready.redis.port != 6399, "another session could take that port while Redis is down")
         try await dev.startAnew(part)
         #expect(dev.process.isRunning)
         try await dev.expectNothingLeft {

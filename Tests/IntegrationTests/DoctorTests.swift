@@ -11,7 +11,7 @@ struct DoctorTests {
         let usual = ["--set", "redis.url=\(url)", "--set", "edge.port=0", "--set", "admin.port=0"]
         let command = try ChildProcess([RollcallProgram.path, "doctor"] + usual + more, environment: ["NO_COLOR": ""])
         let code = try await command.exitCode()
-        try await eventually("what it said is read") { command.outputEnded }
+        try await eventually("its output is read") { command.outputEnded }
         #expect(command.errors.isEmpty || code == 64)
         return (code, command.output)
     }

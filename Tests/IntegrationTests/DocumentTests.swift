@@ -15,7 +15,7 @@ struct DocumentTests {
         let documents = try ChildProcess(["sh", script], environment: ["ROLLCALL": RollcallProgram.path])
         // The first run downloads the packages.
         let code = try await documents.exitCode(within: .seconds(600))
-        try await eventually("what it said is read") { documents.outputEnded }
+        try await eventually("its output is read") { documents.outputEnded }
         #expect(code == 0, "\(documents.output)\(documents.errors)")
     }
 }

@@ -29,7 +29,7 @@ struct FaultTests {
         let worker = deployment.workers[0]
         let alice = try await worker.device("alice", "phone")
         try await deployment.redis.kill()
-        try await eventually("the worker knows") { worker.process.errors.contains("Redis lost") }
+        try await eventually("the worker has noticed") { worker.process.errors.contains("Redis lost") }
         let told = ContinuousClock.now
         worker.process.signal(SIGTERM)
         #expect(try await alice.closed() == .draining)
@@ -42,11 +42,11 @@ struct FaultTests {
         let deployment = try await Deployment(workers: 2, settings: Self.short, on: .server)
         let (alice, bob) = try await pair(on: deployment)
         try await deployment.redis.kill()
-        try await eventually("both workers know") {
+        try await eventually("both workers have noticed") {
             deployment.workers.allSatisfy { $0.process.errors.contains("Redis lost") }
         }
         let again = try await RedisServer(port: deployment.redis.servers[0].port)
-        try await eventually("both are asserted under new names") {
+        try await eventually("both have a new incarnation") {
             let names = try await again.cli("ZRANGE", "{workers}", "0", "-1").split(separator: "\n")
             let online = try await again.cli("HGET", "presence:{alice}", "status") == "online"
             return names.count == 2 && online
@@ -62,12 +62,12 @@ struct FaultTests {
         let (alice, bob) = try await pair(on: deployment)
         let (sleeper, redis) = (deployment.workers[0], deployment.redis)
         sleeper.process.signal(SIGSTOP)
-        try await eventually("the sleeper is swept") {
+        try await eventually("the suspended worker is swept") {
             try await redis.cli("ZSCORE", "{workers}", sleeper.incarnation).isEmpty
         }
         #expect(try await redis.cli("HGET", "presence:{alice}", "status") == "offline")
         sleeper.process.signal(SIGCONT)
-        try await eventually("alice is here again") {
+        try await eventually("alice is online again") {
             try await redis.cli("HGET", "presence:{alice}", "status") == "online"
         }
         try await seesTyping(of: alice, bob)
@@ -122,8 +122,8 @@ struct FaultTests {
     }
 
     private func seesTyping(of alice: WireDevice, _ bob: WireDevice) async throws {
-        try await eventually("alice's worker takes typing") { try await alice.ask(.typing("c42", true)) == nil }
-        try await eventually("bob sees alice type, having heard \(bob.messages)") {
+        try await eventually("alice's worker accepts typing") { try await alice.ask(.typing("c42", true)) == nil }
+        try await eventually("bob sees alice type, received: \(bob.messages)") {
             try await bob.typing(in: "c42")?.users.contains { $0.user == "alice" } == true
         }
     }

@@ -57,7 +57,7 @@ struct IdentityPageTests {
         let child = try ChildProcess(["sh", "-c", #"cd "$0" && exec "$@""#, folder.path] + arguments)
         // The first run downloads the package.
         let code = try await child.exitCode(within: .seconds(120))
-        try await eventually("what it said is read") { child.outputEnded }
+        try await eventually("its output is read") { child.outputEnded }
         #expect(code == 0, "\(arguments): \(child.errors)")
         return child.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }

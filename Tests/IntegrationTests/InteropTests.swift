@@ -14,7 +14,7 @@ struct InteropTests {
         let interop = try ChildProcess(["sh", script] + deployment.workers.map(\.edge))
         // The first run downloads the package.
         let code = try await interop.exitCode(within: .seconds(120))
-        try await eventually("what it said is read") { interop.outputEnded }
+        try await eventually("its output is read") { interop.outputEnded }
         #expect(code == 0, "\(interop.output)\(interop.errors)")
         #expect(interop.output.split(separator: "\n").count == 7, "\(interop.output)")
     }

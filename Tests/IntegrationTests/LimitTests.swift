@@ -14,7 +14,7 @@ struct LimitTests {
     }
 
     private func expectLogged(_ limit: String, by worker: WorkerProcess) async throws {
-        try await eventually("the log tells of \(limit): \(worker.process.errors)") {
+        try await eventually("the log reports \(limit): \(worker.process.errors)") {
             worker.process.errors.contains("a limit holds hits=1 limit=\(limit)\n")
         }
     }

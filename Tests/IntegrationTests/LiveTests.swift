@@ -27,7 +27,7 @@ struct LiveTests {
         for number in 1...7 { try await alice.ask(.typing("c42", !number.isMultiple(of: 2))) }
         try await others[0].ask(.typing("c42", true))
         for (worker, joined) in [(first, 1), (second, 2)] {
-            try await eventually("it knows where two type") {
+            try await eventually("it reports the conversation with two typists") {
                 let busy = try await told(by: worker).conversations
                 return busy.map(\.conversation) == ["c42"] && busy.map(\.typing) == [2]
                     && busy.map(\.joined) == [joined]
@@ -35,11 +35,11 @@ struct LiveTests {
         }
         for device in [alice, others[0]] { try await device.ask(.typing("c42", false)) }
         for device in [alice] + others {
-            try await eventually("all see that nobody types") { try await device.typing(in: "c42")?.count == 0 }
+            try await eventually("all see that typing has ended") { try await device.typing(in: "c42")?.count == 0 }
         }
         for asked in deployment.workers {
             var told: AdminLive?
-            try await eventually("both workers' heartbeats have told of it all") {
+            try await eventually("both workers' heartbeats report all of it") {
                 for device in [alice] + others { try await device.look() }
                 let heard = [alice.messages.count, others.reduce(0) { $0 + $1.messages.count }]
                 told = try await self.told(by: asked)
@@ -54,7 +54,7 @@ struct LiveTests {
             #expect(live.events.map(\.message) == deployment.redis.firstEvents)
         }
         let hash = ["HGET", "{workers}:\(first.incarnation)", "signals"]
-        #expect(try await deployment.redis.cli(hash) == "8", "anybody can see it in Redis")
+        #expect(try await deployment.redis.cli(hash) == "8", "the figures are in Redis")
     }
 
     /// Regression: it answered 503, although events and conversations are known to the worker itself.
@@ -65,13 +65,13 @@ struct LiveTests {
         let alice = try await worker.device("alice", "phone")
         try await alice.ask(.join("c42", presence: false))
         try await deployment.redis.kill()
-        try await eventually("Redis is missed") { try await !told(by: worker).redis.up }
+        try await eventually("the worker reports that Redis is away") { try await !told(by: worker).redis.up }
         let live = try await told(by: worker)
         #expect(live.workers.isEmpty && live.worker == worker.incarnation)
         #expect(live.events.contains { $0.message == "Redis lost" })
         let host = try #require(live.hostTime)
         #expect(
-            Duration.seconds(-5)...(.seconds(5)) ~= host.since(live.time), "the worker goes on reckoning Redis's time")
+            Duration.seconds(-5)...(.seconds(5)) ~= host.since(live.time), "the worker still estimates Redis's time")
         _ = alice
     }
 
@@ -83,7 +83,7 @@ struct LiveTests {
         let jwt = ["auth.mode": "jwt", "auth.secret_file": file.path]
         let worker = try await Deployment(workers: 1, settings: jwt).workers[0]
         try Data("short".utf8).write(to: file)
-        try await eventually("it says that they cannot be read") {
+        try await eventually("it reports that they cannot be read") {
             try await told(by: worker).events.contains { $0.message.hasPrefix("keys cannot be read") }
         }
     }
@@ -94,7 +94,7 @@ struct LiveTests {
             workers: 2, settings: ["worker.lease": "1s", "worker.heartbeat": "200ms", "log.level": "error"])
         let (left, dead) = (deployment.workers[0], deployment.workers[1])
         dead.crash()
-        try await eventually("its lease passes, and it is swept") {
+        try await eventually("its lease expires, and it is swept") {
             let live = try await told(by: left)
             return live.events.contains {
                 $0.message == "swept a dead worker" && $0.facts["incarnation"] == dead.incarnation && $0.level == "info"

@@ -171,7 +171,7 @@ struct LoadTests {
 
     private func expect(_ load: ChildProcess, endsWith code: Int32, saying words: [String]) async throws {
         #expect(try await load.exitCode() == code)
-        try await eventually("what it said is read") { load.outputEnded }
+        try await eventually("its output is read") { load.outputEnded }
         for word in words { #expect(load.errors.contains(word), "\(word) in:\n\(load.errors)") }
         #expect(load.output.isEmpty)
     }

@@ -162,9 +162,9 @@ extension LogTests {
         try await redis.cli("SET", "presence:{foreigner}", "Zeb-the-Great")
         let device = try await WireDevice(port: worker.port)
         try await device.hello(token: token, device: "quixotic")
-        try await eventually("the log tells of the key") { worker.process.errors.contains("is not Rollcall's") }
+        try await eventually("the log reports the key") { worker.process.errors.contains("has the wrong type") }
         try await redis.everywhere("CLIENT", "KILL", "TYPE", "normal")
-        try await eventually("the log tells of the loss") { worker.process.errors.contains("Redis lost") }
+        try await eventually("the log reports the loss") { worker.process.errors.contains("Redis lost") }
         try await eventually("Redis is back") {
             worker.process.errors.components(separatedBy: "lease begun").count > 2
         }

@@ -15,7 +15,7 @@ struct MissingRightsTests {
         try await redis.cli("ACL", "SETUSER", "rollcall", "-zadd", "resetchannels", "&typing:{*}", "&worker:{*}")
         let worker = try WorkerProcess.start(["redis.url": redis.url])
         #expect(try await worker.exitCode(within: .seconds(10)) == 69)
-        try await eventually("it has said why") { worker.errors.contains("\n") }
+        try await eventually("it has printed the reason") { worker.errors.contains("\n") }
         #expect(worker.errors.contains("ACL SETUSER rollcall &presence:{*} &members:{*} +zadd"), "\(worker.errors)")
         #expect(worker.output.isEmpty)
         // The message names everything that is needed.
@@ -29,12 +29,12 @@ struct MissingRightsTests {
         let settings = ["redis.url": redis.url, "redis.connect_timeout": "500ms"]
         let worker = try WorkerProcess.start(settings)
         #expect(try await worker.exitCode(within: .seconds(10)) == 69)
-        try await eventually("it has said why") { worker.errors.contains("\n") }
+        try await eventually("it has printed the reason") { worker.errors.contains("\n") }
         #expect(worker.errors.contains("refuses writes (NOREPLICAS "), "\(worker.errors)")
         #expect(worker.errors.contains("or lower min-replicas-to-write"), "\(worker.errors)")
         #expect(worker.output.isEmpty)
         async let patient = WorkerProcess("patient", redis: redis.url, settings: ["redis.connect_timeout": "60s"])
-        try await eventually("it looks again and again") {
+        try await eventually("it checks repeatedly") {
             try await redis.cli("INFO", "commandstats").contains(#/cmdstat_multi:calls=([5-9]|\d\d)/#)
         }
         try await redis.cli("CONFIG", "SET", "min-replicas-to-write", "0")
@@ -48,6 +48,6 @@ struct MissingRightsTests {
         let alice = try await worker.device("alice", "phone")
         try await redis.cli("ACL", "SETUSER", "rollcall", "-zrangebyscore")
         try await alice.send(.join("c", presence: false))
-        try await eventually("it is told") { worker.process.errors.contains("Redis does not allow") }
+        try await eventually("it is logged") { worker.process.errors.contains("Redis does not allow") }
     }
 }

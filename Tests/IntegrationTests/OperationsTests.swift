@@ -13,7 +13,7 @@ struct OperationsTests {
         let operations = try ChildProcess(["sh", script], environment: ["ROLLCALL": RollcallProgram.path])
         // The first run downloads the packages.
         let code = try await operations.exitCode(within: .seconds(600))
-        try await eventually("what it said is read") { operations.outputEnded }
+        try await eventually("its output is read") { operations.outputEnded }
         #expect(code == 0, "\(operations.output)\(operations.errors)")
     }
 }

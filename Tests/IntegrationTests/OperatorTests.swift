@@ -24,7 +24,7 @@ struct OperatorTests {
         let admin = worker.map { ["--admin", $0.admin] } ?? []
         let command = try ChildProcess([RollcallProgram.path] + arguments + admin)
         let code = try await command.exitCode()
-        try await eventually("what it said is read") { command.outputEnded }
+        try await eventually("its output is read") { command.outputEnded }
         return Told(code: code, output: command.output, errors: command.errors)
     }
 
@@ -44,7 +44,7 @@ struct OperatorTests {
         let phone = try await deployment.workers[0].device("alice", "iphone")
         let laptop = try await deployment.workers[1].device("alice", "laptop", state: .idle)
         for worker in deployment.workers {
-            try await eventually("both are told") {
+            try await eventually("both statuses are shown") {
                 let told = lines(try await rollcall("explain", "alice", at: worker), deployment)
                 return told.first == "alice is online: iphone is active on w1.*" && told.count > 2
                     && told[1].hasPrefix("iphone active connected since T w1.* lease ends in T")
@@ -81,7 +81,7 @@ struct OperatorTests {
         // A worker that has just started sweeps no other before it has watched leases for one lease.
         let judge = try await WorkerProcess("judge", redis: deployment.redis.url, settings: ["worker.lease": "30s"])
         var seen: [String] = []
-        try await eventually("its lease has passed", within: .seconds(10)) {
+        try await eventually("its lease has expired", within: .seconds(10)) {
             seen = lines(try await rollcall("explain", "carol", at: judge), deployment)
             return seen.first?.hasPrefix("carol is offline") == true
         }
@@ -94,7 +94,7 @@ struct OperatorTests {
         #expect(seen.contains("stored online") && seen.contains("shown offline") && seen.contains("rule owner_dead"))
         let workers = lines(try await rollcall("workers", at: judge), deployment)
         #expect(workers.count == 2 && workers.last?.hasPrefix("w1.* dead lease passed T ago") == true)
-        #expect(try await rollcall("send-away", "carol", at: judge).code == 1, "nobody is there to be told")
+        #expect(try await rollcall("send-away", "carol", at: judge).code == 1, "there is no session to end")
     }
 
     @Test("disconnects a device through any worker, with immediate effect")
@@ -112,7 +112,7 @@ struct OperatorTests {
         #expect(try await rollcall("send-away", "alice", at: deployment.workers[0]).code == 0)
         #expect(try await laptop.closed() == .sentAway)
         #expect(try await rollcall("send-away", "alice", at: deployment.workers[0]).output == "alice has no session\n")
-        try await eventually("the worker notes it, and not of whom") {
+        try await eventually("the worker logs it without the user's name") {
             deployment.workers[1].process.errors.contains("admin change")
         }
         #expect(!deployment.workers.contains { $0.process.errors.contains("alice") })
@@ -132,7 +132,7 @@ struct OperatorTests {
             #expect(try await device.ask(.typing(ConversationID("c42"), true)) == nil)
         }
         try await seen.sees("online", within: .seconds(10)) { $0.status == .online }
-        #expect(try await mentions("mallory", in: redis).count >= 6, "the scan finds what there is")
+        #expect(try await mentions("mallory", in: redis).count >= 6, "the scan finds all of the user's data")
 
         let refused = try await rollcall("erase", "mallory", at: deployment.workers[0])
         #expect(refused.code == 64 && refused.errors.contains("--yes"))
@@ -140,7 +140,7 @@ struct OperatorTests {
         #expect(told.output == "mallory was erased\n", "\(told.errors)")
         #expect(try await phone.closed() == .sentAway)
         #expect(try await laptop.closed() == .sentAway)
-        try await eventually("nothing is left but that older tokens count no more") {
+        try await eventually("nothing is left except the revocation") {
             try await mentions("mallory", in: redis) == ["revoked:{mallory}"]
         }
         #expect(try await redis.cli("HKEYS", "members:{c42}").split(separator: "\n").sorted() == ["bob", "{managed}"])
@@ -174,7 +174,7 @@ struct OperatorTests {
         let phone = try await away.device(try await token("mallory", secret), "iphone")
         try await phone.ask(.state(.active))
         away.process.signal(SIGSTOP)
-        try await eventually("its lease has passed, and it is swept", within: .seconds(20)) {
+        try await eventually("its lease has expired, and it is swept", within: .seconds(20)) {
             try await rollcall("workers", at: other).output.split(separator: "\n").count == 1
         }
         #expect(try await erase("mallory", at: other).code == 0)
@@ -189,7 +189,7 @@ struct OperatorTests {
     /// Erases a user as soon as the workers know all sessions.
     private func erase(_ user: String, _ options: String..., at worker: WorkerProcess) async throws -> Told {
         var told = Told(code: 69, output: "", errors: "")
-        try await eventually("all is settled", within: .seconds(20)) {
+        try await eventually("the workers know all sessions", within: .seconds(20)) {
             told = try await rollcall(["erase", user, "--yes"] + options, at: worker)
             return told.code == 0
         }
@@ -338,7 +338,7 @@ struct OperatorTests {
         #expect(try await rollcall("explain", "alice", "--token-file", file.path, at: worker).code == 0)
         #expect(try await rollcall("explain", "a b", at: worker).code == 64)
         try await deployment.redis.kill()
-        try await eventually("Redis is missed", within: .seconds(20)) {
+        try await eventually("the worker reports that Redis is away", within: .seconds(20)) {
             try await rollcall("explain", "alice", "--token-file", file.path, at: worker).code == 69
         }
     }

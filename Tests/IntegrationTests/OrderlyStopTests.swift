@@ -24,7 +24,7 @@ struct OrderlyStopTests {
         }
         _ = try await stranger.closed()
         #expect(try await worker.process.exitCode() == 0)
-        try await eventually("all was said") { worker.process.outputEnded }
+        try await eventually("all output was read") { worker.process.outputEnded }
         let log = worker.process.errors
         #expect(log.contains("draining") && !log.contains("error") && !log.contains("warning"), "\(log)")
         let end = try #require(Int(try await deployment.redis.cli("ZSCORE", "{workers}", worker.incarnation)))
@@ -51,7 +51,7 @@ struct OrderlyStopTests {
         let leaver = try await WorkerProcess("leaver", redis: redis.url)
         let lingers = try await leaver.device("somebody", "phone")
         leaver.process.signal(SIGTERM)
-        try await eventually("the others can tell") {
+        try await eventually("the other workers know it") {
             try await redis.cli("HGET", "{workers}:\(leaver.incarnation)", "draining") == "1"
         }
         #expect(try await destination(of: deployment.workers[0]) == deployment.workers[1].edge)

@@ -196,11 +196,11 @@ struct PromisedTimesTests {
             let start = ContinuousClock.now
             #expect(try await worker.ask("DELETE", "/v1/conversations/c/members/alice").status < 300)
             for other in others {
-                try await eventually("the others see nobody") { try await other.typing(in: conversation)?.count == 0 }
+                try await eventually("typing has ended") { try await other.typing(in: conversation)?.count == 0 }
             }
             let time = ContinuousClock.now - start
             #expect(time < .milliseconds(500) + metronome.longestDelay(since: start), "\(time)")
-            try await eventually("alice hears it") {
+            try await eventually("alice is notified") {
                 try await alice.look()
                 return alice.messages.contains(.removed(conversation))
             }

@@ -76,13 +76,13 @@ struct RedisViewTests {
         try await alice.ask(.join(c42, presence: false))
         try await alice.ask(.typing(c42, true))
         try await alice.ask(.typing(c42, true))
-        try await eventually("the renewal is told, deferred by the throttle") {
+        try await eventually("the renewal is published, deferred by the throttle") {
             try told(by: typingHeard).count == 2
         }
         try await alice.ask(.typing(c42, false))
         try await alice.ask(.state(.idle))
         try await alice.send(.goodbye)
-        try await eventually("the goodbye is told, having heard \(presenceHeard.output)") {
+        try await eventually("the goodbye is published, received: \(presenceHeard.output)") {
             try told(by: presenceHeard).last?["devices"] as? Int == 0
         }
 

@@ -1,4 +1,4 @@
-// Redis answers reads and refuses writes: devices that connect and leave meanwhile must cost neither memory in the
+// Redis answers reads and refuses writes: devices that connect and leave in that time must cost neither memory in the
 // worker nor writes once Redis accepts writes again.
 
 import Foundation
@@ -69,7 +69,7 @@ struct RefusedWritesTests {
             try await alice.send(.typing("c", false))
             try await Task.sleep(for: .milliseconds(40))
         }
-        try await eventually("the worker says so, and no session lingers") {
+        try await eventually("the worker logs it, and no session lingers") {
             let page = try await Web.get("\(worker.admin)/metrics").body
             return page.contains("rollcall_redis_refuses_writes 1\n") && page.contains("rollcall_lease_held 0\n")
                 && page.contains("rollcall_sessions_lingering 0\n") && page.contains("rollcall_sessions_unwritten 0\n")
@@ -83,7 +83,7 @@ struct RefusedWritesTests {
         try await eventually("the newcomer is written") {
             try await redis.cli("HGET", "presence:{newcomer}", "status") == "online"
         }
-        try await eventually("the worker says so") {
+        try await eventually("the worker logs it") {
             try await Web.get("\(worker.admin)/metrics").body.contains("rollcall_redis_refuses_writes 0\n")
         }
         try await Task.sleep(for: .seconds(4))

@@ -24,7 +24,7 @@ struct SentinelTests {
             try await bob.typing(in: "c42")?.users.contains { $0.user == "alice" } == true
         }
         #expect(try await primary.cli("HGET", "presence:{alice}", "status") == "online")
-        try await eventually("all is said again, under a new incarnation") {
+        try await eventually("everything is written again, under a new incarnation") {
             let names = try await primary.cli("ZRANGE", "{workers}", "0", "-1")
             let record = try await primary.cli("HGET", "presence:{alice}", "device:phone")
             return names.split(separator: "\n").contains { $0 != first.incarnation && record.contains($0) }
@@ -56,7 +56,7 @@ struct SentinelTests {
             "redis.url": "redis+sentinel://127.0.0.1:\(sentinel.port)/other", "redis.connect_timeout": "1s",
         ])
         #expect(try await worker.exitCode(within: .seconds(10)) == 69)
-        try await eventually("it has said why") { worker.errors.contains("\n") }
+        try await eventually("it has printed the reason") { worker.errors.contains("\n") }
         #expect(worker.errors.contains("knows no primary of the name other"), "\(worker.errors)")
     }
 }

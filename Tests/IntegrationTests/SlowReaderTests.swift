@@ -15,7 +15,7 @@ struct SlowReaderTests {
         let (slow, fast) = try await pair(on: deployment.workers[0])
         var (late, prompt) = (Sight(of: slow), Sight(of: fast))
         let storm = try Storm(deployment.redis.servers[0], rounds: 20)
-        try await eventually("the storm is over") {
+        try await eventually("the changes are over") {
             try await prompt.look()
             return !storm.process.isRunning
         }
@@ -34,7 +34,7 @@ struct SlowReaderTests {
         let (slow, fast) = try await pair(on: deployment.workers[0])
         let began = ContinuousClock.now
         let storm = try Storm(deployment.redis.servers[0], rounds: 1000)
-        try await eventually("the slow one is lost") {
+        try await eventually("the slow one is disconnected") {
             try await fast.look()
             return try await !deployment.redis.cli("HGET", "presence:{slow}", "device:phone").hasSuffix(" 0")
         }

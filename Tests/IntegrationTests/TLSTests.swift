@@ -34,7 +34,7 @@ struct TLSTests {
         ])
         // The first run downloads the package.
         let code = try await python.exitCode(within: .seconds(120))
-        try await eventually("what it said is read") { python.outputEnded }
+        try await eventually("its output is read") { python.outputEnded }
         #expect(code == 0, "\(python.errors)")
         #expect(python.output == "TLSv1.3\n")
         await alice.shutdown()
@@ -62,7 +62,7 @@ struct TLSTests {
         try Data("another\n".utf8).write(to: password)
         try certificates.replace(own, with: try await certificates.issue("renewed"))
         for kind in ["normal", "pubsub"] { try await redis.redis.cli("CLIENT", "KILL", "TYPE", kind) }
-        try await eventually("a new incarnation has what there is") {
+        try await eventually("a new incarnation has written everything") {
             let names = try await redis.redis.cli("ZRANGE", "{workers}", "0", "-1")
             let record = try await redis.redis.cli("HGET", "presence:{alice}", "device:phone")
             return names.split(separator: "\n").contains { $0 != worker.incarnation && record.contains($0) }
@@ -76,7 +76,7 @@ struct TLSTests {
         let redis = try await SecureRedis(try await certificates.issue("redis"), of: certificates)
         let worker = try WorkerProcess.start(["redis.url": redis.url, "redis.connect_timeout": "1s"])
         #expect(try await worker.exitCode(within: .seconds(10)) == 69)
-        try await eventually("it has said why") { worker.errors.contains("\n") }
+        try await eventually("it has printed the reason") { worker.errors.contains("\n") }
         #expect(worker.errors.contains("nobody whom we trust vouches for its certificate (set redis.authority"))
     }
 
@@ -88,7 +88,7 @@ struct TLSTests {
             "edge.certificate": first.certificate.path, "edge.private_key": second.key.path,
         ])
         #expect(try await worker.exitCode(within: .seconds(10)) == 78)
-        try await eventually("it has said why") { worker.errors.contains("edge.private_key") }
+        try await eventually("it has printed the reason") { worker.errors.contains("edge.private_key") }
         #expect(worker.errors.contains("does not match the first certificate"))
     }
 }

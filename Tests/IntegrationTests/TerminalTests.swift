@@ -13,7 +13,7 @@ struct TerminalTests {
         let terminal = try ChildProcess(["sh", script], environment: ["ROLLCALL": RollcallProgram.path])
         // The first run downloads the packages.
         let code = try await terminal.exitCode(within: .seconds(600))
-        try await eventually("what it said is read") { terminal.outputEnded }
+        try await eventually("its output is read") { terminal.outputEnded }
         #expect(code == 0, "\(terminal.output)\(terminal.errors)")
     }
 }

@@ -38,7 +38,7 @@ struct TopTests {
         let command = try ChildProcess(
             [RollcallProgram.path, "top", "--once", "--json", "--interval", "200ms", "--admin", worker.admin])
         #expect(try await command.exitCode() == 0, "\(command.errors)")
-        try await eventually("what it said is read") { command.outputEnded }
+        try await eventually("its output is read") { command.outputEnded }
         return try JSONDecoder().decode(Told.self, from: Data(command.output.utf8))
     }
 
@@ -63,7 +63,7 @@ struct TopTests {
             devices.append(device)
         }
         try await eventually("all are counted") { try await top(worker).total.sessions == 10 }
-        #expect(try await top(worker).events.map(\.message) == redis.firstEvents, "all that are kept")
+        #expect(try await top(worker).events.map(\.message) == redis.firstEvents, "all kept events")
         let publish = redis.publishing.lowercased()
         let (before, publishedBefore) = (try await top(worker), try await calls(publish, redis))
 
@@ -72,7 +72,7 @@ struct TopTests {
         }
         for device in devices { #expect(try await device.ask(.typing(room, false)) == nil) }
 
-        try await eventually("the last heartbeat has told of it") {
+        try await eventually("the last heartbeat reports it") {
             try await top(worker).sum(\.published) - before.sum(\.published) == 60
         }
         let after = try await top(worker)
@@ -91,11 +91,11 @@ struct TopTests {
     func withoutRedis() async throws {
         let deployment = try await Deployment(workers: 1)
         try await deployment.redis.kill()
-        try await eventually("it tells of it", within: .seconds(20)) {
+        try await eventually("it reports that", within: .seconds(20)) {
             let command = try ChildProcess(
                 [RollcallProgram.path, "top", "--once", "--interval", "200ms", "--admin", deployment.workers[0].admin])
             #expect(try await command.exitCode() == 0, "\(command.errors)")
-            try await eventually("what it said is read") { command.outputEnded }
+            try await eventually("its output is read") { command.outputEnded }
             return command.output.contains("Redis is away") && command.output.contains("Redis lost")
         }
     }

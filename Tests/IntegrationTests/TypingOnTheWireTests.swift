@@ -25,7 +25,7 @@ struct TypingOnTheWireTests {
 
         let typed = try await type(over: proxy)
         try await seen.sees(typing: [])
-        try await eventually("the end of the typing is everywhere") {
+        try await eventually("all observers see the end of typing") {
             let shown = try await wire.typing(in: "c42")
             return try redis.typing().last == false && shown?.count == 0
         }

@@ -43,7 +43,7 @@ struct UnusualNamesTests {
             #expect(try await newer.ask(.join(conversation, presence: false)) == nil)
             #expect(try await newer.ask(.typing(conversation, true)) == nil)
             #expect(try await observer.ask(.join(conversation, presence: false)) == nil)
-            #expect(try await observer.typing(in: conversation)?.users.map(\.user) == [user], "the snapshot has them")
+            #expect(try await observer.typing(in: conversation)?.users.map(\.user) == [user], "the user is in it")
             let away = try await one.ask(
                 "DELETE", "/v1/users/\(encoded(name))/sessions?device=\(encoded(name))")
             #expect(away.status == 200)

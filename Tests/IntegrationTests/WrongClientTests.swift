@@ -15,7 +15,7 @@ struct WrongClientTests {
         try await alice.send(text: #"{"type":"dance","id":"d1"}"#)
         try await alice.send(text: #"{"type":"watch","users":"bob","id":7}"#)
         try await alice.send(text: #"{"type":"typing","conversation":"c42","typing":true,"id":8}"#)
-        try await eventually("the errors come, having heard \(alice.messages)") {
+        try await eventually("the errors arrive, received: \(alice.messages)") {
             try await alice.look()
             return errors(alice) == [
                 .init(code: .unknownType, id: .text("d1")), .init(code: .badRequest, id: .integer(7)),
@@ -71,7 +71,7 @@ struct WrongClientTests {
         try await eventually("the brief token has expired") {
             let late = try await WireDevice(port: port)
             try await late.send(.hello(.init(token: brief, device: "tablet")))
-            try await eventually("an answer comes") {
+            try await eventually("an answer arrives") {
                 try await late.look()
                 return late.close != nil || !late.messages.isEmpty
             }

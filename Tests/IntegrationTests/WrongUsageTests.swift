@@ -72,7 +72,7 @@ struct WrongUsageTests {
 
     private func expect(_ worker: ChildProcess, endsWith code: Int32, saying words: [String]) async throws {
         #expect(try await worker.exitCode() == code)
-        try await eventually("what it said is read") { worker.outputEnded }
+        try await eventually("its output is read") { worker.outputEnded }
         for word in words {
             #expect(worker.errors.contains(word), "\(word) in:\n\(worker.errors)")
         }

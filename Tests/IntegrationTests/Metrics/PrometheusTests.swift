@@ -53,7 +53,7 @@ struct PrometheusTests {
         let (command, file) = (arguments.dropLast(), Self.package.appending(path: arguments.last ?? "").path)
         let tool = try ChildProcess(["promtool"] + command + [file])
         let code = try await tool.exitCode()
-        try await eventually("what it said is read") { tool.outputEnded }
+        try await eventually("its output is read") { tool.outputEnded }
         #expect(code == 0, "\(tool.output)\(tool.errors)")
     }
 
@@ -78,7 +78,7 @@ struct PrometheusTests {
         try Data(try await MetricsPage(deployment.workers[0]).text.utf8).write(to: file)
         let tool = try ChildProcess(["sh", "-c", "promtool check metrics <'\(file.path)'"])
         let code = try await tool.exitCode()
-        try await eventually("what it said is read") { tool.outputEnded }
+        try await eventually("its output is read") { tool.outputEnded }
         #expect(code == 0 && tool.output.isEmpty, "\(tool.output)\(tool.errors)")
     }
 

@@ -44,7 +44,7 @@ struct ReadyTests {
             workers: 1, settings: ["worker.lease": "1s", "worker.heartbeat": "300ms"], on: .server)
         let (worker, server) = (deployment.workers[0], deployment.redis.servers[0])
         server.process.kill()
-        try await eventually("it knows", every: .milliseconds(50)) {
+        try await eventually("it has noticed", every: .milliseconds(50)) {
             try await Web.get("\(worker.admin)/v1/presence?user=alice").status == 503
         }
         try await eventually("it is not ready", every: .milliseconds(50)) { try await ready(worker) == 503 }

@@ -113,7 +113,7 @@ final class Dozen {
         let conversation = any(conversations)
         let presence = participant.joined[conversation] ?? chance(of: 50)
         note("\(participant.name) joins \(conversation), presence \(presence)")
-        try await eventually("the join is judged by the members of now", within: .seconds(1)) {
+        try await eventually("the join is checked against the current members", within: .seconds(1)) {
             let error = try await participant.ask(.join(conversation, presence: presence))
             if error == nil { participant.joins(conversation, presence: presence) }
             if model.mayJoin(participant.name.user, conversation) { return error == nil }
@@ -161,7 +161,7 @@ final class Dozen {
     // MARK: Members
 
     private func changeMembers() async throws {
-        // Everything in flight is judged by the previous members.
+        // Requests in flight are checked against the previous members.
         try await settle(participants)
         let (conversation, user) = (any(managed), any(people))
         let members = model.members[conversation]
@@ -183,7 +183,7 @@ final class Dozen {
         _ conversation: ConversationID, to members: Set<UserID>?, _ method: String, _ path: String,
         _ body: [String: Any]? = nil
     ) async throws {
-        note("the members of \(conversation) become \(members.map { "\($0.sorted())" } ?? "nobody's business")")
+        note("the members of \(conversation) become \(members.map { "\($0.sorted())" } ?? "nil, not managed")")
         model.membersBecame(members, in: conversation, at: .now)
         for participant in participants where !model.mayJoin(participant.name.user, conversation) {
             participant.willBeRemoved(from: conversation)
@@ -203,7 +203,7 @@ final class Dozen {
             throw Timeout(
                 description: "\(method) \(request.url!) got \(status): \(String(decoding: answer, as: UTF8.self))")
         }
-        try await settle(participants, "those who are no members are out", within: .seconds(1))
+        try await settle(participants, "users who are not members have left", within: .seconds(1))
     }
 
     // MARK: Agreement

@@ -119,7 +119,7 @@ final class Participant {
     private func take(_ message: ServerMessage, _ model: Model) -> [String] {
         switch message {
         case .welcome, .members, .pong: return []
-        case .goodbye(let goodbye): return ["\(name) was told to go: \(goodbye.reason)"]
+        case .goodbye(let goodbye): return ["\(name) received goodbye: \(goodbye.reason)"]
         case .ack(let id):
             guard case .some(.some(let code)) = pending.removeValue(forKey: id) else { return [] }
             return ["\(name)'s message \(id) was acknowledged, not refused with \(code)"]
@@ -142,7 +142,7 @@ final class Participant {
 
 extension Model {
     /// How late a message may be on a busy machine. This is shorter than the typing expiry; otherwise, typing that
-    /// expires too soon would look like typing that has not begun.
+    /// expires too soon would look like typing that has not started.
     private static let late = Duration.seconds(2)
     /// How much earlier the clock of another process may pass a deadline.
     private static let early = Duration.milliseconds(150)

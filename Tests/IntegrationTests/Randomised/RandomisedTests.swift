@@ -20,7 +20,7 @@ struct RandomisedTests {
             }
             try await dozen.leave()
         } catch {
-            Issue.record("SEED=\(seed): \(error)\nwhat was done last:\n\(dozen.log.suffix(40).joined(separator: "\n"))")
+            Issue.record("SEED=\(seed): \(error)\nlast operations:\n\(dozen.log.suffix(40).joined(separator: "\n"))")
         }
     }
 }

@@ -39,9 +39,9 @@ struct CrashedWorkerTests {
         let written = try #require(Int64(try await redis.cli("HGET", "presence:{lost}", "last_seen")))
         try await fleet.startAgain(0)
         let gone = try await seenLost.sees(.offline, within: .seconds(20))
-        #expect(gone - killed < .seconds(7), "the lease and two seconds")
+        #expect(gone - killed < .seconds(7), "at most the lease and two seconds")
         #expect(seenLost.last?.lastSeen == Timestamp(milliseconds: max(beat, written)))
-        try await eventually("nothing is left of its dead self") {
+        try await eventually("nothing is left of its previous incarnation") {
             try await redis.keys("*\(crashed.incarnation)*").isEmpty
         }
         clients[0].setState(.idle)

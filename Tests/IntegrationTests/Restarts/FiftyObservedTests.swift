@@ -43,10 +43,10 @@ struct FiftyObservedTests {
             """)
         #expect(observer.worker != doomed.incarnation)
         #expect(converged - max(back, changed) < .seconds(2))
-        #expect(swept - killed < .seconds(7), "the lease and two seconds")
+        #expect(swept - killed < .seconds(7), "at most the lease and two seconds")
         let shown = seen.timeline.filter { $0.at > killed }.map(\.value)
         #expect(people.wronglyShown(in: shown).isEmpty)
-        #expect(shown.allSatisfy { $0.count == 50 }, "nobody is ever unknown again")
+        #expect(shown.allSatisfy { $0.count == 50 }, "no user becomes unknown again")
     }
 }
 
@@ -68,7 +68,7 @@ private struct People {
         leavers = try await Self.devices(leaving, on: others)
         idlers = try await Self.devices(idling, on: others)
         lost = try await Self.devices(vanishing, on: [doomed])
-        #expect(clients.contains { $0.worker == doomed.incarnation }, "some of those who stay were there too")
+        #expect(clients.contains { $0.worker == doomed.incarnation }, "some users who stay online were connected to it")
     }
 
     var all: [UserID] { staying + leaving + idling + vanishing }

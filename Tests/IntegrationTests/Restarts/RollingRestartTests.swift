@@ -69,9 +69,9 @@ struct RollingRestartTests {
         let told = ContinuousClock.now
         fleet.workers[index].process.signal(SIGTERM)
         #expect(try await fleet.workers[index].process.exitCode() == 0)
-        #expect(ContinuousClock.now - told < .seconds(4), "the drain and a little")
+        #expect(ContinuousClock.now - told < .seconds(4), "the drain and a short time")
         try await fleet.startAgain(index)
-        try await eventually("everybody is connected") { connections.allSatisfy { $0.last?.isConnected == true } }
+        try await eventually("all clients are connected") { connections.allSatisfy { $0.last?.isConnected == true } }
         return Reconnects(of: connections, since: told)
     }
 

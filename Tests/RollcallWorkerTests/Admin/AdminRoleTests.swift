@@ -73,12 +73,12 @@ struct AdminRoleTests {
             #expect(try await status(operatorToken) == 200)
             let fresh = "a fresh token".replacing(" ", with: "-") + "-of-an-operator"
             _ = try folder.file("operator", fresh + "\n" + operatorToken + "\n")
-            try await eventually("the new token is taken") { try await status(fresh) == 200 }
+            try await eventually("the new token is accepted") { try await status(fresh) == 200 }
             #expect(try await status(operatorToken) == 200)
             _ = try folder.file("operator", fresh + "\n")
-            try await eventually("the one before ends") { try await status(operatorToken) == 401 }
+            try await eventually("the previous token is refused") { try await status(operatorToken) == 401 }
             _ = try folder.file("operator", "short\n")
-            try await eventually("the log says so") {
+            try await eventually("the log reports the unusable token") {
                 lines.withLockedValue { $0 }.contains {
                     $0.hasPrefix(
                         "error a new admin token cannot be used; the previous one stays in use key=admin.token_file")
@@ -88,7 +88,7 @@ struct AdminRoleTests {
             #expect(try await status(readToken) == 200)
             // Otherwise, holders of the metrics token would be operators.
             _ = try folder.file("metrics", "another-token-for-metrics\n" + fresh + "\n")
-            try await eventually("the log says so, too") {
+            try await eventually("the log reports the shared token") {
                 lines.withLockedValue { $0 }.contains { $0.contains("it holds a token of another role") }
             }
             #expect(try await AdminClient(port: ask.port, token: metricsToken)("GET", "/metrics").status == 200)

@@ -1,4 +1,4 @@
-// The admin port under TLS: what it accepts, and that what bounds silent connections holds before a handshake, too.
+// The admin port with TLS: which clients it accepts, and that its time limits also apply before the TLS handshake.
 
 import Foundation
 import Logging
@@ -9,7 +9,7 @@ import Testing
 
 @testable import RollcallWorker
 
-@Suite("The admin port under TLS", .timeLimit(.minutes(1)))
+@Suite("The admin port with TLS", .timeLimit(.minutes(1)))
 struct AdminTLSTests {
     private static let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -28,7 +28,7 @@ struct AdminTLSTests {
                 clientAuthority: clientAuthority), logger: Logger(label: "tls") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Whether a client with this certificate of its own is answered.
+    /// Whether a client with this client certificate gets a response.
     private func isAnswered(
         _ port: Int, showing own: TestCertificates.Pair? = nil, _ version: TLSVersion = .tlsv13
     ) async throws -> Bool {
@@ -48,13 +48,13 @@ struct AdminTLSTests {
             try await client.close()
             return isAnswered
         } catch is Timeout {
-            throw Timeout(description: "neither an answer nor an end")
+            throw Timeout(description: "neither a response nor a disconnect")
         } catch {
             return false
         }
     }
 
-    @Test("TLS 1.2 and 1.3 are spoken, and nothing older")
+    @Test("TLS 1.2 and 1.3 are supported, older versions are not")
     func versions() async throws {
         try await withAdmin(certificate: try keeper()) { ask async throws in
             #expect(try await isAnswered(ask.port, .tlsv12))
@@ -64,7 +64,7 @@ struct AdminTLSTests {
     }
 
     @Test(
-        "with a client authority, only who shows a certificate of its is answered",
+        "with a client authority, only clients with a certificate from it get a response",
         arguments: [TLSVersion.tlsv12, .tlsv13])
     func clients(version: TLSVersion) async throws {
         let others = try await TestCertificates()
@@ -78,7 +78,7 @@ struct AdminTLSTests {
         }
     }
 
-    @Test("what is no TLS is not answered, and silence before the handshake ends with the time of a head")
+    @Test("clients without TLS get no response, and silent ones are disconnected after the head timeout")
     func silent() async throws {
         let connections = AdminConnections(headTime: .milliseconds(500))
         try await withAdmin(connections: connections, certificate: try keeper()) { ask async throws in
@@ -95,7 +95,7 @@ struct AdminTLSTests {
         }
     }
 
-    @Test("a full port makes room for who speaks TLS")
+    @Test("a full port makes room for clients with TLS")
     func full() async throws {
         let connections = AdminConnections(headTime: .seconds(30))
         try await withAdmin(connections: connections, certificate: try keeper()) { ask async throws in

@@ -139,7 +139,7 @@ struct OperatorRouteTests {
                 #expect(refused.status == 405 && refused.problem == "method_not_allowed", "\(method)")
             }
             let brewed = try await ask("BREW", "/v1/users/alice")
-            #expect(brewed.status == 400 && brewed.problem == "bad_request", "what is no method is no HTTP")
+            #expect(brewed.status == 400 && brewed.problem == "bad_request", "an unknown method is not valid HTTP")
         }
     }
 
@@ -206,7 +206,7 @@ struct OperatorRouteTests {
         let coded = Dictionary(uniqueKeysWithValues: AdminPlace.allCases.map { ($0.rawValue, $0.methods) })
         #expect(written == coded)
         let file = URL(filePath: #filePath).appending(path: "../../../../docs/openapi.yaml").standardized
-        #expect(try Data(contentsOf: file) == Data(bytes), "what is served is what stands in docs")
+        #expect(try Data(contentsOf: file) == Data(bytes), "the served document equals the one in docs")
         for code in AdminProblem.Code.allCases {
             #expect(String(decoding: bytes, as: UTF8.self).contains("- \(code.rawValue)\n"), "\(code)")
         }

@@ -257,7 +257,7 @@ struct AuthenticatorTests {
             #expect(try await code(#""\#(type)""#) == .wrongType, "\(type)")
         }
         for type in ["7", "[]", #"["JWT"]"#, "true"] { #expect(try await code(type) == .malformed, "\(type)") }
-        // Nobody but who has the key learns of the rule, or fills the log with it.
+        // Without the key, a client cannot learn about this rule or flood the log.
         #expect(try await code(#""secevent+jwt""#, secret: String(Tokens.secret.reversed())) == .badSignature)
         #expect(AuthenticationError(.wrongType, "").closeCode == .badToken)
     }

@@ -182,7 +182,7 @@ struct JWKSTests {
         auth.jwks = text
         do {
             _ = try await Authenticator(auth)
-            Issue.record("the set was taken")
+            Issue.record("the set was accepted")
         } catch {
             #expect(error.problems.map(\.key) == ["auth.jwks_file"])
             #expect(error.problems.map(\.code) == [.unusableFile])

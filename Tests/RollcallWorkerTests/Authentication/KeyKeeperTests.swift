@@ -53,11 +53,11 @@ struct KeyKeeperTests {
             try await eventually("the second is read") { knows(keeper, "2") }
             #expect(!knows(keeper, "1"))
             try folder.file("keys.json", "{")
-            try await eventually("it is told") {
+            try await eventually("it is logged") {
                 log.all.contains { $0.hasPrefix("error") && $0.contains("source=auth.jwks_file") }
             }
             try FileManager.default.removeItem(at: file)
-            try await eventually("that is told too") { log.all.contains { $0.contains("there is no such file") } }
+            try await eventually("that is logged too") { log.all.contains { $0.contains("there is no such file") } }
             #expect(knows(keeper, "2"))
             try folder.file("keys.json", set("3"))
             try await eventually("the third is read") { knows(keeper, "3") }
@@ -96,13 +96,13 @@ struct KeyKeeperTests {
             return (try? SignedToken(token).claims(signedBy: keeper.keys)) != nil
         }
         try await withKeeper(files: [.secret: present.path, .previousSecret: previous.path]) { keeper in
-            try await eventually("the old one is good") { try await takes(old, keeper) }
+            try await eventually("the old one is accepted") { try await takes(old, keeper) }
             try folder.file("previous", old)
             try folder.file("secret", new)
-            try await eventually("the new one is good") { try await takes(new, keeper) }
+            try await eventually("the new one is accepted") { try await takes(new, keeper) }
             #expect(try await takes(old, keeper))
             try folder.file("previous", "\n")
-            try await eventually("the old one is no more") { try await !takes(old, keeper) }
+            try await eventually("the old one is refused") { try await !takes(old, keeper) }
         }
     }
 
@@ -115,7 +115,7 @@ struct KeyKeeperTests {
             return Array(text.withLockedValue { $0 }.utf8)
         }
         try await withKeeper(fetch: fetch) { keeper in
-            try await eventually("the first answer is taken") { knows(keeper, "1") }
+            try await eventually("the first response is used") { knows(keeper, "1") }
             text.withLockedValue { $0 = (try? set("2")) ?? "" }
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             let waits = (0..<500).compactMap { _ in keeper.lookAgain(on: loop) }
@@ -140,7 +140,7 @@ struct KeyKeeperTests {
             return Array(answer.utf8)
         }
         try await withKeeper(fetch: fetch) { keeper in
-            try await eventually("the first question is on its way") { asked.contains("asked") }
+            try await eventually("the first request is in progress") { asked.contains("asked") }
             let wait = try #require(keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next()))
             open.finish()
             try await wait.get()
@@ -159,7 +159,7 @@ struct KeyKeeperTests {
         try await withKeeper(fetch: fetch) { keeper in
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             try await eventually("it runs") { keeper.lookAgain(on: loop) != nil }
-            try await eventually("a question is on its way") { asked.contains("asked") }
+            try await eventually("a request is in progress") { asked.contains("asked") }
             // The first may wait for the answer to the current request, and all others for the next one.
             var waiting = 1
             while keeper.lookAgain(on: loop) != nil { waiting += 1 }
@@ -176,7 +176,7 @@ struct KeyKeeperTests {
             return Array(next.utf8)
         }
         try await withKeeper(fetch: fetch) { keeper in
-            try await eventually("the first answer is taken") { knows(keeper, "1") }
+            try await eventually("the first response is used") { knows(keeper, "1") }
             #expect(!keeper.isInTheDark)
             try await keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next())?.get()
             #expect(knows(keeper, "1"))

@@ -1,4 +1,4 @@
-/// An RSA key that OpenSSL made, and what it signed: RSA keys are slow to make.
+/// An RSA key created with OpenSSL, and tokens signed with it, since creating RSA keys is slow.
 enum PSSKey {
     /// Its entry in a key set, with the kid `p`.
     static func jwk(_ rest: String) -> String {
@@ -11,7 +11,7 @@ enum PSSKey {
         + "ubZerEDSmzg4u3iBBQHYWwBSJ42KePuW3L8_QeLMeByNs5ZOiHV6kiVAP3SFwdqzxVf_XJFBflIdBtHJl5FzH4t_VC3__wKG"
         + "mHNo0CPGkaUKCCSEDiNCvHNT5mR6dZzGFsCwzxW-ZF38IIdFlx6olw"
 
-    /// Each for alice on iphone, until the start of 2027.
+    /// Tokens for alice on iphone, valid until the start of 2027.
     static let ps256 =
         "eyJhbGciOiJQUzI1NiIsImtpZCI6InAifQ.eyJzdWIiOiJhbGljZSIsImV4cCI6MTgwMDAwMDAwMCwiZGV2aWNlIjoiaXBob"
         + "25lIn0.TMW37epNca--vFNZQ87dZIuIBfY-82HtcQacF_gocoxION2_qMXTkKT-V_yWibR9Rhf9YV4-F0oidukYNR_BC-iKX"
@@ -19,7 +19,7 @@ enum PSSKey {
         + "3FSMmLFAgv05teh3gEZ3E7SrFStWNU3Y8nXQ1WxyH735qQ1qLIQsbN1_S7H8I9gAte1IzH82jnnboMuasRUyAPeR1QV_IkFE"
         + "bKHg0Y4Xw6QBfXMNmJNQjmOhCtzq815Kj1TrmzkMfG3kAUiv4uhlfQ9u08hNg"
 
-    /// Of the same key, padded as RS256 says.
+    /// Signed with the same key, with the padding of RS256.
     static let rs256 =
         "eyJhbGciOiJSUzI1NiIsImtpZCI6InAifQ.eyJzdWIiOiJhbGljZSIsImV4cCI6MTgwMDAwMDAwMCwiZGV2aWNlIjoiaXBob"
         + "25lIn0.LlZWk5BkS_A8xnRWtYYgVYtP6S_tIKLmqyza2NMAtXUPWTe7y4YYhZKbt-zELQg7ar-z6Hz0K4eaKFdUAKeQGXGBZ"
@@ -27,7 +27,7 @@ enum PSSKey {
         + "PUBINCjaVrxFmsHNh3zdNdCWtuRrkONAzX6KtruqqV46-Mv252lzjFd9QBts-LdEDAhT3ng6as5Q18W2gpu0321b34-I6vsa"
         + "7AHsJxYK0nNZUOWvKBOiK8qo3SctbkuxTsNYMTqby7vhgda1U3eU3FJtkbQVg"
 
-    /// It says PS256, and is padded as RS256 says.
+    /// Its header names PS256, but its padding is that of RS256.
     static let mixed =
         "eyJhbGciOiJQUzI1NiIsImtpZCI6InAifQ.eyJzdWIiOiJhbGljZSIsImV4cCI6MTgwMDAwMDAwMCwiZGV2aWNlIjoiaXBob"
         + "25lIn0.C2zSJN2IMuuUl61jmFRZUyDFMjAvfuHDSUzL-NgRpGaJzJ5JD50usDn14YVZvKJWYZiKS6KIVwPnn5ewg7R9NieYQ"

@@ -30,7 +30,7 @@ struct FileWatchTests {
         var watch = watch(file)
         try folder.file("secret", "other")
         let looks = (0..<4).map { _ in watch.hasChanged() }
-        #expect(looks == [false, true, true, true], "the first look waits for the file to come to rest")
+        #expect(looks == [false, true, true, true], "the first check waits until the file has stopped changing")
         watch.take()
         let after = watch.hasChanged()
         #expect(!after)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Loading a configuration")
 struct LoadTests {
     let folder: Folder
-    /// What makes the defaults complete: on loopback, a worker may run without keys.
+    /// The addition that makes the defaults valid: on loopback, a worker may run without keys.
     let insecure = ["auth.mode": "insecure"]
 
     init() throws {
@@ -22,7 +22,7 @@ struct LoadTests {
     ) async -> [ConfigurationProblem] {
         do {
             _ = try await WorkerConfiguration.load(file: file, environment: environment, overrides: overrides)
-            Issue.record("nothing was refused", sourceLocation: sourceLocation)
+            Issue.record("no problem was reported", sourceLocation: sourceLocation)
             return []
         } catch {
             return error.problems

@@ -96,7 +96,7 @@ struct SettingTests {
             let others = AdminConnections.most + 6 * loops
             let all = OpenFileLimit.sessions(files: files, loops: loops) + handshakes * loops + others
             #expect(all <= files && handshakes <= EdgeSettings.mostHandshakes, "\(files) files")
-            #expect(all + 64 >= files - loops, "none is kept for nothing")
+            #expect(all + 64 >= files - loops, "no more than needed is reserved")
         }
     }
 

@@ -68,6 +68,6 @@ extension RedisReadings {
     func finding(_ check: Check, leeway: Duration? = nil) -> Finding {
         let needs = RedisChecks.Needs(connections: 5, leeway: leeway)
         let all = RedisChecks(readings: self, needs: needs).findings + WorkerChecks(readings: self).findings
-        return all.first { $0.check == check } ?? Finding(check, .skipped, "nothing is said of it")
+        return all.first { $0.check == check } ?? Finding(check, .skipped, "there is no such finding")
     }
 }

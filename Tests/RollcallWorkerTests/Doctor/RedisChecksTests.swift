@@ -88,7 +88,7 @@ struct RedisChecksTests {
         var readings = MadeUp.readings(["aof_enabled": "0"])
         #expect(readings.finding(.persistence).verdict == .ok)
         readings.keys = .success(MadeUp.sample([("presence:{u}", "hash")], total: 2))
-        #expect(readings.finding(.persistence).verdict == .warning, "what was not looked at may be members")
+        #expect(readings.finding(.persistence).verdict == .warning, "keys that were not checked may be members")
         readings.keys = .success(MadeUp.sample([("members:{c}", "hash")]))
         #expect(readings.finding(.persistence).verdict == .warning)
         readings.settings = .success(["save": "3600 1"])
@@ -96,7 +96,7 @@ struct RedisChecksTests {
         readings.settings = .failure(.denied(.command("config|get")))
         #expect(readings.finding(.persistence).verdict == .skipped)
         readings.settings = .success([:])
-        #expect(readings.finding(.persistence).verdict == .skipped, "a Redis that has no such setting says nothing")
+        #expect(readings.finding(.persistence).verdict == .skipped, "a Redis without this setting reports nothing")
         #expect(MadeUp.readings(["rdb_last_bgsave_status": "err"]).finding(.persistence).verdict == .failure)
     }
 

@@ -34,7 +34,7 @@ struct SentinelCheckTests {
     func leastRights() {
         let one = SentinelReading(place: "h1:1", facts: .success(["ip": "10.0.0.1", "port": "6379"]))
         #expect(finding(one, one, one).found == "3 sentinels know the primary m at 10.0.0.1:6379")
-        #expect(finding(one).verdict == .ok, "others may be there that cannot be counted")
+        #expect(finding(one).verdict == .ok, "there may be others that cannot be counted")
     }
 
     @Test("what prevents a failover is a failure, or a warning while it is still possible")

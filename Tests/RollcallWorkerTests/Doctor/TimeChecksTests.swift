@@ -75,7 +75,7 @@ struct TimeChecksTests {
         #expect(readings.finding(.workers).advice?.contains("start a worker") == true)
     }
 
-    @Test("different versions side by side and formats of later versions are reported")
+    @Test("different versions at the same time, and formats of later versions, are reported")
     func versions() {
         var readings = MadeUp.readings()
         readings.workers = .success([

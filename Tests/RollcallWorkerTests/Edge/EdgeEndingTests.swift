@@ -11,7 +11,7 @@ import Testing
 @Suite("How connections end", .timeLimit(.minutes(1)))
 struct EdgeEndingTests {
     private func ends(_ edge: TestEdge, as ending: String) async throws {
-        try await eventually("the shard hears of the end") { try await edge.journal.webSockets() == 0 }
+        try await eventually("the shard is notified of the end") { try await edge.journal.webSockets() == 0 }
         #expect(edge.journal.all.filter { $0 != "connected" && !$0.hasPrefix("said") } == [ending])
     }
 
@@ -68,7 +68,7 @@ struct EdgeEndingTests {
                 close.closeCode == 4100 && String(decoding: close.payload.dropFirst(2), as: UTF8.self) == "No such key."
             )
             #expect(try await client.readToEnd() == [])
-            try await eventually("the shard hears of it before the peer answers") { edge.journal.contains("here 4100") }
+            try await eventually("the shard is notified before the peer answers") { edge.journal.contains("here 4100") }
             #expect(edge.server.connections == 0, "its seat is free")
             try await client.send(.text("said three"), .close(4100))
             try await ends(edge, as: "here 4100")
@@ -157,7 +157,7 @@ struct EdgeEndingTests {
                 try? await client.send(bytes)
                 if Bool.random(using: &numbers) { client.reset() } else { client.close() }
             }
-            try await eventually("all are gone") { try await edge.journal.webSockets() == 0 }
+            try await eventually("all are disconnected") { try await edge.journal.webSockets() == 0 }
             let ended = edge.journal.all.count { $0 == "lost" || $0.hasPrefix("here") || $0.hasPrefix("peer") }
             #expect(ended == edge.journal.count("connected"), "seed \(seed)")
             let witness = try await edge.client()

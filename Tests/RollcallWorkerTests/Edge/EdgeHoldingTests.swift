@@ -29,7 +29,7 @@ struct EdgeHoldingTests {
             try await client.send(.text("hold"))
             for _ in 0..<40 { try await client.send(large) }
             try await client.send(.text("last"))
-            try await eventually("the last has come") { edge.journal.contains("last") }
+            try await eventually("the last message has arrived") { edge.journal.contains("last") }
             #expect((1...2000).contains(read.withLockedValue { $0 }))
             let said = ["connected", "hold"] + Array(repeating: "60000 bytes", count: 40) + ["last"]
             // This client does not answer pings, so the connection may be lost by now.
@@ -47,7 +47,7 @@ struct EdgeHoldingTests {
             try await client.send(.text("hold"))
             for number in 0..<100 { try await client.send(.text("\(number)")) }
             client.close()
-            try await eventually("the shard hears of it") { edge.journal.contains("lost") }
+            try await eventually("the shard is notified") { edge.journal.contains("lost") }
             #expect(edge.journal.all == ["connected", "hold"] + (0..<100).map { "\($0)" } + ["lost"])
             try await eventually("it is over") { try await edge.journal.webSockets() == 0 }
         }

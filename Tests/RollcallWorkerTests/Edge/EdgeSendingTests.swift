@@ -28,7 +28,7 @@ struct EdgeSendingTests {
             try await client.send(.text("flood"), .text("again"))
             try await readFlood(client)
             try await readFlood(client)
-            try await eventually("the shard hears that it drained") { edge.journal.contains("drained") }
+            try await eventually("the shard is notified that it drained") { edge.journal.contains("drained") }
         }
     }
 
@@ -68,7 +68,7 @@ struct EdgeSendingTests {
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("flood"))
-            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            try await eventually("the shard is notified") { edge.journal.contains("here 4001") }
             try await readFlood(client)
             #expect(edge.journal.all == ["connected", "flood", "fell behind", "here 4001"])
             #expect(edge.journal.slowClosures == 1)
@@ -91,7 +91,7 @@ struct EdgeSendingTests {
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("flood"))
-            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            try await eventually("the shard is notified") { edge.journal.contains("here 4001") }
             let closed = edge.journal.awake
             for number in 0..<40 {
                 #expect(try await client.readFrame().payload == RecordingShard.large(number))
@@ -113,7 +113,7 @@ struct EdgeSendingTests {
             var patience = ClosingPatience(settings, waiting: waiting(0), at: .zero)
             return (1...100).first { patience.isOver(waiting: waiting($0), at: .seconds($0)) }
         }
-        #expect(givenUp { _ in 0 } == 3, "all has left; the peer does not answer")
+        #expect(givenUp { _ in 0 } == 3, "everything was sent; the peer does not answer")
         #expect(givenUp { _ in 1000 } == 3, "the peer reads nothing")
         #expect(givenUp { max(0, 1000 - 100 * $0) } == 13, "it has read all after ten seconds")
         #expect(givenUp { 1000 - min(500, 100 * $0) } == 8, "it stops reading after five")
@@ -223,13 +223,13 @@ struct EdgeSendingTests {
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("0"))
-            try await eventually("it is told") { edge.journal.all == ["connected", "0", "drained"] }
+            try await eventually("it is logged") { edge.journal.all == ["connected", "0", "drained"] }
             try await client.send(.text("8"))
             try await eventually("it has fallen behind") { edge.journal.contains("fell behind") }
             try await eventually("much later it is still behind") { edge.journal.awake > .seconds(1) }
             #expect(edge.journal.count("drained") == 1)
             for _ in 0..<8 { _ = try await client.readFrame() }
-            try await eventually("it is told again, once") { edge.journal.count("drained") == 2 }
+            try await eventually("it is notified again, once") { edge.journal.count("drained") == 2 }
             #expect(edge.journal.all == ["connected", "0", "drained", "8", "fell behind", "drained"])
         }
     }
@@ -262,8 +262,8 @@ struct EdgeSendingTests {
         } body: { edge in
             let client = try await edge.client(receiveBuffer: 4096)
             try await client.send(.text("snapshot"))
-            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
-            try await eventually("nobody waits for it") { try await edge.journal.webSockets() == 0 }
+            try await eventually("the shard is notified") { edge.journal.contains("here 4001") }
+            try await eventually("no connection is left") { try await edge.journal.webSockets() == 0 }
         }
     }
 }

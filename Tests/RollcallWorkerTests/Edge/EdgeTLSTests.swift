@@ -118,9 +118,9 @@ struct EdgeTLSTests {
             try FileManager.default.copyItem(
                 at: other.certificate, to: certificates.folder.appending(path: "beside"))
             #expect(rename(certificates.folder.appending(path: "beside").path, pair.certificate.path) == 0)
-            try await eventually("it is told") { log.all.contains { $0.contains("edge.private_key") } }
+            try await eventually("it is logged") { log.all.contains { $0.contains("edge.private_key") } }
             try Data("nothing".utf8).write(to: pair.certificate)
-            try await eventually("it is told") { log.all.contains { $0.contains("key=edge.certificate") } }
+            try await eventually("it is logged") { log.all.contains { $0.contains("key=edge.certificate") } }
             #expect(keeper.context === context)
             try certificates.replace(pair, with: other)
             try await eventually("the right pair is taken") { keeper.context !== context }
@@ -156,7 +156,7 @@ struct EdgeTLSTests {
             let client = try await client(edge, receiveBuffer: 4096)
             try await client.setReading(false)
             try await client.send(.text("flood"))
-            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
+            try await eventually("the shard is notified") { edge.journal.contains("here 4001") }
             #expect(edge.journal.all == ["connected", "flood", "fell behind", "here 4001"])
             try await client.setReading(true)
             try await client.hears("done true")
@@ -197,8 +197,8 @@ struct EdgeTLSTests {
             let client = try await client(edge, receiveBuffer: 4096)
             try await client.setReading(false)
             try await client.send(.text("snapshot"))
-            try await eventually("the shard hears of it") { edge.journal.contains("here 4001") }
-            try await eventually("nobody waits for it") { try await edge.journal.webSockets() == 0 }
+            try await eventually("the shard is notified") { edge.journal.contains("here 4001") }
+            try await eventually("no connection is left") { try await edge.journal.webSockets() == 0 }
         }
     }
 }

@@ -129,7 +129,7 @@ struct WaitingTests {
                 #expect(try await waiting.last?.readFrame().closeCode == 1000)
             }
             #expect(try await waiting[0].readToEnd().isEmpty)
-            try await eventually("one is gone for each that came") { try await edge.journal.webSockets() == 9 }
+            try await eventually("each new one has displaced one") { try await edge.journal.webSockets() == 9 }
             let honest = try await edge.client()
             try await honest.send(.text("hello"))
             #expect(try await honest.readFrame() == .text("13 hits"))

@@ -97,7 +97,7 @@ final class RawClient: @unchecked Sendable {
     func readHead() async throws -> String {
         let end = Array("\r\n\r\n".utf8)
         var length = 0
-        try await eventually("a response comes") {
+        try await eventually("a response arrives") {
             read()
             let starts = unread.indices.dropLast(3)
             length = starts.first { Array(unread[$0..<$0 + 4]) == end }.map { $0 + 4 } ?? 0
@@ -114,7 +114,7 @@ final class RawClient: @unchecked Sendable {
     /// Waits for a server's frame and consumes it. Skips pings, which may arrive at any time.
     func readFrame(within limit: Duration = .seconds(10)) async throws -> ReceivedFrame {
         var frame: ReceivedFrame?
-        try await eventually("a frame comes", within: limit) {
+        try await eventually("a frame arrives", within: limit) {
             read()
             repeat { frame = nextFrame() } while frame == .ping
             if frame == nil && hasEnded { throw Ended() }

@@ -1,4 +1,4 @@
-// A shard that records its calls, and answers as a test wishes.
+// A shard that records its calls, and responds as the test configures it.
 
 import Logging
 import NIOConcurrencyHelpers
@@ -55,7 +55,7 @@ final class Journal: Sendable {
     func contains(_ line: String) -> Bool { count(line) > 0 }
 }
 
-/// Admits every connection as a session, unless a test wants it otherwise.
+/// Admits every connection as a session, unless the test changes it.
 final class RecordingShard: EdgeShard {
     /// What a test does with each message.
     typealias Answer = @Sendable (_ text: String, _ connection: EdgeConnection) -> Void

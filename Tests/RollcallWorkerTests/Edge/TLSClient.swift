@@ -65,7 +65,7 @@ final class TLSClient: Sendable {
     }
 
     func hears(_ text: String) async throws {
-        try await eventually("\(text) comes") { received.contains(text) }
+        try await eventually("\(text) arrives") { received.contains(text) }
     }
 
     func close() async throws {

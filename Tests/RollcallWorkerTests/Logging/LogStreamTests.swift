@@ -21,7 +21,7 @@ struct LogStreamTests {
         let written = lines.count { $0.hasPrefix("line ") && $0.hasSuffix(" of the log") }
         #expect(written > 0 && written < all)
         #expect(lines.suffix(2) == ["\(all - written) were lost", "the last"])
-        #expect(lines.count == written + 2, "no line is written in part")
+        #expect(lines.count == written + 2, "no line is incomplete")
     }
 
     @Test("a long line is written completely, in parts")

@@ -50,7 +50,7 @@ struct WorkerLogTests {
     }
 
     @Test(
-        "nothing from outside can begin a line or colour one", arguments: WorkerConfiguration.Log.Format.allCases)
+        "text from outside can neither start a line nor color one", arguments: WorkerConfiguration.Log.Format.allCases)
     func forged(format: WorkerConfiguration.Log.Format) {
         let evil = "x\n2023 error\r\u{1B}[31mred\u{2028}\u{202E}\u{0}\u{85} a=b \"q\""
         logger(format).info("bad \(evil)", metadata: ["user": "\(evil)", "key\n=": "v"])

@@ -45,7 +45,7 @@ import Testing
         #expect(Handover.destinations(cards, from: "wss://w1.chat.example") == ["wss://w3.chat.example"])
     }
 
-    @Test("those whom edge.peers leaves out are logged once each, with what to set")
+    @Test("workers excluded by edge.peers are logged once each, with what to set")
     func leftOut() {
         let edges = [
             "wss://w2.chat.example", "wss://w3.other.example/v1/connect", "wss://w3.other.example/v1/connect",

@@ -21,8 +21,8 @@ struct LeaseConnectionTests {
         try await StormyWorker.with(configuration) { worker in
             let hash = "{workers}:\(try await #require(incarnations(worker).first))"
             let beats = try await worker.ask { Self.beats(of: hash, between: 5000, at: $0.driver) }.get()
-            #expect(Set(beats).count >= 4, "of ten that the queue itself has seen")
-            #expect(try await "{workers}:\(incarnations(worker).joined())" == hash, "nor was anything lost")
+            #expect(Set(beats).count >= 4, "of ten heartbeats in the list")
+            #expect(try await "{workers}:\(incarnations(worker).joined())" == hash, "no data was lost")
         }
     }
 

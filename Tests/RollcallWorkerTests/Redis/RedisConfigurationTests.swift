@@ -93,7 +93,7 @@ struct RedisConfigurationTests {
         let files = try RedisFiles(redis, isEncrypted: true, logger: logger)
         let first = files.credentials()
         #expect(first.password == "one" && first.sentinelPassword == "s1")
-        #expect(files.credentials().tls?.context === first.tls?.context, "what has not changed is not made again")
+        #expect(files.credentials().tls?.context === first.tls?.context, "an unchanged context is reused")
 
         try folder.file("password", " two \n")
         try certificates.replace(pair, with: try await certificates.issue("second"))
@@ -105,7 +105,7 @@ struct RedisConfigurationTests {
         #expect(files.credentials().password == " two ")
         try folder.file("password", "three")
         try Data("rubbish".utf8).write(to: pair.key)
-        #expect(files.credentials().password == " two ", "they are taken together")
+        #expect(files.credentials().password == " two ", "they change together")
         #expect(told.withLockedValue { $0 } == ["redis.password_file", "redis.private_key"])
     }
 }

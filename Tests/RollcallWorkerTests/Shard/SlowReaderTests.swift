@@ -31,7 +31,7 @@ struct SlowReaderTests {
                 try await blow(round, at: worker)
                 try await seen.look(at: fast)
             }
-            try await eventually("the fast one sees the end of it") {
+            try await eventually("the fast one sees the last change") {
                 try await seen.look(at: fast)
                 return seen.statuses == Self.truth(after: 40)
             }
