@@ -119,7 +119,7 @@ def test_a_user_in_grace_is_explained_and_one_never_seen_too(deploy, open_live):
     page.look_up("nobody")
     assert page.text("#answer-status") == "unknown" and not page.text("#devices:not([hidden])")
     page.look_up("a{b")
-    assert "wrong name" in page.text("#answer-rule")
+    assert "not a valid name" in page.text("#answer-rule")
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     assert page.run("return document.getElementById('answer').hidden && document.activeElement.id === 'user'")
 
@@ -144,13 +144,13 @@ def test_it_wants_the_token_where_the_port_does(deploy, open_live, tmp_path):
     eventually("it asks", lambda: page.text("#token-form:not([hidden])"))
     assert page.run("return document.activeElement.id") == "token" and page.text("#all:not([hidden])") is None
     field().send_keys("wrong", Keys.ENTER)
-    eventually("it says that it is wrong", lambda: "not its token" in (page.text("#token-failure") or ""))
+    eventually("it says that it is wrong", lambda: "Wrong token" in (page.text("#token-failure") or ""))
     # Regression: a header contains bytes. With letters beyond Latin-1, no request was sent, and no worker seemed to
     # answer.
     for beyond in ("t\u20acken", "\u00e9"):
         page.run("document.getElementById('token-failure').textContent = ''")
         field().send_keys(beyond, Keys.ENTER)
-        eventually("that is wrong, too", lambda: "not its token" in (page.text("#token-failure") or ""))
+        eventually("that is wrong, too", lambda: "Wrong token" in (page.text("#token-failure") or ""))
     asked = page.run("return performance.getEntriesByType('resource').length")
     page.run("const field = document.getElementById('user'); field.value = 'alice'; field.form.requestSubmit()")
     assert page.run("return performance.getEntriesByType('resource').length") == asked, "nothing is asked without it"

@@ -1,4 +1,4 @@
-// Asks the admin port that served this page, with its token if it wants one.
+// Sends requests to the admin port that served this page, with a token if it requires one.
 
 const KEY = "rollcall-admin-token";
 const PATIENCE = 4000;
@@ -13,8 +13,8 @@ export class Asker {
   }
 
   /**
-   * Never throws: `body` is what was answered; without it `problem` says why there is none, `unavailable` that Redis is
-   * away, and `wantsToken` that none, or a wrong one, was shown.
+   * Never throws. On success the result has `body`. Otherwise `problem` is the reason, `unavailable` is true if Redis is
+   * away, and `wantsToken` is true if the token is missing or wrong.
    */
   async get(path) {
     const headers = authorization(this.token);
@@ -23,7 +23,7 @@ export class Asker {
       const response = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
       const body = await response.json();
       if (response.ok) return { body };
-      // Without a token in use it answers to this machine alone, and no token helps.
+      // A port without a token answers only this machine; entering a token would not help.
       const wantsToken = response.status === 401 && response.headers.has("WWW-Authenticate");
       return { problem: body.detail, unavailable: response.status === 503, wantsToken };
     } catch {
@@ -32,7 +32,7 @@ export class Asker {
   }
 }
 
-/** A header holds bytes: those of the token in UTF-8. Nothing for a token that no header can hold. */
+/** Headers hold bytes: the token in UTF-8. Empty for a token that is not valid in a header. */
 function authorization(token) {
   if (!token) return new Headers();
   try {

@@ -1,4 +1,4 @@
-// A chart of the last minutes that moves on with the time. The pointer, or the arrow keys, read its values.
+// A chart of the last minutes that scrolls with time. The pointer or the arrow keys select a value.
 
 import { announce, make, makeSVG } from "./dom.js";
 import { SPAN } from "./history.js";
@@ -6,7 +6,7 @@ import { DASH, figure, spoken, withUnit } from "./words.js";
 
 const HEIGHT = 132;
 const INSET = { left: 44, right: 10, top: 8, bottom: 20 };
-/** A line ends where nothing was told for so long. */
+/** A line is interrupted if no value arrives for this long, in milliseconds. */
 const GAP = 3500;
 const STEP = 1000;
 
@@ -18,7 +18,7 @@ export class Chart {
   #reading = null;
   #width = 0;
 
-  /** @param lines of which figures of a point there are lines, at most two, and what each is called. */
+  /** @param lines the figures to plot, at most two, with their names. */
   constructor(parent, { title, unit = "", lines }) {
     Object.assign(this, { title, unit, lines });
     this.#build(parent);
@@ -59,7 +59,7 @@ export class Chart {
       const value = this.values[index].firstElementChild;
       if (value.textContent !== text) value.textContent = text;
     });
-    // Whoever is there would hear it again each second.
+    // A screen reader would announce the focused chart every second.
     if (document.activeElement !== this.picture) this.picture.setAttribute("aria-label", this.#summary(last));
   }
 
@@ -93,7 +93,7 @@ export class Chart {
     return parts;
   }
 
-  /** In a frame of its own, so that what moves is cut off where the axes end. */
+  /** A nested frame clips the moving lines at the axes. */
   #plot({ shown, left, right, low, high, x, y }) {
     const frame = makeSVG("svg", {
       x: left, y: high - 4, width: right - left, height: low - high + 8, viewBox: `${left} ${high - 4} ${right - left} ${low - high + 8}`,
@@ -122,7 +122,7 @@ export class Chart {
     return [makeSVG("line", { class: "cursor", x1: at, x2: at, y1: high, y2: low }), ...dots];
   }
 
-  /** What came since the last second slides in. */
+  /** Slides in the values of the last second. */
   #moveOn() {
     if (reduced.matches || !this.moving || document.hidden) return;
     const width = ((this.#width - INSET.left - INSET.right) * STEP) / SPAN;
@@ -151,7 +151,7 @@ export class Chart {
     this.#tell();
   }
 
-  /** How long ago it was grows while somebody looks. */
+  /** Updates the age of the selected value while it is shown. */
   #tell() {
     const text = this.#reading ? this.#words(this.#reading) : "";
     if (this.reading.textContent !== text) this.reading.textContent = text;
@@ -174,7 +174,7 @@ function label(text, x, y, anchor) {
   return element;
 }
 
-/** The points with this figure, in pieces where none is missing. */
+/** The points with this figure, split where values are missing. */
 function runs(points, of) {
   const pieces = [];
   let last;
@@ -190,7 +190,7 @@ function nearest(points, distance) {
   return points.reduce((best, point) => (!best || distance(point) < distance(best) ? point : best), null);
 }
 
-/** One, two or five times a power of ten, of which two or three reach the most. */
+/** A step of 1, 2 or 5 times a power of ten, so that two or three steps reach the maximum. */
 function niceStep(most) {
   const rough = most / 3;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,6 +1,6 @@
-// Small pieces of the page. Whatever comes from outside goes in as text.
+// Helpers for page elements. Untrusted values are inserted only as text.
 
-/** An element with classes, attributes and children, which may be texts; what is nothing is left out. */
+/** Creates an element with classes, attributes and children, which may be texts. Empty children are skipped. */
 export function make(name, { classes = "", ...attributes } = {}, ...children) {
   const [tag, ...more] = name.split(".");
   const element = document.createElement(tag);
@@ -22,18 +22,18 @@ export function show(id, isShown) {
   document.getElementById(id).hidden = !isShown;
 }
 
-/** Says it to those who listen to the page. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   document.getElementById("announcement").textContent = text;
 }
 
 /**
- * Makes the children of a list those of `elements`. One that was there, by its `data-key`, stays the same element, and in
- * it only what differs is changed: so a selection, and a reader's place, outlive the second.
+ * Replaces the children of a list with `elements`. An existing child with the same `data-key` is kept, and only its
+ * differences are changed, so that selections and reading positions survive updates.
  */
 export function update(parent, elements) {
   const before = new Map([...parent.children].map((child) => [child.dataset.key, child]));
-  // Two may have one key, as events that are alike: what is there stands for one of them.
+  // Two elements may have the same key, such as equal events: the existing child is used for one of them.
   const kept = elements.map((element) => {
     const same = before.get(element.dataset.key);
     before.delete(element.dataset.key);

@@ -1,4 +1,4 @@
-// Which charts there are.
+// The charts of the page.
 
 import { Chart } from "./chart.js";
 

@@ -1,20 +1,20 @@
-// What was told in the last minutes, and what follows from it: rates are what totals grew by between two heartbeats.
+// The answers of the last minutes, and the rates computed from them: the growth of totals between two heartbeats.
 
 export const SPAN = 5 * 60_000;
-/** How long a worker is shown that Redis does not know any more. */
+/** How long a worker stays visible after Redis has deleted it, in milliseconds. */
 const REMEMBERED = 60_000;
 
 const TOTALS = ["signals", "published", "delivered", "cpu_ms"];
 
-/** One and the same process, under whatever incarnation. */
+/** Identifies a process, independent of its incarnation. */
 const processOf = (worker) => `${worker.host} ${worker.pid} ${worker.started_at}`;
 
 export class History {
-  /** By the clock of this page, each with a figure for every chart; without one where nothing was answered. */
+  /** Points by this page's clock, each with the figures of all charts, or without figures if there was no answer. */
   points = [];
-  /** All workers of the last answer with their `rates`, and those `gone` since a little while, with when. */
+  /** All workers of the last answer with their `rates`, and recently deleted ones with the time in `gone`. */
   workers = [];
-  /** By Redis, when they were told. */
+  /** The time of the last answer, by Redis. */
   time;
   #counted = new Map();
 
@@ -29,7 +29,7 @@ export class History {
     this.#push({ at: now, ...sums([...counted.values()], [...living.values()]), ...latencies(live.redis) });
   }
 
-  /** Nothing was answered. */
+  /** Records that there was no answer. */
   miss(now) {
     this.#push({ at: now });
   }
@@ -40,7 +40,7 @@ export class History {
   }
 
   /**
-   * Between two heartbeats a worker says the same, and its rates stay. Where Redis's clock was set back they begin anew.
+   * Between two heartbeats, totals and rates do not change. If Redis's clock was set back, the rates start again.
    */
   #rated(process, worker) {
     const before = this.#counted.get(process);
@@ -61,7 +61,7 @@ export class History {
   }
 }
 
-/** Each process once: of one that has just begun anew, a former incarnation's lease may stand still. */
+/** Lists each process once. After a new incarnation, the lease of the previous one may still be held. */
 function latest(workers) {
   const found = new Map();
   for (const worker of workers) {

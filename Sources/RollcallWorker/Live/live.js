@@ -1,4 +1,4 @@
-// The live page: asks its worker once a second, shows what it says, and says so when it says nothing.
+// The live page: asks its worker once a second, and shows the answer or that there is none.
 
 import { Asker } from "./asker.js";
 import { announce, show } from "./dom.js";
@@ -22,7 +22,7 @@ for (;;) {
     await ask(began);
   } catch (error) {
     console.error(error);
-    fail({ problem: "What this worker answers cannot be read. Is it of another version than this page? Reload it" });
+    fail({ problem: "Cannot read the answer of this worker. Its version may differ from that of this page: reload the page" });
   }
   await pause(Math.max(0, PERIOD - (performance.now() - began)));
 }
@@ -55,10 +55,10 @@ function render(live) {
   showEvents(live.events, live.host_time ?? live.time);
 }
 
-/** What is shown stays, so that the figures before an outage can be read during it. */
+/** Keeps the shown figures, so that the values before an outage stay readable. */
 function fail({ unavailable, problem }) {
   const text = unavailable
-    ? "Redis is away. Sessions stay, and what changes now is said when it is back; the figures of the workers are from before."
+    ? "Redis is away. Sessions stay, and changes are sent when it is back. The figures of the workers are from before the outage."
     : `${problem ?? "This worker does not answer"}. Trying again…`;
   if (banner.textContent !== text || !failing) announce(text);
   failing = true;
@@ -76,14 +76,14 @@ function recovered() {
   show("banner", false);
 }
 
-/** Waits for a token; until then nothing is asked, so that a wrong one is not tried every second. */
+/** Waits for a token. Until then no request is sent, so that a wrong token is not tried every second. */
 function demandToken() {
   show("loading", false);
   show("all", false);
   show("banner", false);
   show("token-form", true);
   const field = document.getElementById("token");
-  document.getElementById("token-failure").textContent = asker.token ? "That is not its token." : "";
+  document.getElementById("token-failure").textContent = asker.token ? "Wrong token." : "";
   field.focus();
   return new Promise((resolve) => {
     document.getElementById("token-form").onsubmit = (event) => {
@@ -97,7 +97,7 @@ function demandToken() {
   });
 }
 
-/** Shorter where the page comes back to the front: a hidden one is woken rarely. */
+/** Ends early when the page becomes visible, because timers of hidden pages fire rarely. */
 function pause(milliseconds) {
   return new Promise((resolve) => {
     const timer = setTimeout(done, milliseconds);

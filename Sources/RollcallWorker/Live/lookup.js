@@ -1,4 +1,4 @@
-// Why a user is shown as they are: asked for when somebody wants to know, and again while it is looked at.
+// The explanation of a user's presence: requested on demand, and refreshed while it is shown.
 
 import { announce, make, update, show } from "./dom.js";
 import { stateChip, stateOf, workerName } from "./tables.js";
@@ -16,7 +16,7 @@ const find = (id) => document.getElementById(id);
 
 export class LookUp {
   #asker;
-  /** Whom somebody wants to see, and who is to be seen. */
+  /** The requested user, and the user that is shown. */
   #user = null;
   #shown = null;
 
@@ -34,7 +34,7 @@ export class LookUp {
     const user = this.#user;
     if (user === null) return;
     const { body, problem } = await this.#ask(user);
-    // Meanwhile it may have been closed, or another be asked for.
+    // The dialog may have been closed, or another user requested, in the meantime.
     if (user !== this.#user || find("all").hidden) return;
     find("answer-user").textContent = user;
     if (body) this.#show(body);
@@ -46,13 +46,13 @@ export class LookUp {
     announce(find("answer-rule").textContent);
   }
 
-  /** Names that mean a folder do not reach anybody in a browser's addresses, however they are written. */
+  /** Browsers remove the names `.` and `..` from URLs, even if they are escaped. */
   #ask(user) {
     if (/^\.\.?$/.test(user)) return { problem: `A browser cannot ask for ${user}; rollcall explain ${user} can` };
     return this.#asker.get(`v1/users/${encodeURIComponent(user)}`);
   }
 
-  /** Where the token is still asked for, it waits for that. */
+  /** If the page still needs a token, waits for that. */
   async #open(user) {
     if (!user) return;
     [this.#user, this.#shown] = [user, null];

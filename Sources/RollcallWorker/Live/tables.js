@@ -1,4 +1,4 @@
-// The workers, the conversations where most people type, and what the log tells.
+// The tables of workers, of the conversations with the most typists, and of log events.
 
 import { make, update } from "./dom.js";
 import { DASH, figure, lease, spoken, withUnit } from "./words.js";
@@ -11,14 +11,14 @@ const STATES = {
   died: "dead, settled",
 };
 
-/** Who drained and whose lease is over has left; whoever sweeps what it left finds nothing but who did not come back. */
+/** A worker that drained and whose lease has ended has left. Its sweep finds only devices that did not reconnect. */
 export function stateOf(worker) {
   if (worker.gone !== undefined) return worker.draining ? "left" : "died";
   if (!worker.alive) return worker.draining ? "left" : "dead";
   return worker.draining ? "draining" : "alive";
 }
 
-/** What a worker's name is made of: its id, and the part that each of its incarnations draws. */
+/** The parts of an incarnation: the worker's id, and the random part. */
 export function workerName(incarnation) {
   const dot = incarnation.lastIndexOf(".");
   const [id, part] = dot > 0 ? [incarnation.slice(0, dot), incarnation.slice(dot)] : [incarnation, ""];
@@ -33,7 +33,7 @@ function cell(title, content, classes) {
   return make("td", { "data-title": title, classes }, content);
 }
 
-/** How many a second, and how many since it started. */
+/** The rate per second, and the total since the worker started. */
 function rate(now, total) {
   return make("span", {}, withUnit(now, "/s"), make("span.total", {}, total === undefined ? "" : `${figure(total)} in all`));
 }
@@ -59,7 +59,7 @@ function workerRow(worker, time, asked) {
     cell("Version", worker.version ?? DASH));
 }
 
-/** @param asked the incarnation that tells of them, at `time` by Redis. */
+/** @param asked the incarnation that answered, at `time` by Redis. */
 export function showWorkers(workers, time, asked) {
   const rows = workers.map((worker) => workerRow(worker, time, asked));
   const unknown = make("tr", {}, make("td.quiet", { colspan: "11" }, "While Redis is away, the workers are not known."));
@@ -80,22 +80,22 @@ export function showBusy(conversations) {
   update(document.getElementById("busy"), rows.length ? rows : [make("li.quiet", {}, "Nobody is typing.")]);
 }
 
-/** Events that tell of an end of trouble. */
+/** Events that report recovery. */
 const MENDED = new Set(["swept a dead worker", "lease begun", "an audit repaired records"]);
 
-/** The first lease of all is no mending. */
+/** The first lease is not a recovery. */
 function kindOf({ level, message }, isFirst) {
   if (MENDED.has(message) && !isFirst) return "mended";
   return level === "info" || level === "notice" ? "news" : "fault";
 }
 
-/** As the log has it, in UTC; with its date where that is not today's. */
+/** The time in UTC as in the log, with the date if it is not today. */
 function clock(moment, today) {
   const [day, time] = [moment.slice(0, 10), moment.slice(11, 19)];
   return day === today ? time : `${day} ${time}`;
 }
 
-/** @param now by the clock of the events. */
+/** @param now the current time by the clock of the events. */
 export function showEvents(events, now) {
   const today = new Date(now).toISOString().slice(0, 10);
   const rows = events.map((event, index) => {

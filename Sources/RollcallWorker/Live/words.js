@@ -1,4 +1,4 @@
-// How figures are written.
+// Formats figures.
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const FINE = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
@@ -6,7 +6,7 @@ const FINER = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 
 export const DASH = "–";
 
-/** As many digits as matter. */
+/** Rounds to the significant digits. */
 export function figure(value) {
   if (value === undefined || value === null || !Number.isFinite(value)) return DASH;
   if (value >= 10 || Number.isInteger(value)) return WHOLE.format(value);
@@ -18,7 +18,7 @@ export function withUnit(value, unit) {
   return text === DASH || !unit ? text : `${text} ${unit}`;
 }
 
-/** A duration in milliseconds, in words as the command line has them. */
+/** A duration in milliseconds, in the words of the command line. */
 export function spoken(milliseconds) {
   const time = Math.max(0, milliseconds);
   if (time < 60_000) return `${(Math.floor(time / 100) / 10).toFixed(1)} s`;
