@@ -34,7 +34,7 @@ extension ConfigurationChecks {
                 Finding(
                     .authentication, .warning,
                     "auth.mode is insecure: anyone who can reach the edge on this machine can be "
-                        + "anybody",
+                        + "any user",
                     advice: "except for trials use jwt, with auth.secret_file or auth.jwks_file")
             ]
         }
