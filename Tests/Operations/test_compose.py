@@ -36,11 +36,17 @@ def test_workers_know_no_password_but_their_own_users():
 
 def test_devices_reach_the_proxy_under_tls_alone():
     services = compose.merged("docker-compose.yml")
-    assert services["haproxy"]["ports"] == ["8443:8443"]
     assert services["haproxy"]["secrets"] == ["edge.pem"]
     assert not any("ports" in service for name, service in services.items() if name != "haproxy")
     binds = [line.split() for line in (ROOT / "Config/haproxy.cfg").read_text(encoding="utf-8").splitlines() if "bind " in line]
     assert [(words[1], "ssl" in words) for words in binds] == [(":8443", True)]
+
+
+@pytest.mark.parametrize("more", [[], ["docker-compose.sentinel.yml"], ["docker-compose.cluster.yml"]])
+def test_the_proxy_sees_the_addresses_of_devices(more):
+    """Regression: Docker forwards IPv6 to a container without IPv6 itself. So the proxy saw all such devices as one address,
+    and its limits for an address locked them out."""
+    assert compose.merged("docker-compose.yml", *more)["haproxy"]["ports"] == ["0.0.0.0:8443:8443"]
 
 
 def test_secrets_are_made_once_and_all_that_compose_names(tmp_path):
