@@ -2,6 +2,7 @@
 // with a number beyond `Int` and on an empty audience list, before it checks any signature.
 
 import JWTKit
+import RollcallModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -70,7 +71,11 @@ struct SignedToken {
             throw error
         }
         guard candidates.contains(where: { (try? $0.algorithm.verify(signature, signs: signed)) == true }) else {
-            throw AuthenticationError(.badSignature, "the token's signature is wrong")
+            var error = AuthenticationError(.badSignature, "the token's signature is wrong")
+            // Keys without an id were tried. The key that the token names may be another, which was not read yet.
+            let isNamed = header.kid == nil || candidates.contains { TextBytes.areSame($0.id, header.kid) }
+            error.mayBeNewKey = !isNamed && VerificationKeys.publicAlgorithms.contains(header.alg)
+            throw error
         }
         guard header.isForSessions else {
             throw AuthenticationError(.wrongType, "the token's typ is neither JWT nor at+jwt")

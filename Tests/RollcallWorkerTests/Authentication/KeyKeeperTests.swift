@@ -21,9 +21,13 @@ struct KeyKeeperTests {
     }
 
     private func set(_ kid: String) throws -> String {
-        let point = try #require(ES256PrivateKey().publicKey.parameters)
+        try #"{"keys":[\#(jwk(ES256PrivateKey(), #","kid":"\#(kid)""#))]}"#
+    }
+
+    private func jwk(_ key: ES256PrivateKey, _ rest: String = "") throws -> String {
+        let point = try #require(key.publicKey.parameters)
         let (x, y) = (Tokens.urlSafe(point.x), Tokens.urlSafe(point.y))
-        return #"{"keys":[{"kty":"EC","crv":"P-256","kid":"\#(kid)","x":"\#(x)","y":"\#(y)"}]}"#
+        return #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"\#(rest)}"#
     }
 
     /// Runs `body` with a keeper that starts without keys.
@@ -125,6 +129,39 @@ struct KeyKeeperTests {
             let times = asked.withLockedValue { $0 }
             #expect(times.count == 2)
             #expect(times[1] - times[0] >= KeyKeeper.pause)
+        }
+    }
+
+    /// Regression: a key without a kid was tried for such a token, which was then refused for good, without a request.
+    @Test("a token with an unknown kid may have a new key, also if a known key has no kid")
+    func unknownBesideUnnamed() async throws {
+        let (unnamed, named) = (ES256PrivateKey(), ES256PrivateKey())
+        let old = try #"{"keys":[\#(jwk(unnamed))]}"#
+        let new = try #"{"keys":[\#(jwk(unnamed)),\#(jwk(named, #","kid":"n""#))]}"#
+        func token(_ header: String, by key: ES256PrivateKey) async throws -> SignedToken {
+            try SignedToken(
+                await Tokens.signed(header: header, #"{"sub":"alice"}"#, by: JWTKeyCollection().add(ecdsa: key)))
+        }
+        func refusal(_ token: SignedToken, _ keeper: KeyKeeper) -> AuthenticationError? {
+            do throws(AuthenticationError) {
+                _ = try token.claims(signedBy: keeper.keys)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let text = NIOLockedValueBox(old)
+        try await withKeeper(fetch: { Array(text.withLockedValue { $0 }.utf8) }) { keeper in
+            try await eventually("the first answer is taken") { knows(keeper, "") }
+            let fresh = try await token(#"{"alg":"ES256","kid":"n"}"#, by: named)
+            #expect(refusal(fresh, keeper)?.mayBeNewKey == true)
+            let forged = try await token(#"{"alg":"ES256"}"#, by: named)
+            #expect(refusal(forged, keeper)?.mayBeNewKey == false)
+            text.withLockedValue { $0 = new }
+            try await keeper.lookAgain(on: MultiThreadedEventLoopGroup.singleton.next())?.get()
+            #expect(refusal(fresh, keeper) == nil)
+            let stolen = try await token(#"{"alg":"ES256","kid":"n"}"#, by: ES256PrivateKey())
+            #expect(refusal(stolen, keeper)?.mayBeNewKey == false)
         }
     }
 
