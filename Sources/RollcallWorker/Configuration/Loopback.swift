@@ -8,9 +8,9 @@ package enum Loopback {
     /// anything tomorrow, so it is not.
     static func contains(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
-        // Read as an address and written again, each address has one form only.
-        guard let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }
-        return address.hasPrefix("127.") || address == "::1"
+        // Its bytes, since an address can be written in several ways.
+        guard let bytes = (try? SocketAddress(ipAddress: host, port: 0))?.networkBytes else { return false }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
     /// Whether a request's `Host` is this machine. Another name means that a web page sent the request, using a name

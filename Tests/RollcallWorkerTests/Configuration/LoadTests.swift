@@ -196,14 +196,17 @@ struct LoadTests {
     }
 
     @Test(
-        "insecure mode needs loopback", arguments: ["0.0.0.0", "::", "10.0.0.1", "example.org", "127.0.0.1.example"])
+        "insecure mode needs loopback",
+        arguments: ["0.0.0.0", "::", "10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "example.org", "127.0.0.1.example"])
     func insecureOffLoopback(host: String) async {
         let problems = await problems(["auth.mode": "insecure", "edge.host": host])
         #expect(problems.map(\.key) == ["auth.mode"])
         #expect(problems.map(\.code) == [.inconsistent])
     }
 
-    @Test("loopback has several names", arguments: ["127.0.0.1", "127.9.8.7", "::1", "0:0:0:0:0:0:0:1", "localhost"])
+    @Test(
+        "loopback has several names",
+        arguments: ["127.0.0.1", "127.9.8.7", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "localhost"])
     func insecureOnLoopback(host: String) async throws {
         _ = try await WorkerConfiguration.load(
             environment: [:], overrides: ["auth.mode": "insecure", "edge.host": host, "admin.host": host])

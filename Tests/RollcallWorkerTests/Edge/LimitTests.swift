@@ -199,7 +199,7 @@ struct AddressLimitTests {
 
     @Test(
         "does not apply to this machine, nor if it is not configured",
-        arguments: ["127.0.0.1", "127.9.9.9", "::1"])
+        arguments: ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
     func loopback(address: String) throws {
         let limits = try #require(AddressLimits(connections: 1, rate: 1))
         let peer = ClientAddress(of: try SocketAddress(ipAddress: address, port: 1))
