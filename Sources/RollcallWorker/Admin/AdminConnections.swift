@@ -13,8 +13,8 @@ final class AdminConnections: Sendable {
     let headTime: TimeAmount
     /// The time limit for the rest of a request.
     static let bodyTime = TimeAmount.seconds(10)
-    /// How long a client may leave a response unread.
-    static let readTime = TimeAmount.seconds(10)
+    /// How long a client may read nothing of an answer.
+    let readTime: TimeAmount
 
     private struct Standing {
         let channel: any Channel
@@ -24,8 +24,8 @@ final class AdminConnections: Sendable {
 
     private let standing = NIOLockedValueBox<[ObjectIdentifier: Standing]>([:])
 
-    init(headTime: TimeAmount = .seconds(5)) {
-        self.headTime = headTime
+    init(headTime: TimeAmount = .seconds(5), readTime: TimeAmount = .seconds(10)) {
+        (self.headTime, self.readTime) = (headTime, readTime)
     }
 
     /// Adds a connection. If there are too many, closes the one that has been silent longest, or the new one if all
@@ -69,7 +69,7 @@ final class AdminConnection {
     /// Requests whose responses are not complete. A refused request is answered before it has fully arrived, and
     /// clients may pipeline requests.
     private var unanswered = 0
-    /// Runs while responses wait because the socket's send buffer is full.
+    /// The next look at the client, while more of the answers waits than the kernel takes.
     private var stall: Scheduled<Void>?
 
     /// Starts the time limits of a new connection. Its HTTP handlers are already in the pipeline.
@@ -118,8 +118,35 @@ final class AdminConnection {
     /// The client started or stopped reading. A client that does not read its response loses its connection.
     private func writabilityChanged() {
         stall?.cancel()
-        stall = channel.isWritable ? nil : deadline(in: AdminConnections.readTime)
+        stall = nil
+        if !channel.isWritable { awaitReader(of: waitingBytes) }
         if case .answering = phase { waitForAnswers() }
+    }
+
+    /// Closes the connection if nothing of what waits leaves within `readTime`. An answer may be one large buffer, so
+    /// the channel is not writable until nearly all of it was read, however steadily that happens.
+    ///
+    /// - Parameters:
+    ///   - waiting: how many bytes waited at the last look.
+    ///   - looks: how often in a row none of them had left.
+    private func awaitReader(of waiting: Int, looks: Int = 0) {
+        let pause = TimeAmount.nanoseconds(connections.readTime.nanoseconds / Int64(Self.mostLooks))
+        stall = channel.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in
+            lookAtReader(of: waiting, looks: looks)
+        }
+    }
+
+    private func lookAtReader(of waiting: Int, looks: Int) {
+        let rest = waitingBytes
+        let looks = rest < waiting ? 0 : looks + 1
+        if looks < Self.mostLooks { awaitReader(of: rest, looks: looks) } else { channel.closeSocket() }
+    }
+
+    private static let mostLooks = 10
+
+    /// Bytes that the kernel has not yet taken.
+    private var waitingBytes: Int {
+        (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
     private func closed() {

@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import NIOPosix
 import TestSupport
 import Testing
 
@@ -112,6 +113,81 @@ struct AdminConnectionsTests {
         writable(false)
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         #expect(!channel.isActive)
+    }
+
+    /// Regression: the ten seconds began with the answer, and only an answer that was nearly read ended them.
+    @Test("a client that has read something of a large answer has ten seconds for more")
+    func readSlowly() throws {
+        let channel = try connection()
+        /// Sets how much of the answer waits.
+        func wait(_ count: Int) {
+            channel.flush()
+            let piece = ByteBuffer(repeating: 0, count: count)
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(piece)), promise: nil)
+        }
+        try channel.writeInbound(ByteBuffer(string: post + "abcd"))
+        channel.write(
+            HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok, headers: ["content-length": "900"])),
+            promise: nil)
+        wait(400)
+        channel.isWritable = false
+        channel.pipeline.fireChannelWritabilityChanged()
+        for count in [300, 200, 100] {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+            wait(count)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(9900))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+        #expect(!channel.isActive)
+    }
+
+    @Test("a client that reads a large answer steadily receives all of it")
+    func readSteadily() async throws {
+        let size = 12 << 20
+        let connections = AdminConnections(readTime: .milliseconds(1500))
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelOption(.socketOption(.so_sndbuf), value: 1 << 16)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline(
+                        withPipeliningAssistance: false, withErrorHandling: false)
+                    _ = try AdminConnection(channel, among: connections)
+                    try pipeline.addHandler(LargeAnswer(size: size))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        defer { server.close(promise: nil) }
+        let client = try RawClient(port: server.localAddress?.port ?? 0, receiveBuffer: 1 << 16)
+        try await client.send("GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        var count = 0
+        // At most 32 KiB each time: it takes some seconds.
+        try await eventually("all is read, or the stream ends") {
+            count += client.readPiece(of: 1 << 15)
+            return count > size || client.hasEnded
+        }
+        #expect(count > size)
+    }
+
+    /// Answers each request with one buffer.
+    private final class LargeAnswer: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private let size: Int
+
+        init(size: Int) {
+            self.size = size
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .end = unwrapInboundIn(data) else { return }
+            let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "\(size)"])
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(repeating: 0, count: size)))), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
     }
 
     @Test("a connection with a second request stays until both answers were sent")

@@ -81,6 +81,16 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
+    /// Reads at most so many bytes, and drops them.
+    ///
+    /// - Returns: how many there were.
+    func readPiece(of most: Int) -> Int {
+        var buffer = [UInt8](repeating: 0, count: most)
+        let count = recv(descriptor, &buffer, most, 0)
+        if count == 0 || count < 0 && errno != EAGAIN { hasEnded = true }
+        return max(0, count)
+    }
+
     /// Waits for the server to end the stream.
     ///
     /// - Returns: everything that arrived before, except pings at the start.
