@@ -49,8 +49,11 @@ extension Timestamp: Codable {
 }
 
 extension Duration {
-    /// The duration in whole milliseconds, rounded towards zero.
+    /// The duration in whole milliseconds, rounded towards zero; the nearest limit if they do not fit.
     public var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let (seconds, attoseconds) = components
+        let (milliseconds, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflows else { return seconds < 0 ? .min : .max }
+        return milliseconds.saturatingSum(attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -75,6 +75,13 @@ import Testing
         #expect(record.incarnations == [Incarnation(name: "dead.1"), Incarnation(name: "w1.a")])
     }
 
+    /// Regression: the time comes from Redis, and the first of all has none before it.
+    @Test("the version of a missing record is clamped")
+    func farVersion() {
+        #expect(PresenceRecord(user: user("a"), readAfter: time(5)).version == 4)
+        #expect(PresenceRecord(user: user("a"), readAfter: time(.min)).version == .min)
+    }
+
     @Test("an incarnation names its worker, whatever the worker's name")
     func incarnation() {
         var random = SeededGenerator(seed: 1)

@@ -11,5 +11,9 @@ struct TimestampTests {
         #expect(first.advanced(by: .milliseconds(Int64.min)) == first)
         #expect(last.since(first) == .milliseconds(Int64.max))
         #expect(first.since(last) == .milliseconds(Int64.min))
+        #expect((Duration.zero - first.since(last)).milliseconds == .max)
+        #expect((first.since(last) - .seconds(1)).milliseconds == .min)
+        #expect(Duration.seconds(Int64.max).milliseconds == .max)
+        #expect(Duration.seconds(Int64.min).milliseconds == .min)
     }
 }

@@ -4,7 +4,8 @@ extension PresenceRecord {
     /// Creates the record of a hash that does not exist. It reads as offline, and is older than any write from `time`
     /// on.
     package init(user: UserID, readAfter time: Timestamp) {
-        self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: time.milliseconds - 1)
+        let version = time.milliseconds.saturatingDifference(1)
+        self.init(user: user, devices: [:], lastSeen: nil, updatedAt: nil, version: version)
         absentVersion = version
     }
 

@@ -1,12 +1,13 @@
 // Decodes a presence record from its hash, which may contain fields of another version.
 
-import RollcallModel
+package import RollcallModel
 
 extension Timestamp {
-    /// The reply to `TIME`: seconds, and the microseconds within the second.
-    init?(redisTime value: RedisValue) {
+    /// The reply to `TIME`: seconds, and the microseconds within the second. `nil` for anything else.
+    package init?(redisTime value: RedisValue) {
         guard let parts = value.array, parts.count == 2, let seconds = parts[0].integer,
-            let microseconds = parts[1].integer
+            let microseconds = parts[1].integer, (0..<Int64.max / 1000).contains(seconds),
+            (0..<1_000_000).contains(microseconds)
         else { return nil }
         self.init(milliseconds: seconds * 1000 + microseconds / 1000)
     }

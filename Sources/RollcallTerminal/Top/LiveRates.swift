@@ -24,7 +24,7 @@ package struct LiveRates: Hashable, Codable, Sendable {
         func rate(_ total: KeyPath<LiveFigures.Totals, Int64?>) -> Double? {
             guard let before = earlier.totals[keyPath: total], let after = later.totals[keyPath: total], after >= before
             else { return nil }
-            return Double(after - before) / seconds
+            return (Double(after) - Double(before)) / seconds
         }
         self.init(
             signals: rate(\.signals), published: rate(\.published), delivered: rate(\.delivered),

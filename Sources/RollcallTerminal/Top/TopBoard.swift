@@ -41,7 +41,7 @@ package struct TopBoard: Hashable, Sendable {
 
     /// The number of sessions on workers that are alive.
     package var sessions: Int64 {
-        (figures?.workers ?? []).filter(\.isAlive).reduce(0) { $0 + ($1.sessions ?? 0) }
+        (figures?.workers ?? []).filter(\.isAlive).reduce(0) { $0.saturatingSum($1.sessions ?? 0) }
     }
 
     /// Handles an answer. What is unknown while Redis is away keeps its last value.

@@ -1,3 +1,4 @@
+import RollcallModel
 import Testing
 
 @testable import RollcallRedis
@@ -19,6 +20,18 @@ import Testing
         #expect(RedisValue.null.array == nil)
         #expect(RedisValue.null.isNull)
         #expect(!RedisValue.array([]).isNull)
+    }
+
+    /// Regression: such a reply to TIME ended the worker.
+    @Test func `a time that does not fit is no time`() {
+        func time(_ seconds: Int64, _ microseconds: Int64) -> Timestamp? {
+            Timestamp(redisTime: .array([.integer(seconds), .integer(microseconds)]))
+        }
+        #expect(time(1_753_600_000, 123_456) == Timestamp(milliseconds: 1_753_600_000_123))
+        #expect(time(0, 0) == Timestamp(milliseconds: 0))
+        let far = [Int64.min, -1, Int64.max / 1000, Int64.max]
+        for number in far { #expect(time(number, 999_999) == nil && time(0, number) == nil, "\(number)") }
+        #expect(time(0, 1_000_000) == nil)
     }
 
     @Test(arguments: [

@@ -62,6 +62,23 @@ struct TopBoardTests {
         #expect(board.history.signals.text(cells: 1) == "█")
     }
 
+    /// Regression: `rollcall top` crashed, because anyone who can write to Redis can write such numbers.
+    @Test("figures beyond all limits are clamped")
+    func farFigures() {
+        var board = TopBoard(address: "")
+        for (limit, step) in [(Int64.max, Int64(1)), (Int64.min, Int64(-1))] {
+            var figures = Examples.figures(after: 0)
+            figures.workers[0].sessions = limit
+            figures.workers[1].sessions = step
+            board.answered(figures)
+            #expect(board.sessions == limit)
+        }
+        var (before, after) = (Examples.figures(after: 0).workers[0], Examples.figures(after: 2).workers[0])
+        before.totals.signals = Int64.min
+        after.totals.signals = Int64.max
+        #expect(LiveRates(from: before, to: after)?.signals == 0x1p63)
+    }
+
     @Test("missing values are a gap in the bars")
     func gap() {
         var line = Sparkline()

@@ -83,6 +83,18 @@ struct RedisChecksTests {
         #expect(MadeUp.readings(["connected_clients": "89", "maxclients": "100"]).finding(.connections).verdict == .ok)
     }
 
+    /// Regression: the doctor crashed.
+    @Test("numbers of connections and replicas that cannot be are taken for none")
+    func impossibleNumbers() {
+        let readings = MadeUp.readings(["connected_clients": "\(Int.max)", "maxclients": "\(Int.min)"])
+        #expect(readings.finding(.connections).verdict == .warning)
+        let slave = ["slave0": "ip=10.0.0.2,port=6379,state=online"]
+        for (number, count) in [("-1", 0), ("\(Int.max)", 1), ("1", 1)] {
+            let info = MadeUp.info(slave.merging(["connected_slaves": number]) { $1 })
+            #expect(info.replicas.count == count)
+        }
+    }
+
     @Test("missing persistence is ok, except for members")
     func persistence() {
         var readings = MadeUp.readings(["aof_enabled": "0"])

@@ -37,6 +37,12 @@ struct SentinelCheckTests {
         #expect(finding(one).verdict == .ok, "there may be others that cannot be counted")
     }
 
+    /// Regression: the doctor crashed.
+    @Test("a number of sentinels beyond all limits is clamped")
+    func farNumber() {
+        #expect(finding(reading("h1:1", others: .max)).found.hasPrefix("\(Int.max) sentinels know"))
+    }
+
     @Test("what prevents a failover is a failure, or a warning while it is still possible")
     func unwell() {
         let split = finding(reading("h1:1"), reading("h2:1", primary: 6380), reading("h3:1"))

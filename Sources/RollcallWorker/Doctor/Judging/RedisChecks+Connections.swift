@@ -57,7 +57,8 @@ extension RedisChecks {
             guard let most, let taken = info.number("connected_clients") else {
                 return Finding(.connections, .skipped, "Redis does not report its limit (maxclients)")
             }
-            let more = max(0, most - taken) / max(1, needs.connections)
+            let (free, overflows) = most.subtractingReportingOverflow(taken)
+            let more = overflows ? 0 : max(0, free) / max(1, needs.connections)
             let found =
                 "\(taken) of \(most) used (maxclients); a worker like this one needs \(needs.connections), so there is "
                 + "room for \(more >= 100 ? "hundreds" : "\(more)") more"

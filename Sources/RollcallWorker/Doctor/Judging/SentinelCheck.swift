@@ -65,7 +65,7 @@ struct SentinelCheck {
     private var known: String { Amount.count(count ?? readings.count, "sentinel") }
 
     /// The number of sentinels, including those that the configuration does not name.
-    private var count: Int? { fact("num-other-sentinels").map { $0 + 1 } }
+    private var count: Int? { fact("num-other-sentinels").map { min($0, Int.max - 1) + 1 } }
 
     private var replicas: String {
         fact("num-slaves").map { ", with \(Amount.count($0, "replica"))" } ?? ""

@@ -21,9 +21,9 @@ struct RedisInfo: Hashable, Sendable {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// The addresses of its replicas.
+    /// The addresses of its replicas, at most 100.
     var replicas: [(host: String, port: Int)] {
-        (0..<(number("connected_slaves") ?? 0)).compactMap { index in
+        (0..<min(100, max(0, number("connected_slaves") ?? 0))).compactMap { index in
             let parts = facts["slave\(index)"].map(Self.parts) ?? [:]
             guard let host = parts["ip"], let port = parts["port"].flatMap({ Int($0) }) else { return nil }
             return (host, port)

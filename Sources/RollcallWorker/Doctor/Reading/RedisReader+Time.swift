@@ -59,10 +59,7 @@ extension RedisReader {
     private func clockOnce() async -> Reading<(time: Timestamp, clock: RedisReadings.Clock)> {
         let (wall, start) = (Self.now, ContinuousClock.now)
         let reply = await visit.ask("TIME").reading(right: "time") { value -> Timestamp? in
-            guard let parts = value.array, parts.count == 2, let seconds = parts[0].integer,
-                let micros = parts[1].integer
-            else { return nil }
-            return Timestamp(milliseconds: seconds &* 1000 &+ micros / 1000)
+            Timestamp(redisTime: value)
         }
         let half = (ContinuousClock.now - start) / 2
         return reply.map { time in
