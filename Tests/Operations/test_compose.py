@@ -90,6 +90,37 @@ def test_only_an_expired_certificate_for_trials_is_replaced(tmp_path, days, is_o
         subprocess.run(["openssl", "x509", "-checkend", "86400", "-noout", "-in", edge], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_a_renewal_that_was_interrupted_is_completed(tmp_path, is_missing):
+    """Regression: edge_certificate.pem never became what edge.pem has, and clients that trust it refused the proxy."""
+    folder = tmp_path / "secrets"
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    make_certificate(tmp_path / "certificate", tmp_path / "key", 1)
+    new = (tmp_path / "certificate").read_text()
+    (folder / "edge.pem").write_text(new + (tmp_path / "key").read_text())
+    if is_missing:
+        (folder / "edge_certificate.pem").unlink()
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    assert (folder / "edge_certificate.pem").read_text() == new
+    assert (folder / "edge.pem").read_text() == new + (tmp_path / "key").read_text()
+
+
+@pytest.mark.parametrize("mark, lack", [("BEGIN CERTIFICATE", "no certificate"), ("BEGIN PRIVATE KEY", "no private key")])
+def test_a_certificate_file_that_was_cut_off_is_shown(tmp_path, mark, lack):
+    """Regression: HAProxy did not start, and running the script again changed and said nothing."""
+    folder = tmp_path / "secrets"
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    edge = folder / "edge.pem"
+    cut = edge.read_text()[:edge.read_text().index(mark) + 60]
+    edge.write_text(cut)
+    made = subprocess.run([ROOT / "scripts/make-secrets", folder], capture_output=True, text=True, check=False)
+    assert made.returncode == 69 and lack in made.stderr and "remove the file and run this again" in made.stderr
+    assert edge.read_text() == cut
+    edge.unlink()
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    assert edge.read_text().startswith((folder / "edge_certificate.pem").read_text())
+
+
 def test_a_failure_of_openssl_is_shown(tmp_path):
     programs = tmp_path / "programs"
     programs.mkdir()
