@@ -56,7 +56,8 @@ extension EdgeConnection {
     /// The kernel did not accept everything written in this tick.
     private func fallBehind() {
         loop.watch(self)
-        guard outboundBytes <= loop.settings.outboundCeiling else { return closeAsSlow() }
+        // The members of a large conversation are one frame, which may be larger than the ceiling.
+        guard outboundBytes - largestFrame <= loop.settings.outboundCeiling else { return closeAsSlow() }
         guard !isBehind else { return }
         isBehind = true
         loop.shard.fellBehind(self)
@@ -64,6 +65,8 @@ extension EdgeConnection {
 
     /// The kernel has accepted enough of the waiting data.
     func drain() {
+        // The channel may become writable in the tick that has written the frame, before the flush.
+        if parcel == nil { largestFrame = 0 }
         guard isBehind || awaitsDrain else { return }
         isBehind = false
         awaitsDrain = false

@@ -25,6 +25,7 @@ extension EdgeConnection {
     func write(_ frame: ServerFrame) {
         loop.tally.sentFrames += 1
         loop.tally.sentBytes += frame.count
+        largestFrame = max(largestFrame, frame.count)
         parcel = loop.parcel(parcel, adding: frame)
     }
 

@@ -63,6 +63,8 @@ final class EdgeConnection: RotaMember {
     private(set) var partial: ByteBuffer?
     /// The maximum number of waiting bytes that do not count against the limit.
     var exempt = 0
+    /// The size of the largest frame since the connection was last not backed up.
+    var largestFrame = 0
 
     init(on loop: EdgeLoop, from address: ClientAddress) {
         self.loop = loop

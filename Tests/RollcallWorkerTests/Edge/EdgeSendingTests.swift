@@ -251,6 +251,26 @@ struct EdgeSendingTests {
         }
     }
 
+    /// Regression: the session was closed at once, and again after each reconnect.
+    @Test("one message that is larger than all that may wait does not close its reader")
+    func oneLarge() async throws {
+        let size = 512 << 10
+        try await TestEdge.with {
+            $0.outboundBytes = 16 << 10
+            $0.slowFor = .seconds(60)
+        } answer: { text, connection in
+            let answer = text == "large" ? Array(repeating: UInt8(ascii: "."), count: size) : Array(text.utf8)
+            connection.send(ServerFrame(text: answer), counting: text != "large")
+        } body: { edge in
+            let client = try await edge.client(receiveBuffer: 16_384)
+            try await client.send(.text("large"))
+            #expect(try await client.readFrame(within: .seconds(30)).payload.count == size)
+            try await client.send(.text("still here"))
+            #expect(try await client.readFrame() == .text("still here"))
+            #expect(edge.journal.all == ["connected", "large", "fell behind", "drained", "still here"])
+        }
+    }
+
     @Test("snapshots are limited as well")
     func ceiling() async throws {
         try await TestEdge.with {
