@@ -88,7 +88,7 @@ extension FakeWorker {
     }
 
     private nonisolated(nonsending) func advance(to instant: ContinuousClock.Instant) async {
-        await loop.advanceTime(by: .nanoseconds(max(0, (instant - clock.now).nanoseconds)))
+        await loop.advanceTime(by: TimeAmount(max(.zero, instant - clock.now)))
     }
 
     /// Returns the next moment for which a timer is set, and drops past ones.
@@ -219,8 +219,4 @@ extension FakeWorker {
             preconditionFailure("a question that throws nothing threw \(error)")
         }
     }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

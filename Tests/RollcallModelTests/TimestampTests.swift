@@ -15,5 +15,7 @@ struct TimestampTests {
         #expect((first.since(last) - .seconds(1)).milliseconds == .min)
         #expect(Duration.seconds(Int64.max).milliseconds == .max)
         #expect(Duration.seconds(Int64.min).milliseconds == .min)
+        #expect(Timestamp(milliseconds: 0).advanced(by: .seconds(Int64.max)) == last)
+        #expect(Timestamp(milliseconds: 0).advanced(by: .seconds(Int64.min)) == first)
     }
 }

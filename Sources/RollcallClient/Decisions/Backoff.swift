@@ -9,13 +9,16 @@ package struct Backoff: Sendable {
     /// The longest that a worker may make a client wait. A longer request is more likely an error.
     static let longestWait = Duration.seconds(300)
 
+    /// No pause is longer, so that doubling cannot overflow, whatever an app sets.
+    private static let longestPause = Duration.seconds(365 * 86_400)
+
     private let first: Duration
     private let longest: Duration
     private var failures = 0
 
     package init(first: Duration, longest: Duration) {
-        self.first = first
-        self.longest = longest
+        self.first = min(first, Self.longestPause)
+        self.longest = min(longest, Self.longestPause)
     }
 
     /// Returns the pause after an established connection ended.

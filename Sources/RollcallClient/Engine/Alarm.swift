@@ -39,7 +39,7 @@ final class Alarm {
 
     private func schedule(at deadline: ContinuousClock.Instant) {
         scheduled?.task.cancel()
-        let wait = max(.zero, clock.now.duration(to: deadline))
+        let wait = clock.wait(until: deadline)
         let task = loop.schedule(at: deadline, by: clock) { [weak self] in self?.fired() }
         scheduled = (loop.now + TimeAmount(wait), task)
     }
@@ -66,7 +66,7 @@ extension EventLoop {
         at instant: ContinuousClock.Instant, by clock: SteadyClock, _ ring: @escaping () -> Void
     ) -> Scheduled<Void> {
         clock.willRing(at: instant)
-        let delay = max(.zero, clock.now.duration(to: instant))
-        return assumeIsolated().scheduleTask(in: TimeAmount(roundingUp: delay)) { () -> Void in ring() }
+        let delay = TimeAmount(roundingUp: clock.wait(until: instant))
+        return assumeIsolated().scheduleTask(in: delay) { () -> Void in ring() }
     }
 }

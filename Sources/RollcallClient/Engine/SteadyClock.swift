@@ -20,6 +20,12 @@ package struct SteadyClock: Sendable {
 
     package var now: ContinuousClock.Instant { read() }
 
+    /// Returns the time until this moment, zero if it has passed. The longest is a year: an app may set longer durations
+    /// than `TimeAmount` and `Duration.components` can express, and a timer that fires early is set again.
+    func wait(until instant: ContinuousClock.Instant) -> Duration {
+        min(max(.zero, now.duration(to: instant)), .seconds(365 * 86_400))
+    }
+
     /// Reports that a timer is set for this moment.
     func willRing(at instant: ContinuousClock.Instant) { note?(instant) }
 }

@@ -11,7 +11,7 @@ enum DisplayName {
     static func shown(_ name: String, longest: Int) -> String? {
         let words = clean(name)
         guard words.unicodeScalars.contains(where: shows), longest > 0 else { return nil }
-        let limit = longest * bytesPerCharacter
+        let limit = min(longest, Int.max / bytesPerCharacter) * bytesPerCharacter
         if words.utf8.count <= limit, words.count <= longest { return words }
         var kept = ""
         for character in words.prefix(longest - 1) {

@@ -83,8 +83,8 @@ struct EdgeSettings: Sendable {
         return .init(low: high / 2, high: high)
     }
 
-    /// The most bytes that may wait for a connection besides the largest frame. Pushed updates stay far below; this limits
-    /// a peer that sends many requests and does not read the answers.
+    /// The most bytes that may wait for a connection besides the largest frame. Pushed updates stay far below; this
+    /// limits a peer that sends many requests and does not read the answers.
     var outboundCeiling: Int { min(outboundBytes, Int.max / 4) * 4 }
 
     /// How many beats of the sweep fit in a ping interval: ten per second, for intervals of up to a day.

@@ -44,6 +44,18 @@ import Testing
         #expect(rings.withLockedValue { $0.count } == 1)
     }
 
+    /// Regression: a `silenceSlack` of `.seconds(.max)` crashed the client when it connected.
+    @Test("a deadline beyond what the event loop can express is a long wait, and can be replaced")
+    func farAway() {
+        let alarm = alarm()
+        alarm.set(start + .seconds(Int64.max) + .seconds(22))
+        pass(60)
+        #expect(rings.withLockedValue { $0.isEmpty })
+        alarm.set(start + .seconds(70))
+        pass(10)
+        #expect(rings.withLockedValue { $0 } == [.seconds(70)])
+    }
+
     @Test("a deadline set after sleep is met, although an earlier timer is still set", arguments: [10, 3600])
     func asleep(seconds: Int) {
         for wait in [3, 15] {

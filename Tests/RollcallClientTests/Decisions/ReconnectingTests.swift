@@ -53,6 +53,15 @@ import Testing
         #expect(pauses.min()! < .milliseconds(25) && pauses.max()! > .milliseconds(225))
     }
 
+    @Test("pauses of any length that an application sets do not overflow")
+    mutating func longestPauses() {
+        var backoff = Backoff(first: .seconds(Int64.max), longest: .seconds(Int64.max))
+        for _ in 0..<30 {
+            let pause = backoff.failed(using: &random)
+            #expect(pause <= .seconds(365 * 86_400))
+        }
+    }
+
     @Test("only a connection that lasted resets the pauses")
     mutating func held() throws {
         for _ in 0..<20 { _ = try pause(.lost(nil), held: .milliseconds(10)) }

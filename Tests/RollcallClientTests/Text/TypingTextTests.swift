@@ -95,6 +95,14 @@ import Testing
         #expect(english.text(for: uncounted) == "40 people are typing…")
     }
 
+    @Test("names are not shortened if an application sets the largest limit")
+    func unlimitedNames() {
+        var text = TypingText.english
+        text.longestName = .max
+        let name = String(repeating: "Al", count: 1000)
+        #expect(text.text(for: .of(name)) == "\(name) is typing…")
+    }
+
     @Test("very long names are shortened between characters")
     func longNames() {
         var text = TypingText.english
