@@ -43,4 +43,14 @@ public struct Member: Hashable, Sendable, Identifiable {
     }
 
     public var id: UserID { user }
+
+    /// Names are compared by bytes: another Unicode form of the same letters is another name.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.user == right.user && TextBytes.areSame(left.name, right.name) && left.presence == right.presence
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(user)
+        hasher.combine(presence)
+    }
 }

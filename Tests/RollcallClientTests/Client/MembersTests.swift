@@ -134,6 +134,23 @@ import Testing
         try await members.latest("the name has come") { $0["bob"]?.name == "Bobby" && $0["carol"]?.name == "Carol" }
     }
 
+    @Test("a name that changes to another Unicode form of the same letters is shown in that form")
+    func unicodeForms() async throws {
+        let world = TestWorld()
+        let client = try await world.connected()
+        let members = Collected(client.members(of: "c42"))
+        await world.settle()
+        for name in ["Zo\u{EB}", "Zoe\u{308}"] {
+            world.connection.send(
+                .members(.init(conversation: "c42", users: [.init(user: "zoe", name: name)], count: 1)))
+            world.connection.send(.presence([.of("zoe", .online)]))
+            await world.settle()
+            try await members.latest("the new form is shown") {
+                $0["zoe"]?.name.map { $0.utf8.elementsEqual(name.utf8) } ?? false
+            }
+        }
+    }
+
     @Test("members opened and closed leave nothing")
     func leaks() async throws {
         let worker = try await Self.worker()
