@@ -75,6 +75,8 @@ extension RollcallClient {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { answer in
                 engine.run { $0.fetch(users, id: id, within: limit) { answer.resume(returning: $0) } }
+                // If the task was cancelled before the call was registered, `onCancel` ended nothing. So end it now.
+                if Task.isCancelled { engine.run { $0.endFetch(id) } }
             }
         } onCancel: {
             engine.run { $0.endFetch(id) }

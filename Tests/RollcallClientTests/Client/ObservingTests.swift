@@ -255,6 +255,35 @@ import Testing
         #expect(await client.inspect { $0.fetches.isEmpty })
     }
 
+    /// Users whose enumeration cancels the task that reads their presence.
+    private struct CancellingUsers: Sequence {
+        func makeIterator() -> AnyIterator<UserID> {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return AnyIterator(["bob" as UserID].makeIterator())
+        }
+    }
+
+    @Test("a task that is cancelled just before its request for presence begins does not wait")
+    func fetchCancelledEarly() async throws {
+        let world = TestWorld { request, connection in
+            if case .get = request.message { return }
+            connection.behave(request)
+        }
+        let client = try await world.connected()
+        let hasReturned = NIOLockedValueBox(false)
+        let task = Task {
+            let found = await client.currentPresence(of: CancellingUsers(), within: .seconds(3600))
+            hasReturned.withLockedValue { $0 = true }
+            return found
+        }
+        try await eventually("it returns without time passing") {
+            await world.settle()
+            return hasReturned.withLockedValue { $0 }
+        }
+        #expect(await task.value.isEmpty)
+        #expect(await client.inspect { $0.fetches.isEmpty })
+    }
+
     @Test("requests that Redis could not answer, or that a lost connection dropped, are repeated")
     func fetchAgain() async throws {
         let asked = NIOLockedValueBox(0)
