@@ -8,8 +8,10 @@ import NIOWebSocket
 
 /// One WebSocket to one worker.
 final class WebSocketWire: Wire {
-    /// The largest message that is read, in bytes. A snapshot of a thousand users has about 200 KB.
-    static let maximumMessage = 4 << 20
+    /// The largest message that is read, in bytes. A member list is one message: with 100,000 members, the most that
+    /// `limits.watched_users` allows, and long names, it has up to 64 MiB. If the limit were lower, the client would
+    /// reconnect and receive the same list again, without end. Memory is allocated only for what arrives.
+    static let maximumMessage = 64 << 20
     /// How long an orderly close may take before the connection is dropped.
     private static let closeTime = TimeAmount.seconds(2)
 

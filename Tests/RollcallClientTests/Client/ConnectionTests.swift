@@ -357,6 +357,28 @@ import Testing
         try await eventually("the ping is answered with its own data") { connection.otherFrames == [[7]] }
     }
 
+    /// Regression: a client reconnected without end if a member list had more than 4 MiB.
+    @Test("messages of several megabytes are read, in one frame and in several")
+    func largeMessages() async throws {
+        let worker = try await ScriptedWorker()
+        let client = RollcallClient.phone(worker.url)
+        let typing = Collected(client.typing(in: "c42"))
+        client.connect()
+        let connection = try await worker.connection()
+        try await connection.hears(.join("c42", presence: false))
+        func message(_ count: Int) -> String {
+            #"{"type":"typing","conversation":"c42","users":[],"count":\#(count),"later":""#
+                + String(repeating: "x", count: 5 << 20) + #""}"#
+        }
+        connection.send(text: message(1))
+        try await typing.latest("the first is read") { $0.count == 1 }
+        let bytes = Array(message(2).utf8)
+        connection.send(opcode: .text, fin: false, Array(bytes[..<3_000_000]))
+        connection.send(opcode: .continuation, Array(bytes[3_000_000...]))
+        try await typing.latest("the second is read") { $0.count == 2 }
+        #expect(worker.connections.count == 1)
+    }
+
     @Test("a silent worker is abandoned; one that only pings is not")
     func silence() async throws {
         let world = TestWorld()
