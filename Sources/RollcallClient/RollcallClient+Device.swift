@@ -25,7 +25,8 @@ extension RollcallClient {
     }
 
     /// Reports that the network is back or has changed. A disconnected client reconnects at once; a connected one
-    /// checks whether its connection still works, and reconnects if there is no answer within three seconds.
+    /// checks whether its connection still works, and reconnects if there is no answer within three seconds. A connection
+    /// attempt is restarted once it has lasted a second; with each restart, this time doubles.
     public func networkChanged() {
         engine.run { $0.connector.networkChanged() }
     }

@@ -23,6 +23,10 @@ export class Connection {
   /** The pings without an answer, in order: `{ at, isCheck }`. `isCheck`: whether `#liveness` waits for the answer. */
   #pings = [];
   #connectedAt = 0;
+  /** The current attempt to connect. `isOutdated`: the network has changed since, but too soon to begin again. */
+  #opening = { began: 0, end: 0, isOutdated: false };
+  /** How often changes of the network have restarted attempts since the last one that ended otherwise. */
+  #restarts = 0;
   #token = null;
   /** Measures the time since the app gave the token. */
   #tokenAge = new Stopwatch();
@@ -75,8 +79,37 @@ export class Connection {
 
   /** Checks the connection, or makes the next attempt at once, also if a token is awaited. */
   networkChanged() {
-    if (this.#stage === "waiting" || this.#stage === "authenticating") this.#begin();
-    else if (this.#stage === "connected") this.#follow(this.#liveness.doubted(performance.now()));
+    switch (this.#stage) {
+      case "waiting":
+      case "authenticating": this.#begin(); break;
+      case "opening":
+      case "greeting": this.#attemptOutdated(); break;
+      case "connected": this.#follow(this.#liveness.doubted(performance.now())); break;
+      case "idle":
+      case "failed":
+      case "closed": break;
+    }
+  }
+
+  /**
+   * Restarts an attempt, whose path may be dead, once it has lasted a second. With each restart, this time doubles: an
+   * app may report changes in a loop, and must neither connect in that loop nor prevent every attempt.
+   */
+  #attemptOutdated() {
+    const due = this.#opening.began + SECOND * 2 ** this.#restarts;
+    if (performance.now() >= due) return this.#restart();
+    this.#opening.isOutdated = true;
+    this.#alarm.set(Math.min(due, this.#opening.end));
+  }
+
+  /** Begins the attempt again, at the same address. This is not a failure. */
+  #restart() {
+    this.#restarts += 1;
+    const wasOpen = this.isOpen;
+    this.#dropSocket();
+    this.#stage = "waiting";
+    if (wasOpen) this.#owner.connectionLost();
+    this.#begin();
   }
 
   /**
@@ -180,7 +213,9 @@ export class Connection {
     on("open", () => this.#greet());
     on("message", ({ data }) => this.#received(data));
     on("close", ({ code }) => this.#closed(code));
-    this.#alarm.set(performance.now() + this.#policy.timeout(this.#options.connectTimeout));
+    const began = performance.now();
+    this.#opening = { began, end: began + this.#policy.timeout(this.#options.connectTimeout), isOutdated: false };
+    this.#alarm.set(this.#opening.end);
     this.#become("opening", { status: "connecting" });
   }
 
@@ -217,6 +252,7 @@ export class Connection {
   #welcomed(welcome) {
     const now = performance.now();
     const { user, device, session, worker } = welcome;
+    this.#restarts = 0;
     this.#policy.welcomed();
     this.#liveness = new Liveness(welcome.ping, now);
     this.#connectedAt = now;
@@ -241,7 +277,7 @@ export class Connection {
       case "waiting": this.#begin(); break;
       case "authenticating": this.#tokenTimedOut(); break;
       case "opening":
-      case "greeting": this.#connectFailed(); break;
+      case "greeting": this.#openingTimedOut(); break;
       case "connected": this.#follow(this.#liveness.deadlinePassed(performance.now())); break;
       case "idle":
       case "failed":
@@ -261,6 +297,12 @@ export class Connection {
     else this.#connectionEnded(code === 1006 ? null : code);
   }
 
+  #openingTimedOut() {
+    const { isOutdated, end } = this.#opening;
+    if (isOutdated && performance.now() < end) this.#restart();
+    else this.#connectFailed();
+  }
+
   #connectFailed() {
     const wasOpen = this.isOpen;
     this.#ended(wasOpen, this.#policy.connectFailed());
@@ -272,6 +314,7 @@ export class Connection {
   }
 
   #ended(wasOpen, next) {
+    this.#restarts = 0;
     this.#dropSocket();
     this.#stage = "waiting";
     if (wasOpen) this.#owner.connectionLost();

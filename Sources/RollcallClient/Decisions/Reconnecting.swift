@@ -53,6 +53,11 @@ struct Reconnecting {
         itinerary.welcomed()
     }
 
+    /// Handles that an attempt was given up without a failure.
+    mutating func attemptRestarted() {
+        goodbye = nil
+    }
+
     mutating func goodbyeReceived(_ goodbye: ServerMessage.Goodbye) {
         self.goodbye = goodbye
     }

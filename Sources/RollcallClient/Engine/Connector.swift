@@ -36,6 +36,16 @@ final class Connector {
         case closed
     }
 
+    /// The current attempt to connect, from the call of `dial` to the welcome.
+    private struct Attempt {
+        let began: ContinuousClock.Instant
+        let timeLimit: Duration
+        /// Whether the network has changed since, but too soon to begin again.
+        var isOutdated = false
+
+        var end: ContinuousClock.Instant { began + timeLimit }
+    }
+
     private let loop: any EventLoop
     private let clock: SteadyClock
     private let options: ClientOptions
@@ -48,6 +58,10 @@ final class Connector {
     /// Why the client connects nowhere.
     private let mistake: RollcallError?
     private var stage = Stage.idle
+    /// Used only while opening and greeting.
+    private var attempt: Attempt
+    /// How often changes of the network have restarted attempts since the last one that ended otherwise.
+    private var restarts = 0
     private var token: (text: String, since: ContinuousClock.Instant)?
     /// The current call of the token callback.
     private var asking: TokenSource.Question?
@@ -72,6 +86,7 @@ final class Connector {
         self.options = options
         self.device = device
         self.owner = owner
+        attempt = Attempt(began: clock.now, timeLimit: .zero)
         self.dial = dial
         tokens = token
         random = jitter
@@ -120,9 +135,31 @@ final class Connector {
             let judgement = liveness.doubted(at: clock.now)
             stage = .connected(wire, liveness, since: since)
             follow(judgement, liveness)
-        case .idle, .opening, .greeting, .failed, .closed:
+        case .opening(let wire), .greeting(let wire):
+            attemptOutdated(over: wire)
+        case .idle, .failed, .closed:
             break
         }
+    }
+
+    /// Restarts an attempt, whose path may be dead, once it has lasted a second. With each restart, this time doubles:
+    /// an app may report changes in a loop, and must neither connect in that loop nor prevent every attempt.
+    private func attemptOutdated(over wire: any Wire) {
+        let due = attempt.began + .seconds(1 << min(restarts, 6))
+        guard clock.now < due else { return restart(over: wire) }
+        attempt.isOutdated = true
+        alarm.set(min(due, attempt.end))
+    }
+
+    /// Begins the attempt again, at the same address. This is not a failure.
+    private func restart(over wire: any Wire) {
+        restarts += 1
+        wire.abort()
+        let wasOpen = isOpen
+        stage = .waiting
+        reconnecting?.attemptRestarted()
+        if wasOpen { owner.connectionLost() }
+        begin()
     }
 
     /// Asks the worker for its time, unless a ping is unanswered. No timer waits for this answer: a busy worker may be
@@ -176,8 +213,9 @@ extension Connector {
     private func open() {
         guard let reconnecting else { return }
         pings = []
+        attempt = Attempt(began: clock.now, timeLimit: reconnecting.timeLimit(atMost: options.connectTimeout))
         change(to: .opening(dial(reconnecting.address, loop, self)), .connecting)
-        alarm.set(clock.now + reconnecting.timeLimit(atMost: options.connectTimeout))
+        alarm.set(attempt.end)
     }
 
     private func follow(_ next: Reconnecting.Next) {
@@ -196,6 +234,7 @@ extension Connector {
         let wasOpen = isOpen
         var held = Duration.zero
         if case .connected(_, _, let since) = stage { held = clock.now - since }
+        restarts = 0
         alarm.set(nil)
         refreshAlarm.set(nil)
         withdrawQuestion()
@@ -215,6 +254,7 @@ extension Connector {
             isAwaitingToken = true
             tokenCame(.failure(NoAnswer()))
         case .opening(let wire), .greeting(let wire):
+            if attempt.isOutdated, clock.now < attempt.end { return restart(over: wire) }
             wire.abort()
             ended(.notReached(NoAnswer()))
         case .connected(let wire, var liveness, let since):
@@ -292,6 +332,7 @@ extension Connector: WireOwner {
 
     private func welcomed(_ welcome: ServerMessage.Welcome, on wire: any Wire) {
         guard case .greeting = stage else { return }
+        restarts = 0
         reconnecting?.welcomed()
         let ping = Duration.milliseconds(min(max(welcome.ping, 100), 3_600_000))
         let liveness =

@@ -191,6 +191,37 @@ export const stories = {
     equal(client.connection.latest.status, "waiting");
   }),
 
+  "C2: a network change restarts an attempt over a dead path, with or without a hello": () => inWorld(async (world) => {
+    world.listens = () => "silence";
+    world.script = () => {};
+    const client = world.client();
+    client.connect();
+    await world.advance(1_000);
+    world.listens = () => "yes";
+    client.networkChanged();
+    await world.advance(0);
+    equal([world.sockets.length, world.kinds()], [2, ["hello"]]);
+    await world.advance(2_000);
+    world.script = (message, socket) => socket.behave(message);
+    client.setPhase("background");
+    client.setPhase("active");
+    await world.advance(0);
+    equal([world.sockets.length, client.connection.latest.status], [3, "connected"]);
+    ok(!statuses(client).includes("waiting"), "nothing failed");
+  }),
+
+  "C2: network changes in a loop restart an attempt after 1, 2 and 4 seconds, and do not prevent it": () => inWorld(async (world) => {
+    world.listens = () => "silence";
+    const client = world.client();
+    client.connect();
+    await world.advance(0);
+    for (let time = 50; time <= 7_500; time += 50) {
+      client.networkChanged();
+      await world.advance(50);
+      equal(world.sockets.length, [1_000, 3_000, 7_000].filter((restart) => restart <= time).length + 1, `after ${time} ms`);
+    }
+  }),
+
   "C2: what was under way before the question is no answer to it": () => inWorld(async (world) => {
     const client = await world.connected();
     world.script = () => {};

@@ -466,6 +466,49 @@ import Testing
         #expect(world.connection.messages.last == .ping)
     }
 
+    @Test("a network change restarts an attempt over a dead path, with or without a hello, and the next one succeeds")
+    func networkChangedWhileConnecting() async throws {
+        let isSilent = NIOLockedValueBox(true)
+        let world = TestWorld { request, connection in
+            if !isSilent.withLockedValue({ $0 }) { connection.behave(request) }
+        }
+        world.listen(.isSilent)
+        let client = world.client()
+        let states = Collected(client.connection)
+        client.connect()
+        await world.advance(by: .seconds(1))
+        #expect(world.attempts == 1)
+        world.listen(.accepts)
+        client.networkChanged()
+        await world.settle()
+        #expect(world.attempts == 2 && world.connection.messages.count == 1, "opened, and never welcomed")
+        await world.advance(by: .seconds(2))
+        isSilent.withLockedValue { $0 = false }
+        client.setPhase(.background)
+        client.setPhase(.active)
+        await world.settle()
+        #expect(world.attempts == 3 && world.connections.count == 2 && !world.connections[0].isOpen)
+        #expect(client.connectionState.isConnected)
+        #expect(!states.values.contains { $0.waits(because: .unreachable) }, "nothing failed")
+    }
+
+    @Test("network changes in a loop restart an attempt after 1 s, 2 s and 4 s, and do not prevent it")
+    func networkChangesInALoop() async throws {
+        let world = TestWorld()
+        world.listen(.isSilent)
+        let client = world.client()
+        client.connect()
+        await world.settle()
+        for step in 1...150 {
+            client.networkChanged()
+            await world.advance(by: .milliseconds(50))
+            let time = Duration.milliseconds(50) * step
+            let expected = time < .seconds(1) ? 1 : time < .seconds(3) ? 2 : time < .seconds(7) ? 3 : 4
+            #expect(world.attempts == expected, "after \(time)")
+        }
+        withExtendedLifetime(client) {}
+    }
+
     @Test("releasing a client sends goodbye")
     func letGo() async throws {
         let worker = try await ScriptedWorker()
