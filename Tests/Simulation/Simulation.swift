@@ -78,11 +78,14 @@ extension World {
         guard checks.violation == nil else { return }
         let before = redis.executed
         let sent = clients.map(\.sent)
+        // Each refused conversation is joined again at most once in two seconds.
+        let joins = Int((duration / .seconds(2)).rounded(.up))
+        let rejoins = clients.map { $0.refusals * joins }
         run(until: agenda.now + duration)
-        checks.checkIdle(since: before)
+        checks.checkIdle(since: before, rejoins: rejoins.reduce(0, +))
         checks.checkRecords()
         checks.checkFollowed()
-        checks.checkClientsRest(since: sent)
+        checks.checkClientsRest(since: sent, rejoins: rejoins)
     }
 
     /// All devices send `goodbye`, and all workers but one shut down in order.

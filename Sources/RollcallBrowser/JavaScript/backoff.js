@@ -65,3 +65,51 @@ export class RetrySchedule {
     this.#before = message;
   }
 }
+
+/**
+ * When to join again the conversations of which the user is not a member. An app may open a conversation before its
+ * server has set the members, and a removed user may be added again. No worker reports either to a session that has not
+ * joined. Most users who are refused will never be members, so the pauses grow up to a minute.
+ */
+export class RejoinSchedule {
+  static SHORTEST = 2 * SECOND;
+  static FIRST = 4 * SECOND;
+  static LONGEST = 58 * SECOND;
+
+  /** By conversation: `{ backoff, end }`. `end` is null while an answer is awaited. */
+  #pauses = new Map();
+
+  /** When to call `takeDue`; null if no conversation waits. */
+  get deadline() {
+    let deadline = null;
+    for (const { end } of this.#pauses.values()) if (end !== null) deadline = Math.min(deadline ?? end, end);
+    return deadline;
+  }
+
+  /** The worker refused the conversation or removed the user. Further refusals do not change the pause. */
+  refused(conversation, now) {
+    const pause = this.#pauses.get(conversation)
+      ?? { backoff: new Backoff(RejoinSchedule.FIRST, RejoinSchedule.LONGEST), end: null };
+    pause.end ??= now + RejoinSchedule.SHORTEST + pause.backoff.failed();
+    this.#pauses.set(conversation, pause);
+  }
+
+  /** The worker accepted a join. This means nothing after a newer refusal. */
+  accepted(conversation) {
+    if (this.#pauses.get(conversation)?.end === null) this.#pauses.delete(conversation);
+  }
+
+  /** The conversation is given up or requested anew. */
+  forget(conversation) { this.#pauses.delete(conversation); }
+
+  /** Returns the conversations whose pauses have ended. */
+  takeDue(now) {
+    const due = [];
+    for (const [conversation, pause] of this.#pauses) {
+      if (pause.end === null || pause.end > now) continue;
+      pause.end = null;
+      due.push(conversation);
+    }
+    return due;
+  }
+}

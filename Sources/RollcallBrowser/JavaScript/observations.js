@@ -167,7 +167,7 @@ export class Observations {
   join(name) {
     const conversation = this.#conversations.get(name) ?? new Conversation(name, this.#names);
     this.#conversations.set(name, conversation);
-    this.#sender.outbox.conversations.add(name);
+    this.#sender.outbox.conversationWanted(name);
     this.#sender.changed();
     return conversation;
   }
@@ -176,7 +176,7 @@ export class Observations {
   release(name) {
     const conversation = this.#conversations.get(name);
     if (!conversation || this.#isUsed(conversation)) return;
-    this.#sender.outbox.conversations.remove(name);
+    this.#sender.outbox.conversationUnwanted(name);
     this.dropUnusedConversation(name);
     this.#sender.changed();
   }
@@ -213,8 +213,7 @@ export class Observations {
 
   /** The user was removed from a conversation. */
   removed(name, error) {
-    this.#sender.outbox.conversations.refused(name);
-    this.#sender.outbox.memberLists.refused(name);
+    this.#sender.removed(name);
     this.refused(name, error);
     this.dropUnusedConversation(name);
     // There is room for a conversation beyond the limit.

@@ -1,7 +1,7 @@
 // What the client has to send to its worker, in which order, and what follows from the worker's answers.
 // The Swift client has `Agenda` for this.
 
-import { RetrySchedule } from "./backoff.js";
+import { RejoinSchedule, RetrySchedule } from "./backoff.js";
 import { DEFAULT_LIMITS } from "./messages.js";
 import { Subscriptions } from "./subscriptions.js";
 
@@ -42,6 +42,7 @@ export class Outbox {
   #delayedToken = null;
   #delayedGets = [];
   #retries = new RetrySchedule();
+  #rejoins = new RejoinSchedule();
   /** The subjects of messages without an answer, by message id. */
   #unanswered = new Map();
   /** How many users each `get` without an answer contains, even if nobody waits for the answer any more. */
@@ -53,6 +54,9 @@ export class Outbox {
 
   /** When to call `retryDue`; null if nothing waits for a retry. */
   get retryTime() { return this.#retries.deadline; }
+
+  /** When to call `rejoinDue`; null if the user is a member of all wanted conversations. */
+  get rejoinTime() { return this.#rejoins.deadline; }
 
   /** Whether there are more messages that the worker's limits allow. */
   get hasMore() {
@@ -70,6 +74,17 @@ export class Outbox {
   }
 
   limitsReceived(limits) { this.#limits = limits; }
+
+  /** Requests the conversation at once, also if the worker refused it before. */
+  conversationWanted(conversation) {
+    this.#rejoins.forget(conversation);
+    this.conversations.add(conversation);
+  }
+
+  conversationUnwanted(conversation) {
+    this.#rejoins.forget(conversation);
+    this.conversations.remove(conversation);
+  }
 
   stateChanged(state) {
     this.#state = state;
@@ -109,6 +124,7 @@ export class Outbox {
   acknowledged(id) {
     const subject = this.#unanswered.get(id);
     if (subject) this.#retries.succeeded(messageType(subject), id);
+    if (subject?.conversation !== undefined) this.#rejoins.accepted(subject.conversation);
     // The answer to a fetch is presence, which may arrive after the acknowledgement.
     return this.fetchOf(id) ? undefined : this.#takeSubject(id);
   }
@@ -127,12 +143,28 @@ export class Outbox {
     const needsRoom = subject.users || subject.conversation !== undefined;
     // A stop is not sent again: the app learns of the refusal at once, and the typing expires by itself.
     if (subject.stop || !retry && !(code === "limit" && needsRoom)) {
-      return { subject, outcome: this.#refusedForGood(subject, id) };
+      const outcome = this.#refusedForGood(subject, id);
+      if (outcome === "final" && code === "not_a_member") this.#notAMember(subject.conversation, now);
+      return { subject, outcome };
     }
     this.#delay(subject, id);
     this.#retries.refused(messageType(subject), now);
     return { subject, outcome: retry || subject.fetch ? "retried" : "final" };
   }
+
+  /** The worker ended a conversation, because the user is no longer a member. */
+  removed(conversation, now) {
+    this.conversations.refused(conversation);
+    this.memberLists.refused(conversation);
+    this.#notAMember(conversation, now);
+  }
+
+  #notAMember(conversation, now) {
+    if (this.conversations.isWanted(conversation)) this.#rejoins.refused(conversation, now);
+  }
+
+  /** Makes the joins due whose pauses have ended. */
+  rejoinDue(now) { for (const conversation of this.#rejoins.takeDue(now)) this.conversations.add(conversation); }
 
   /** Makes everything due that was refused for now. */
   retryDue() {
@@ -192,6 +224,7 @@ export class Outbox {
     this.#state = this.#token = null;
     this.#forgetDelayed();
     this.#retries = new RetrySchedule();
+    this.#rejoins = new RejoinSchedule();
     this.#unanswered.clear();
     this.#getSizes.clear();
   }

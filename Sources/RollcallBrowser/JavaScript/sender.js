@@ -22,6 +22,11 @@ export class Sender {
     this.outbox.retryDue();
     this.changed();
   });
+  #rejoinAlarm = new Alarm(() => {
+    this.outbox.rejoinDue(performance.now());
+    this.#rejoinAlarm.set(this.outbox.rejoinTime);
+    this.changed();
+  });
 
   /**
    * @param sent called with each message that was sent
@@ -87,13 +92,21 @@ export class Sender {
     this.outbox.connectionLost();
     this.#budgetAlarm.set(null);
     this.#retryAlarm.set(null);
+    this.#rejoinAlarm.set(null);
   }
 
   /** The worker refused a message. Returns the message's subject and the outcome, as `Outbox` does. */
   refused(message) {
     const refused = this.outbox.refused(message, performance.now());
     this.#retryAlarm.set(this.outbox.retryTime);
+    this.#rejoinAlarm.set(this.outbox.rejoinTime);
     this.changed();
     return refused;
+  }
+
+  /** The worker ended a conversation. */
+  removed(conversation) {
+    this.outbox.removed(conversation, performance.now());
+    this.#rejoinAlarm.set(this.outbox.rejoinTime);
   }
 }

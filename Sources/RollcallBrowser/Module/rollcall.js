@@ -310,6 +310,54 @@ class RetrySchedule {
   }
 }
 
+/**
+ * When to join again the conversations of which the user is not a member. An app may open a conversation before its
+ * server has set the members, and a removed user may be added again. No worker reports either to a session that has not
+ * joined. Most users who are refused will never be members, so the pauses grow up to a minute.
+ */
+class RejoinSchedule {
+  static SHORTEST = 2 * SECOND;
+  static FIRST = 4 * SECOND;
+  static LONGEST = 58 * SECOND;
+
+  /** By conversation: `{ backoff, end }`. `end` is null while an answer is awaited. */
+  #pauses = new Map();
+
+  /** When to call `takeDue`; null if no conversation waits. */
+  get deadline() {
+    let deadline = null;
+    for (const { end } of this.#pauses.values()) if (end !== null) deadline = Math.min(deadline ?? end, end);
+    return deadline;
+  }
+
+  /** The worker refused the conversation or removed the user. Further refusals do not change the pause. */
+  refused(conversation, now) {
+    const pause = this.#pauses.get(conversation)
+      ?? { backoff: new Backoff(RejoinSchedule.FIRST, RejoinSchedule.LONGEST), end: null };
+    pause.end ??= now + RejoinSchedule.SHORTEST + pause.backoff.failed();
+    this.#pauses.set(conversation, pause);
+  }
+
+  /** The worker accepted a join. This means nothing after a newer refusal. */
+  accepted(conversation) {
+    if (this.#pauses.get(conversation)?.end === null) this.#pauses.delete(conversation);
+  }
+
+  /** The conversation is given up or requested anew. */
+  forget(conversation) { this.#pauses.delete(conversation); }
+
+  /** Returns the conversations whose pauses have ended. */
+  takeDue(now) {
+    const due = [];
+    for (const [conversation, pause] of this.#pauses) {
+      if (pause.end === null || pause.end > now) continue;
+      pause.end = null;
+      due.push(conversation);
+    }
+    return due;
+  }
+}
+
 // ---- liveness.js
 
 // Whether a connection is alive. Browsers hide WebSocket's own pings, so the client sends pings of its own.
@@ -1674,7 +1722,7 @@ class Observations {
   join(name) {
     const conversation = this.#conversations.get(name) ?? new Conversation(name, this.#names);
     this.#conversations.set(name, conversation);
-    this.#sender.outbox.conversations.add(name);
+    this.#sender.outbox.conversationWanted(name);
     this.#sender.changed();
     return conversation;
   }
@@ -1683,7 +1731,7 @@ class Observations {
   release(name) {
     const conversation = this.#conversations.get(name);
     if (!conversation || this.#isUsed(conversation)) return;
-    this.#sender.outbox.conversations.remove(name);
+    this.#sender.outbox.conversationUnwanted(name);
     this.dropUnusedConversation(name);
     this.#sender.changed();
   }
@@ -1720,8 +1768,7 @@ class Observations {
 
   /** The user was removed from a conversation. */
   removed(name, error) {
-    this.#sender.outbox.conversations.refused(name);
-    this.#sender.outbox.memberLists.refused(name);
+    this.#sender.removed(name);
     this.refused(name, error);
     this.dropUnusedConversation(name);
     // There is room for a conversation beyond the limit.
@@ -2351,6 +2398,7 @@ class Outbox {
   #delayedToken = null;
   #delayedGets = [];
   #retries = new RetrySchedule();
+  #rejoins = new RejoinSchedule();
   /** The subjects of messages without an answer, by message id. */
   #unanswered = new Map();
   /** How many users each `get` without an answer contains, even if nobody waits for the answer any more. */
@@ -2362,6 +2410,9 @@ class Outbox {
 
   /** When to call `retryDue`; null if nothing waits for a retry. */
   get retryTime() { return this.#retries.deadline; }
+
+  /** When to call `rejoinDue`; null if the user is a member of all wanted conversations. */
+  get rejoinTime() { return this.#rejoins.deadline; }
 
   /** Whether there are more messages that the worker's limits allow. */
   get hasMore() {
@@ -2379,6 +2430,17 @@ class Outbox {
   }
 
   limitsReceived(limits) { this.#limits = limits; }
+
+  /** Requests the conversation at once, also if the worker refused it before. */
+  conversationWanted(conversation) {
+    this.#rejoins.forget(conversation);
+    this.conversations.add(conversation);
+  }
+
+  conversationUnwanted(conversation) {
+    this.#rejoins.forget(conversation);
+    this.conversations.remove(conversation);
+  }
 
   stateChanged(state) {
     this.#state = state;
@@ -2418,6 +2480,7 @@ class Outbox {
   acknowledged(id) {
     const subject = this.#unanswered.get(id);
     if (subject) this.#retries.succeeded(messageType(subject), id);
+    if (subject?.conversation !== undefined) this.#rejoins.accepted(subject.conversation);
     // The answer to a fetch is presence, which may arrive after the acknowledgement.
     return this.fetchOf(id) ? undefined : this.#takeSubject(id);
   }
@@ -2436,12 +2499,28 @@ class Outbox {
     const needsRoom = subject.users || subject.conversation !== undefined;
     // A stop is not sent again: the app learns of the refusal at once, and the typing expires by itself.
     if (subject.stop || !retry && !(code === "limit" && needsRoom)) {
-      return { subject, outcome: this.#refusedForGood(subject, id) };
+      const outcome = this.#refusedForGood(subject, id);
+      if (outcome === "final" && code === "not_a_member") this.#notAMember(subject.conversation, now);
+      return { subject, outcome };
     }
     this.#delay(subject, id);
     this.#retries.refused(messageType(subject), now);
     return { subject, outcome: retry || subject.fetch ? "retried" : "final" };
   }
+
+  /** The worker ended a conversation, because the user is no longer a member. */
+  removed(conversation, now) {
+    this.conversations.refused(conversation);
+    this.memberLists.refused(conversation);
+    this.#notAMember(conversation, now);
+  }
+
+  #notAMember(conversation, now) {
+    if (this.conversations.isWanted(conversation)) this.#rejoins.refused(conversation, now);
+  }
+
+  /** Makes the joins due whose pauses have ended. */
+  rejoinDue(now) { for (const conversation of this.#rejoins.takeDue(now)) this.conversations.add(conversation); }
 
   /** Makes everything due that was refused for now. */
   retryDue() {
@@ -2501,6 +2580,7 @@ class Outbox {
     this.#state = this.#token = null;
     this.#forgetDelayed();
     this.#retries = new RetrySchedule();
+    this.#rejoins = new RejoinSchedule();
     this.#unanswered.clear();
     this.#getSizes.clear();
   }
@@ -2635,6 +2715,11 @@ class Sender {
     this.outbox.retryDue();
     this.changed();
   });
+  #rejoinAlarm = new Alarm(() => {
+    this.outbox.rejoinDue(performance.now());
+    this.#rejoinAlarm.set(this.outbox.rejoinTime);
+    this.changed();
+  });
 
   /**
    * @param sent called with each message that was sent
@@ -2700,14 +2785,22 @@ class Sender {
     this.outbox.connectionLost();
     this.#budgetAlarm.set(null);
     this.#retryAlarm.set(null);
+    this.#rejoinAlarm.set(null);
   }
 
   /** The worker refused a message. Returns the message's subject and the outcome, as `Outbox` does. */
   refused(message) {
     const refused = this.outbox.refused(message, performance.now());
     this.#retryAlarm.set(this.outbox.retryTime);
+    this.#rejoinAlarm.set(this.outbox.rejoinTime);
     this.changed();
     return refused;
+  }
+
+  /** The worker ended a conversation. */
+  removed(conversation) {
+    this.outbox.removed(conversation, performance.now());
+    this.#rejoinAlarm.set(this.outbox.rejoinTime);
   }
 }
 

@@ -70,6 +70,7 @@ struct Agenda {
     private var delayedToken: String?
     private var delayedGets: [Get] = []
     private var retries = Retries()
+    private var rejoins = Rejoins()
     private var unanswered: [MessageID: Subject] = [:]
     /// How many users each unanswered `get` names, including those for calls that have ended.
     private var getting: [MessageID: Int] = [:]
@@ -94,8 +95,22 @@ struct Agenda {
     /// When to call ``retryDue()``; `nil` if nothing waits to be sent again.
     var retryTime: ContinuousClock.Instant? { retries.deadline }
 
+    /// When to call ``rejoinDue(at:)``; `nil` if the user is a member of all wanted conversations.
+    var rejoinTime: ContinuousClock.Instant? { rejoins.deadline }
+
     mutating func limitsLearnt(_ limits: ServerMessage.Limits) {
         self.limits = limits
+    }
+
+    /// Asks for the conversation at once, also if the worker refused it before.
+    mutating func conversationWanted(_ conversation: ConversationID) {
+        rejoins.forget(conversation)
+        conversations.want(conversation)
+    }
+
+    mutating func conversationUnwanted(_ conversation: ConversationID) {
+        rejoins.forget(conversation)
+        conversations.unwant(conversation)
     }
 
     mutating func stateChanged(to state: DeviceState) {
@@ -136,6 +151,7 @@ struct Agenda {
     mutating func acknowledged(_ id: MessageID) -> Subject? {
         guard let subject = unanswered[id], case .integer(let message) = id else { return nil }
         retries.succeeded(subject.kind, message: message)
+        if case .join(let conversation) = subject { rejoins.accepted(conversation) }
         // Presence answers a fetch, and may arrive after the acknowledgement.
         if case .get = subject { return nil }
         return unanswered.removeValue(forKey: id)
@@ -172,7 +188,9 @@ struct Agenda {
         case .token(let token) where error.retry: if message == lastToken { delayedToken = token }
         // A stop is not sent again: the waiting call returns at once, and the typing expires at the worker.
         case .watch, .unwatch, .join, .endMembers, .leave, .get, .stop, .state, .token:
-            return .final(refusedForGood(subject, by: message))
+            let refused = refusedForGood(subject, by: message)
+            if error.code == .notAMember { notAMember(of: refused, at: now, using: &random) }
+            return .final(refused)
         }
         retries.refused(subject.kind, at: now, using: &random)
         if case .get = subject { return .retried }
@@ -194,6 +212,34 @@ struct Agenda {
             break
         }
         return subject
+    }
+
+    /// Handles that the worker refuses a conversation to a user who is not a member. It is joined again later, if it is
+    /// still wanted then.
+    private mutating func notAMember(
+        of subject: Subject?, at now: ContinuousClock.Instant, using random: inout some RandomNumberGenerator
+    ) {
+        switch subject {
+        case .join(let conversation), .endMembers(let conversation):
+            if conversations.wants(conversation) { rejoins.refused(conversation, at: now, using: &random) }
+        case .watch, .unwatch, .leave, .get, .stop, .state, .token, nil:
+            break
+        }
+    }
+
+    /// Handles that the worker ended a conversation, because the user is no longer a member.
+    mutating func removed(
+        from conversation: ConversationID, at now: ContinuousClock.Instant,
+        using random: inout some RandomNumberGenerator
+    ) {
+        conversations.refused(conversation)
+        gatherings.refused(conversation)
+        notAMember(of: .join(conversation), at: now, using: &random)
+    }
+
+    /// Queues the joins whose pauses have ended.
+    mutating func rejoinDue(at now: ContinuousClock.Instant) {
+        for conversation in rejoins.takeDue(at: now) { conversations.want(conversation) }
     }
 
     /// Queues again what was refused for now.
@@ -218,6 +264,7 @@ struct Agenda {
         (state, delayedState) = (nil, nil)
         (token, delayedToken) = (nil, nil)
         retries = Retries()
+        rejoins = Rejoins()
         unanswered = [:]
         getting = [:]
     }

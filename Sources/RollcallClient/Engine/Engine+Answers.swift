@@ -80,9 +80,9 @@ extension Engine {
     }
 
     func removed(from conversation: ConversationID) {
-        agenda.conversations.refused(conversation)
-        agenda.gatherings.refused(conversation)
+        agenda.removed(from: conversation, at: clock.now, using: &random)
         refusalHeard()
+        followRetries()
         show(RollcallError(.notAMember, "the user is no longer a member"), of: conversation)
     }
 

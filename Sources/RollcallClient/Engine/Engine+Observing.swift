@@ -76,14 +76,14 @@ extension Engine {
     func room(_ conversation: ConversationID) -> Room {
         let room = rooms[conversation] ?? Room(conversation, names: names, on: loop, by: clock)
         rooms[conversation] = room
-        agenda.conversations.want(conversation)
+        agenda.conversationWanted(conversation)
         changed()
         return room
     }
 
     func releaseRoom(_ conversation: ConversationID) {
         guard let room = rooms[conversation], !isUsed(room) else { return }
-        agenda.conversations.unwant(conversation)
+        agenda.conversationUnwanted(conversation)
         // While the worker still sends updates of the conversation, its state is kept for new observers.
         if !agenda.conversations.wasTold(conversation) { drop(conversation) }
         changed()

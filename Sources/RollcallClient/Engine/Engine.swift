@@ -17,6 +17,7 @@ final class Engine {
     private lazy var attentionAlarm = Alarm(on: loop, by: clock) { [unowned self] in attentionDeadlinePassed() }
     private lazy var budgetAlarm = Alarm(on: loop, by: clock) { [unowned self] in flush() }
     private lazy var retryAlarm = Alarm(on: loop, by: clock) { [unowned self] in retryDue() }
+    private lazy var rejoinAlarm = Alarm(on: loop, by: clock) { [unowned self] in rejoinDue() }
     private lazy var timeAlarm = Alarm(on: loop, by: clock) { [unowned self] in timeDue() }
     private(set) lazy var names = NameBook(
         options.names, patience: options.connectTimeout, on: loop, by: clock, jitter: random
@@ -104,13 +105,20 @@ final class Engine {
         changed()
     }
 
-    /// Sets the timer for sending refused messages again.
+    /// Sets the timers for sending refused messages again.
     func followRetries() {
         retryAlarm.set(agenda.retryTime)
+        rejoinAlarm.set(agenda.rejoinTime)
     }
 
     private func retryDue() {
         agenda.retryDue()
+        changed()
+    }
+
+    private func rejoinDue() {
+        agenda.rejoinDue(at: clock.now)
+        followRetries()
         changed()
     }
 
@@ -150,6 +158,7 @@ final class Engine {
         attentionAlarm.set(nil)
         budgetAlarm.set(nil)
         retryAlarm.set(nil)
+        rejoinAlarm.set(nil)
         timeAlarm.set(nil)
         for observer in finishing { observer.finish() }
     }

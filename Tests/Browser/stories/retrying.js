@@ -51,6 +51,37 @@ export const stories = {
     equal([problems.length, world.sockets.length], [0, 1]);
   }),
 
+  "C2: a refused conversation is joined again, rarely, and shown once the user is a member, also after a removal": () => connected(async (world, client) => {
+    let isMember = false;
+    world.script = (message, socket) => message.type !== "join" || isMember
+      ? socket.behave(message)
+      : socket.tell({ type: "error", id: message.id, code: "not_a_member", message: "members only", retry: false });
+    const start = world.now;
+    const typings = seen(client.typing("c42"));
+    const members = seen(client.members("c42"));
+    const brief = seen(client.typing("c43"));
+    await world.advance(0);
+    brief.end();
+    const joins = () => world.all("join").filter(({ conversation }) => conversation === "c42");
+    await world.advance(130_000);
+    // Pauses of 6, 10, 18, 34 and 60 seconds.
+    equal(joins().map(({ at }) => Math.round((at - start) / 1_000)), [0, 6, 16, 34, 68, 128]);
+    ok(joins().every(({ presence }) => presence), "with the members");
+    equal(world.all("join").length, joins().length + 1, "what is given up is not joined again");
+    ok([...typings, ...members].every(({ refusal }) => refusal.message === "members only"), "the refusal stays");
+    isMember = true;
+    await world.advance(60_000);
+    equal([typings.at(-1).refusal ?? null, joins().length], [null, 7]);
+    await world.advance(120_000);
+    equal(joins().length, 7, "it is joined only once");
+    world.socket.tell({ type: "removed", conversation: "c42" });
+    equal(typings.at(-1).refusal.code, "not_a_member");
+    await world.advance(5_990);
+    equal(joins().length, 7);
+    await world.advance(10);
+    equal([typings.at(-1).refusal ?? null, joins().length, world.sockets.length], [null, 8, 1]);
+  }),
+
   "C2: a view that is opened again and again does not shorten the pauses": () => connected(async (world, client) => {
     const refuser = refusing(world);
     refuser.code = "slow_down";

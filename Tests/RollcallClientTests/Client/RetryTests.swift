@@ -69,6 +69,50 @@ import Testing
         #expect(refuser.refused == asked)
     }
 
+    /// Regression: a conversation opened before its members were set stayed refused until the next reconnect.
+    @Test("a refused conversation is joined again, rarely, and shown once the user is a member, also after a removal")
+    func notAMember() async throws {
+        let isMember = NIOLockedValueBox(false)
+        let world = TestWorld { request, connection in
+            guard case .join(let conversation, let presence) = request.message else {
+                return connection.behave(request)
+            }
+            guard isMember.withLockedValue({ $0 }) else {
+                return connection.send(.error(MessageError(code: .notAMember, id: request.id, message: "members only")))
+            }
+            if presence {
+                connection.send(
+                    .members(.init(conversation: conversation, users: [.init(user: "alice")], count: 1)))
+                connection.send(.presence([.of("alice", .online)]))
+            }
+            connection.behave(request)
+        }
+        let client = try await world.connected()
+        let typing = Collected(client.typing(in: "c42"))
+        let members = Collected(client.members(of: "c42"))
+        await world.advance(by: .seconds(600))
+        let joins = world.connection.count(\.isJoin)
+        // Two from the observers, then pauses from 2 s to 60 s.
+        #expect(joins > 10 && joins < 60, "\(joins) joins in ten minutes")
+        try await typing.latest("it is refused") { $0.refusal?.message == "members only" }
+        #expect(typing.values.count == 1 && members.values.allSatisfy { $0.refusal != nil })
+        isMember.withLockedValue { $0 = true }
+        await world.advance(by: .seconds(60))
+        try await typing.latest("it is shown") { $0.refusal == nil }
+        try await members.latest("so are the members") { $0.refusal == nil && $0.people.count == 1 }
+        let joined = world.connection.count(\.isJoin)
+        await world.advance(by: .seconds(120))
+        #expect(world.connection.count(\.isJoin) == joined, "it is joined only once")
+        world.connection.send(.removed("c42"))
+        await world.settle()
+        try await typing.latest("the user is removed") { $0.refusal?.code == .notAMember }
+        await world.advance(by: .milliseconds(1900))
+        #expect(world.connection.count(\.isJoin) == joined)
+        await world.advance(by: .seconds(5))
+        try await typing.latest("the user is back") { $0.refusal == nil }
+        #expect(world.connections.count == 1)
+    }
+
     @Test("what is refused in parts is repeated in parts")
     func inParts() async throws {
         let asked = NIOLockedValueBox(0)

@@ -254,6 +254,51 @@ import Testing
         #expect(take().map(\.message) == [.join("c", presence: false)])
     }
 
+    @Test("a conversation of a user who is not a member is joined again after pauses from 2 s to 6 s, later to 60 s")
+    mutating func rejoined() throws {
+        agenda.conversationWanted("c")
+        agenda.gatherings.want("c")
+        for limit in [6, 10, 18, 34, 60, 60, 60] {
+            let request = try #require(take().first)
+            #expect(request.message == .join("c", presence: true))
+            #expect(refuse(request, .notAMember) == .final(.join("c")))
+            let due = try #require(agenda.rejoinTime)
+            #expect(due >= now + .seconds(2) && due <= now + .seconds(limit))
+            agenda.rejoinDue(at: due - .milliseconds(1))
+            #expect(take().isEmpty)
+            agenda.rejoinDue(at: due)
+            #expect(agenda.rejoinTime == nil)
+        }
+        let request = try #require(take().first)
+        let id = try #require(request.id)
+        #expect(agenda.acknowledged(id) == .join("c"))
+        agenda.removed(from: "c", at: now, using: &random)
+        let due = try #require(agenda.rejoinTime)
+        #expect(due <= now + .seconds(6), "a success ends the long pauses")
+        agenda.removed(from: "c", at: now + .seconds(1), using: &random)
+        #expect(agenda.rejoinTime == due)
+    }
+
+    @Test("a refused conversation that is given up, wanted anew or asked for on a new connection waits no longer")
+    mutating func rejoinForgotten() throws {
+        agenda.conversationWanted("c")
+        let first = try #require(take().first)
+        refuse(first, .notAMember)
+        agenda.conversationWanted("c")
+        #expect(agenda.rejoinTime == nil)
+        let second = try #require(take().first)
+        refuse(second, .notAMember)
+        agenda.connectionLost()
+        #expect(agenda.rejoinTime == nil)
+        let third = try #require(take().first)
+        refuse(third, .notAMember)
+        agenda.conversationUnwanted("c")
+        #expect(agenda.rejoinTime == nil)
+        agenda.removed(from: "c", at: now, using: &random)
+        #expect(agenda.rejoinTime == nil)
+        #expect(take().isEmpty)
+    }
+
     @Test("users refused because of the limit are requested once there is room, as many as fit")
     mutating func limit() {
         for user in ["a", "b", "c", "d"] as [UserID] { agenda.users.want(user) }

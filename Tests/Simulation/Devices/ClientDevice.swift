@@ -81,6 +81,11 @@ final class ClientDevice: Device, @unchecked Sendable {
         return wantedConversations.filter { app?.screen.conversations[$0]?.shown?.refusal == nil }
     }
 
+    /// How many conversations show that the user is not a member. The client joins them again from time to time.
+    var refusals: Int {
+        wantedConversations.count { app?.screen.conversations[$0]?.shown?.refusal?.code == .notAMember }
+    }
+
     // MARK: Connecting
 
     /// Starts the application, or connects its device to the network again.
