@@ -35,7 +35,8 @@ public final class RollcallClient: Sendable {
     ///     time before the token expires (if it is a JWT with an expiry), and when the token has expired. If it throws,
     ///     the client retries after a pause, except for a ``RollcallError`` whose ``RollcallError/retry`` is false:
     ///     then the client gives up. If it does not return within ``ClientOptions/connectTimeout``, its task is
-    ///     cancelled and it is called again.
+    ///     cancelled and it is called again. While three calls have not returned, also cancelled ones, the client makes
+    ///     no further call.
     public convenience init(
         url: String, device: DeviceID? = nil, options: ClientOptions = ClientOptions(),
         token: @escaping @Sendable () async throws -> String

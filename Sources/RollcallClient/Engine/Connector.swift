@@ -67,6 +67,9 @@ final class Connector {
     private var asking: TokenSource.Question?
     /// The number of the latest question. An answer to an earlier one is ignored.
     private var question = 0
+    private var tokenCalls = RunningCalls()
+    /// What a question does with its answer that waits until one of too many calls returns.
+    private var postponed: ((Result<String, any Error>) -> Void)?
     /// Whether a call of the token callback has not returned, even if its time limit has passed.
     private(set) var isAwaitingToken = false
     /// When each unanswered ping was sent.
@@ -353,13 +356,22 @@ extension Connector {
     private func askForToken(_ answered: @escaping (Result<String, any Error>) -> Void) {
         withdrawQuestion()
         isAwaitingToken = true
+        guard !tokenCalls.isFull else {
+            postponed = answered
+            return
+        }
+        tokenCalls.began()
         let heard = NIOLoopBound((connector: self, answered: answered), eventLoop: loop)
         asking = tokens.ask { [question] result in
             heard.eventLoop.execute {
                 let (connector, answered) = heard.value
-                guard question == connector.question else { return }
-                connector.withdrawQuestion()
-                answered(result)
+                connector.tokenCalls.returned()
+                if question == connector.question {
+                    connector.withdrawQuestion()
+                    answered(result)
+                } else if let postponed = connector.postponed {
+                    connector.askForToken(postponed)
+                }
             }
         }
     }
@@ -369,6 +381,7 @@ extension Connector {
         question += 1
         asking?.cancel()
         asking = nil
+        postponed = nil
         isAwaitingToken = false
     }
 

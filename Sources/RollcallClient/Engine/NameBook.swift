@@ -8,9 +8,6 @@ final class NameBook {
     static let capacity = 4096
     /// How many calls of the callback may run at a time, not counting those that take too long.
     static let concurrency = 8
-    /// The most calls for one user that run at once, including those that go on after their cancellation. A call that
-    /// never returns keeps its task.
-    static let mostCalls = 3
     /// While calls are running, new names are reported together, at this interval.
     static let interval = Duration.milliseconds(100)
 
@@ -45,8 +42,7 @@ final class NameBook {
     /// The users in `waiting`, and those with a running call.
     private var awaited: Set<UserID> = []
     private var asking: [UserID: Question] = [:]
-    /// The number of calls that have not returned, including late and cancelled ones.
-    private var running: [UserID: Int] = [:]
+    private var running: [UserID: RunningCalls] = [:]
     /// Users whose calls took too long, until their names arrive.
     private var delayed: [UserID: Delay] = [:]
     /// Users whose new names were not reported yet.
@@ -89,7 +85,7 @@ final class NameBook {
     }
 
     private func wait(for user: UserID) {
-        guard !isClosed, running[user, default: 0] < Self.mostCalls, awaited.insert(user).inserted else { return }
+        guard !isClosed, running[user]?.isFull != true, awaited.insert(user).inserted else { return }
         waiting.append(user)
         ask()
     }
@@ -111,7 +107,7 @@ final class NameBook {
             let isCancelled = Task.isCancelled
             book.eventLoop.execute { book.value.returned(name, isCancelled: isCancelled, for: user, number) }
         }
-        running[user, default: 0] += 1
+        running[user, default: RunningCalls()].began()
         asking[user] = Question(number: number, task: task, end: clock.now + patience)
         awaitAnswers()
     }
@@ -151,7 +147,8 @@ final class NameBook {
     }
 
     private func returned(_ name: String?, isCancelled: Bool, for user: UserID, _ number: SerialNumber) {
-        running[user] = running[user].flatMap { $0 > 1 ? $0 - 1 : nil }
+        running[user]?.returned()
+        if running[user]?.isEmpty == true { running[user] = nil }
         guard !isClosed else { return }
         // A cancelled call may return `nil` only because it was cancelled.
         if name != nil || !isCancelled, answered(name, for: user, number) { return }

@@ -284,9 +284,40 @@ import Testing
         #expect(world.connection.messages.first == .hello(.init(token: "alice", device: "phone", state: .active)))
     }
 
+    @Test("while three calls of the token callback have not returned, it is not called again until one returns")
+    func tokenCallsThatNeverReturn() async throws {
+        let world = TestWorld(isAppAwaited: false)
+        let desk = Desk()
+        let client = world.client(token: { await desk.ask() }) {
+            $0.firstPause = .zero
+            $0.longestPause = .zero
+        }
+        client.connect()
+        for _ in 0..<8 {
+            await world.advance(by: .seconds(11))
+            try await Self.turns(of: world)
+        }
+        #expect(desk.asked == 3)
+        for _ in 0..<3 { client.networkChanged() }
+        try await Self.turns(of: world)
+        #expect(desk.asked == 3)
+        desk.answer(0, "late")
+        try await eventually("it is asked again") {
+            await world.settle()
+            return desk.asked == 4
+        }
+        desk.answer(3, "alice")
+        try await eventually("it is connected") {
+            await world.settle()
+            return client.connectionState.isConnected
+        }
+        for late in 1...2 { desk.answer(late, "late") }
+    }
+
     @Test("a callback for a new token that never returns is called again while the old token is valid")
     func refreshThatNeverComes() async throws {
-        let world = TestWorld(isAppAwaited: false)
+        // The longest jitter: the client asks 120 s before the expiry.
+        let world = TestWorld(isAppAwaited: false, jitter: Jitter { .max })
         let desk = Desk()
         let client = world.client(token: { await desk.ask() })
         client.connect()
@@ -296,7 +327,7 @@ import Testing
             await world.settle()
             return client.connectionState.isConnected
         }
-        await world.advance(by: .seconds(3600 - 60))
+        await world.advance(by: .seconds(3600 - 115))
         try await eventually("a fresh one is asked for") { desk.asked >= 2 }
         let asked = desk.asked
         await world.advance(by: .milliseconds(10_050))
