@@ -8,29 +8,31 @@ public struct FakePerson: Sendable {
 
     /// Starts to type, and continues until ``stops(in:)``.
     public nonisolated(nonsending) func types(in conversation: ConversationID) async {
-        await worker.happens { $0.typed(Typist(user: user, name: name), true, in: conversation) }
+        await worker.happens { $0.typed(by: user, named: name, on: nil, true, in: conversation) }
     }
 
     /// Stops typing.
     public nonisolated(nonsending) func stops(in conversation: ConversationID) async {
-        await worker.happens { $0.typed(Typist(user: user, name: name), false, in: conversation) }
+        await worker.happens { $0.typed(by: user, named: name, on: nil, false, in: conversation) }
     }
 
     /// Becomes online.
-    public nonisolated(nonsending) func comes() async { await become(.online) }
+    public nonisolated(nonsending) func comes() async { await become(.active) }
 
     /// Becomes away, as if the app stayed open without input.
-    public nonisolated(nonsending) func idles() async { await become(.away) }
+    public nonisolated(nonsending) func idles() async { await become(.idle) }
 
     /// Goes offline, last seen now.
-    public nonisolated(nonsending) func goes() async { await become(.offline) }
+    public nonisolated(nonsending) func goes() async { await was(lastSeen: .zero) }
 
     /// Makes the user offline, last seen this long ago.
     public nonisolated(nonsending) func was(lastSeen ago: Duration) async {
-        await worker.happens { $0.became(.offline, user, lastSeen: $0.time.advanced(by: .zero - ago)) }
+        await worker.happens {
+            $0.changed(to: nil, user, on: nil, lastSeen: $0.time.advanced(by: .zero - ago), isShown: true)
+        }
     }
 
-    private nonisolated(nonsending) func become(_ status: PresenceStatus) async {
-        await worker.happens { $0.became(status, user, lastSeen: $0.time) }
+    private nonisolated(nonsending) func become(_ state: DeviceState) async {
+        await worker.happens { $0.changed(to: state, user, on: nil, lastSeen: $0.time) }
     }
 }

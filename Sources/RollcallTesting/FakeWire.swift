@@ -7,6 +7,8 @@ internal import RollcallClient
 final class FakeWire: Wire {
     let mayDieSilently = false
     let user: UserID
+    /// `nil` before the hello.
+    var device: DeviceID?
     /// The conversations that the client has joined, and whether it asked for their members.
     var joined: [ConversationID: Bool] = [:]
     var watched: Set<UserID> = []

@@ -6,6 +6,8 @@ internal import RollcallClient
 /// Presence, typing, members and sessions. Used on the fake worker's loop only.
 final class World {
     static let expiry: Int64 = 3000
+    /// How long a device whose connection was lost keeps its state.
+    static let grace = Duration.seconds(5)
 
     let loop: any EventLoop
     private let clock: SteadyClock
@@ -13,9 +15,14 @@ final class World {
     private let start: Timestamp
     private(set) var heard: [ClientMessage] = []
     private(set) var typists: [ConversationID: [Typist]] = [:]
+    /// The devices that type in a conversation. The device of a ``FakePerson`` is `nil`.
+    private var typingDevices: [ConversationID: [UserID: Set<DeviceID?>]] = [:]
+    private var states: [UserID: [DeviceID?: DeviceState]] = [:]
     private var presences: [UserID: Presence] = [:]
     private var members: [ConversationID: [UserID: String]] = [:]
     private var sessions: [FakeWire] = []
+    /// The newest session of each device.
+    private var lastSessions: [UserID: [DeviceID: FakeWire]] = [:]
     private var versions: Int64 = 0
     private var repeats: [ConversationID: Scheduled<Void>] = [:]
 
@@ -48,22 +55,61 @@ final class World {
     /// - Parameter ending: what the client is notified of; `nil` if it ended the connection itself.
     func ended(_ session: FakeWire, _ ending: Ending?) {
         sessions.removeAll { $0 === session }
-        for conversation in session.joined.keys { typed(Typist(user: session.user), false, in: conversation) }
+        if let device = session.device {
+            for conversation in session.joined.keys.sorted() {
+                typed(by: session.user, on: device, false, in: conversation)
+            }
+            let lost = time
+            _ = loop.schedule(at: clock.now + Self.grace, by: clock) { [weak self] in
+                self?.graceEnded(for: session, lostAt: lost)
+            }
+        }
         if let ending { session.end(ending) }
     }
 
-    func became(_ status: PresenceStatus, _ user: UserID, lastSeen: Timestamp) {
+    /// Makes the device offline, unless it has connected again since.
+    private func graceEnded(for session: FakeWire, lostAt time: Timestamp) {
+        guard let device = session.device, lastSessions[session.user]?[device] === session else { return }
+        changed(to: nil, session.user, on: device, lastSeen: time)
+    }
+
+    /// Sets the state of one of the user's devices; `nil` for a device that is gone.
+    ///
+    /// - Parameter isShown: whether the last seen time is shown even if the user was offline before.
+    func changed(
+        to state: DeviceState?, _ user: UserID, on device: DeviceID?, lastSeen: Timestamp, isShown: Bool = false
+    ) {
+        states[user, default: [:]][device] = state
+        let status = PresenceStatus(of: states[user, default: [:]].values)
+        if status != presence(of: user).status || isShown && status == .offline {
+            became(status, user, lastSeen: lastSeen)
+        }
+    }
+
+    private func became(_ status: PresenceStatus, _ user: UserID, lastSeen: Timestamp) {
         versions += 1
         let presence = Presence(user: user, status: status, lastSeen: lastSeen, updatedAt: time, version: versions)
         presences[user] = presence
         for session in sessions where sees(user, session) { session.tell(.presence([presence])) }
     }
 
-    func typed(_ typist: Typist, _ isTyping: Bool, in conversation: ConversationID) {
+    /// Sets whether a device types. Its user types while any of their devices does.
+    func typed(
+        by user: UserID, named name: String? = nil, on device: DeviceID?, _ isTyping: Bool,
+        in conversation: ConversationID
+    ) {
+        if isTyping, let members = members[conversation], members[user] == nil { return }
+        var devices = typingDevices[conversation]?[user] ?? []
+        if isTyping { devices.insert(device) } else { devices.remove(device) }
+        typingDevices[conversation, default: [:]][user] = devices.isEmpty ? nil : devices
         var typists = self.typists[conversation] ?? []
-        let index = typists.firstIndex { $0.user == typist.user }
-        guard isTyping != (index != nil) else { return }
-        if let index { typists.remove(at: index) } else { typists.append(named(typist, in: conversation)) }
+        let index = typists.firstIndex { $0.user == user }
+        guard devices.isEmpty != (index == nil) else { return }
+        if let index {
+            typists.remove(at: index)
+        } else {
+            typists.append(named(Typist(user: user, name: name), in: conversation))
+        }
         self.typists[conversation] = typists
         tellTyping(in: conversation)
     }
@@ -78,6 +124,11 @@ final class World {
                 tellMembers(of: conversation, to: session)
             }
         }
+        let remaining = typists[conversation, default: []].filter { members[$0.user] != nil }
+        guard remaining.count != typists[conversation, default: []].count else { return }
+        typists[conversation] = remaining
+        typingDevices[conversation] = typingDevices[conversation]?.filter { members[$0.key] != nil }
+        tellTyping(in: conversation)
     }
 
     // MARK: Messages from clients
@@ -86,7 +137,7 @@ final class World {
         heard.append(request.message)
         switch request.message {
         case .hello(let hello): welcome(session, hello)
-        case .state(let state): became(state.status, session.user, lastSeen: time)
+        case .state(let state): changed(to: state, session.user, on: session.device, lastSeen: time)
         case .watch(let users):
             session.watched.formUnion(users)
             session.tell(.presence(users.map(presence)))
@@ -96,27 +147,31 @@ final class World {
             guard join(conversation, presence, session, id: request.id) else { return }
         case .leave(let conversation):
             session.joined[conversation] = nil
-            typed(Typist(user: session.user), false, in: conversation)
-        case .typing(let conversation, let typing): typed(Typist(user: session.user), typing, in: conversation)
+            typed(by: session.user, on: session.device, false, in: conversation)
+        case .typing(let conversation, let typing):
+            typed(by: session.user, on: session.device, typing, in: conversation)
         case .ping: session.tell(.pong(time: time))
         case .token: break
         case .goodbye:
-            became(.offline, session.user, lastSeen: time)
             ended(session, .closed(.normal))
+            graceEnded(for: session, lostAt: time)
         }
         if let id = request.id { session.tell(.ack(id)) }
     }
 
     private func welcome(_ session: FakeWire, _ hello: ClientMessage.Hello) {
+        let device = hello.device ?? "device"
+        session.device = device
+        lastSessions[session.user, default: [:]][device] = session
         session.tell(
             .welcome(
                 .init(
-                    user: session.user, device: hello.device ?? "device", session: "fake", worker: "fake", time: time,
+                    user: session.user, device: device, session: "fake", worker: "fake", time: time,
                     ping: 10_000, typing: .init(expiry: Self.expiry, throttle: 1000),
                     limits: .init(
                         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
                         messageBurst: 200))))
-        became(hello.state.status, session.user, lastSeen: time)
+        changed(to: hello.state, session.user, on: device, lastSeen: time)
     }
 
     private func join(
@@ -170,15 +225,5 @@ final class World {
 
     private func named(_ typist: Typist, in conversation: ConversationID) -> Typist {
         Typist(user: typist.user, name: typist.name ?? members[conversation]?[typist.user])
-    }
-}
-
-extension DeviceState {
-    fileprivate var status: PresenceStatus {
-        switch self {
-        case .active: .online
-        case .idle: .away
-        case .background: .offline
-        }
     }
 }

@@ -188,6 +188,69 @@ private final class ChatHeader {
         #expect(group.members.refusal?.code == .notAMember)
     }
 
+    @Test("a user who is removed from a conversation stops typing, and cannot type there again")
+    func removedWhileTyping() async {
+        let header = ChatHeader(worker.client(user: "alice"))
+        defer { header.close() }
+        let bob = worker.person("bob", name: "Bob")
+        await bob.types(in: "c42")
+        #expect(header.text == "Bob is typing…")
+        await worker.setMembers(["alice": "Alice"], of: "c42")
+        #expect(header.text == "")
+        #expect(await worker.typists(in: "c42").isEmpty)
+        await bob.types(in: "c42")
+        #expect(header.text == "")
+        await worker.setMembers(["alice": "Alice", "bob": "Bob"], of: "c42")
+        await bob.types(in: "c42")
+        #expect(header.text == "Bob is typing…")
+    }
+
+    @Test("a user is online and typing while any of their devices is")
+    func severalDevices() async {
+        let phone = worker.client(user: "alice", device: "phone")
+        let laptop = worker.client(user: "alice", device: "laptop")
+        let inputs = [phone, laptop].map { $0.typingInput(in: "c42") }
+        for client in [phone, laptop] { client.connect() }
+        for input in inputs { input.edited("H") }
+        await worker.passes(.milliseconds(300))
+        #expect(await worker.typists(in: "c42") == ["alice"])
+        inputs[0].send()
+        await worker.settles()
+        #expect(await worker.typists(in: "c42") == ["alice"], "on the laptop")
+        phone.setState(.background)
+        await worker.settles()
+        #expect(await worker.status(of: "alice") == .online)
+        laptop.setState(.idle)
+        await worker.settles()
+        #expect(await worker.status(of: "alice") == .away)
+        phone.close()
+        await worker.settles()
+        #expect(await worker.status(of: "alice") == .away)
+        laptop.close()
+        await worker.settles()
+        #expect(await worker.status(of: "alice") == .offline)
+        #expect(await worker.typists(in: "c42").isEmpty)
+    }
+
+    @Test("a device whose connection is lost goes offline after five seconds, unless it is back")
+    func lostConnection() async {
+        let client = worker.client(user: "alice")
+        client.connect()
+        await worker.settles()
+        await worker.drops()
+        await worker.passes(.seconds(10))
+        #expect(client.connectionState.isConnected)
+        #expect(await worker.status(of: "alice") == .online)
+        await worker.goesAway()
+        await worker.passes(.milliseconds(4_900))
+        #expect(await worker.status(of: "alice") == .online)
+        await worker.passes(.milliseconds(200))
+        #expect(await worker.status(of: "alice") == .offline)
+        await worker.comesBack()
+        await worker.passes(.seconds(5))
+        #expect(await worker.status(of: "alice") == .online)
+    }
+
     @Test("a permanent close code ends the attempts")
     func closed() async {
         let client = worker.client(user: "alice")
