@@ -49,6 +49,8 @@ public struct LeaseKeeper: Sendable {
     private var lastHeard: (time: Timestamp, sent: Instant)?
     /// Consecutive heartbeats that Redis refused because it accepts no writes.
     private var refusals = 0
+    /// Whether Redis refused the last heartbeat, for any reason.
+    private var wasRefused = false
 
     /// The number of consecutive refusals after which Redis counts as refusing writes.
     static let fewRefusals = 2
@@ -86,9 +88,9 @@ public struct LeaseKeeper: Sendable {
         return now - steadySince >= Patience.beforeJudging(lease: lease)
     }
 
-    /// The time from one heartbeat to the next. It is shorter while Redis refuses writes: after the first heartbeat
-    /// that succeeds, it takes more than a second until all sessions are written.
-    public var pause: Duration { refusals > 0 ? min(heartbeat, .milliseconds(500)) : heartbeat }
+    /// The time from one heartbeat to the next. It is shorter while Redis refuses heartbeats: after the first one that
+    /// succeeds, it takes more than a second until all sessions are written.
+    public var pause: Duration { wasRefused ? min(heartbeat, .milliseconds(500)) : heartbeat }
 
     /// Returns the heartbeat that is due; `nil` while one is in flight, or after the lease was ended.
     public mutating func heartbeatDue(at now: Instant) -> Beat? {
@@ -111,6 +113,7 @@ public struct LeaseKeeper: Sendable {
         let sent = awaiting.sent
         self.awaiting = nil
         refusals = 0
+        wasRefused = false
         switch (state, beat) {
         case (.beginning(let incarnation), .begin(let asked)) where snapshot.held && asked == incarnation:
             _ = renewed(time: snapshot.time, sent: sent, at: now)
@@ -145,6 +148,7 @@ public struct LeaseKeeper: Sendable {
         guard awaiting?.beat == beat else { return false }
         awaiting = nil
         refusals = isOfWrites ? refusals + 1 : 0
+        wasRefused = true
         switch state {
         case .beginning: return refusals >= Self.fewRefusals
         case .held:
@@ -160,6 +164,7 @@ public struct LeaseKeeper: Sendable {
         guard state != .ended else { return }
         awaiting = nil
         refusals = 0
+        wasRefused = false
         steadySince = nil
         lastRenewed = nil
         lastHeard = nil
