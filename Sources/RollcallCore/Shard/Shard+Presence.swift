@@ -61,6 +61,10 @@ extension Shard {
                 if outage == nil {
                     // An authoritative read that does not count has already requested the next one.
                     if !isAuthoritative { readAuthoritatively(key) }
+                } else if watches[key]?.heardMeanwhile == true {
+                    // The record may be older than a change that arrived during the read: a worker that was suspended
+                    // takes the change for one from the future, because its latest heartbeat is old.
+                    watchesToRead.insert(key)
                 } else if let latestVersion, record.version <= latestVersion {
                     // Redis lost the known record, and this one was created since. A version from before the loss would
                     // also be ahead of the clock.

@@ -353,6 +353,30 @@ import Testing
         #expect(stage.heard(by: bob).isEmpty)
     }
 
+    /// Regression: the worker took the change for one from before a step of Redis's clock, because its latest heartbeat
+    /// was old, and showed the record that it had read before.
+    @Test("a read from before a worker was suspended does not undo what changed since")
+    func readBeforeSuspension() throws {
+        let stage = Stage()
+        let (alice, bob) = (stage.enter("alice"), stage.enter("bob"))
+        stage.say(.watch(["alice"]), on: bob)
+        stage.settle()
+        stage.redisGoes()
+        stage.redisReturns()
+        while !stage.unconfirmed.isEmpty { stage.confirm() }
+        let index = stage.asked.firstIndex { if case .readPresence = $0 { true } else { false } }
+        let late = stage.reply(to: stage.asked.remove(at: try #require(index)))
+        stage.settle()
+        stage.forgetWhatWasSaid()
+        stage.pass(.seconds(4), answering: false)
+        stage.say(.state(.idle), on: alice)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses == ["alice away"])
+        stage.event(late)
+        stage.settle()
+        #expect(stage.heard(by: bob).statuses.isEmpty)
+    }
+
     /// Regression: earlier versions were ahead of the clock, and a change was shown only after the outage had settled.
     @Test("if Redis lost everything after its clock was set back, a change is shown at once")
     func changeOverEmptiedRedisSetBack() {
