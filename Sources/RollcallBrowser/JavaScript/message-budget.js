@@ -3,6 +3,9 @@
 import { DEFAULT_LIMITS } from "./messages.js";
 import { SECOND } from "./units.js";
 
+/** The number of messages that workers count these as. Verifying a fresh token costs them more than any other. */
+export const costOf = (messages) => messages.reduce((sum, { type }) => sum + (type === "token" ? 10 : 1), 0);
+
 /**
  * A token bucket. A worker slows down or closes a session that sends too much, so the client uses less than the worker
  * allows: three quarters of the burst and nine tenths of the rate. A network may bunch messages that were sent evenly.

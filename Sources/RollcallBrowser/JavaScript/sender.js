@@ -2,7 +2,7 @@
 
 import { Alarm } from "./alarm.js";
 import { RollcallError } from "./errors.js";
-import { MessageBudget } from "./message-budget.js";
+import { costOf, MessageBudget } from "./message-budget.js";
 import { Outbox } from "./outbox.js";
 
 export class Sender {
@@ -55,7 +55,7 @@ export class Sender {
     if (!this.isOpen) return;
     const now = performance.now();
     const messages = this.outbox.take(this.#budget.allowance(now));
-    this.#budget.spend(messages.length);
+    this.#budget.spend(costOf(messages));
     this.#connection.send(messages);
     if (!this.isOpen) return;
     for (const message of messages) this.#sent(message);

@@ -2204,6 +2204,9 @@ class PresenceFetches {
 
 // How many messages the client may send now.
 
+/** The number of messages that workers count these as. Verifying a fresh token costs them more than any other. */
+const costOf = (messages) => messages.reduce((sum, { type }) => sum + (type === "token" ? 10 : 1), 0);
+
 /**
  * A token bucket. A worker slows down or closes a session that sends too much, so the client uses less than the worker
  * allows: three quarters of the burst and nine tenths of the rate. A network may bunch messages that were sent evenly.
@@ -2748,7 +2751,7 @@ class Sender {
     if (!this.isOpen) return;
     const now = performance.now();
     const messages = this.outbox.take(this.#budget.allowance(now));
-    this.#budget.spend(messages.length);
+    this.#budget.spend(costOf(messages));
     this.#connection.send(messages);
     if (!this.isOpen) return;
     for (const message of messages) this.#sent(message);

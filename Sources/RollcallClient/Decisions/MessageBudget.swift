@@ -24,9 +24,10 @@ struct MessageBudget {
     }
 
     mutating func allowance(at now: ContinuousClock.Instant) -> Int {
-        Int(available(at: now))
+        max(0, Int(available(at: now)))
     }
 
+    /// A message that counts as several may exceed what is left. Then the next message waits until all are regained.
     mutating func spend(_ messages: Int) {
         tokens -= Double(messages)
     }

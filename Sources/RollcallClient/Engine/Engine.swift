@@ -88,7 +88,7 @@ final class Engine {
     private func flush() {
         guard connector.isOpen else { return }
         let requests = agenda.take(budget.allowance(at: clock.now))
-        budget.spend(requests.count)
+        budget.spend(requests.reduce(0) { $0 + $1.message.cost })
         if !requests.isEmpty { connector.send(requests) }
         for request in requests { dropUnwanted(by: request.message) }
         if wasRefused { dropUnwanted() }

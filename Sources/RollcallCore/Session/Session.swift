@@ -23,10 +23,9 @@ public struct Session: Sendable {
         case error(MessageError)
         case garbage
 
-        /// The number of messages it counts as. Verifying a token's signature costs more than any other message.
+        /// The number of messages it counts as.
         var cost: Int {
-            if case .request(let request) = self, case .token = request.message { return ShardSettings.tokenCost }
-            return 1
+            if case .request(let request) = self { request.message.cost } else { 1 }
         }
 
         var isJoin: Bool {

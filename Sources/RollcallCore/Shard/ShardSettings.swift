@@ -91,6 +91,4 @@ public struct ShardSettings: Hashable, Sendable {
     static let slowedPause = Duration.milliseconds(100)
     /// The most messages of a session that wait to be processed. The edge reads fewer while the session is held.
     static let heldMessages = 8192
-    /// The number of messages that a `token` counts as.
-    static let tokenCost = 10
 }

@@ -22,6 +22,9 @@ public enum ClientMessage: Hashable, Sendable {
     /// Ends the session in an orderly way: the device is gone at once, without a grace period.
     case goodbye
 
+    /// The number of messages that it counts as. Verifying a token's signature costs more than any other message.
+    package var cost: Int { if case .token = self { 10 } else { 1 } }
+
     public struct Hello: Hashable, Sendable {
         public var token: String
         /// May be omitted if the token names the device.

@@ -346,6 +346,29 @@ import Testing
         #expect(world.connections.count == 1)
     }
 
+    /// Regression: it counted as one. With a small `message_rate` and short tokens, the worker closed the session.
+    @Test("a fresh token counts as ten messages")
+    func tokenCost() async throws {
+        let limits = ServerMessage.Limits(
+            watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 2, messageBurst: 16)
+        let world = TestWorld { $1.behave($0, limits: limits) }
+        let client = world.client(token: { jwt(expires: world.serverTime.advanced(by: .seconds(20))) })
+        client.connect()
+        await world.settle()
+        try await client.isConnected()
+        while !world.connection.messages.contains(where: \.isToken), world.time < .seconds(20) {
+            await world.advance(by: .milliseconds(100))
+        }
+        let before = world.connection.messages.count
+        for number in 0..<8 {
+            client.setState(number.isMultiple(of: 2) ? .idle : .active)
+            await world.settle()
+        }
+        #expect(world.connection.messages.count == before + 2, "twelve are allowed at once")
+        await world.advance(by: .seconds(1))
+        #expect(world.connection.messages.count == before + 3)
+    }
+
     /// Waits long enough for an answer to be processed, if there is one.
     private static func turns(of world: TestWorld) async throws {
         for _ in 0..<50 {
@@ -599,6 +622,10 @@ private func jwt(expires: Timestamp) -> String {
     let claims = Data(#"{"sub":"alice","exp":\#(expires.milliseconds / 1000)}"#.utf8).base64EncodedString()
     let body = claims.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     return "e30.\(body).c2ln"
+}
+
+extension ClientMessage {
+    fileprivate var isToken: Bool { if case .token = self { true } else { false } }
 }
 
 extension ConnectionState {

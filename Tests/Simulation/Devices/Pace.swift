@@ -24,11 +24,11 @@ struct Pace {
         full = now
     }
 
-    /// Counts one message; a token counts as several.
+    /// Counts one message.
     ///
     /// - Returns: when it may be sent.
     mutating func next(_ message: ClientMessage, at now: Instant) -> Instant {
-        next(weighing: message.isToken ? 10 : 1, at: now)
+        next(weighing: message.cost, at: now)
     }
 
     /// - Returns: when this many messages may be sent.
