@@ -131,6 +131,12 @@ final class World {
         weather.calm(before: agenda.now, at: places, settling: settling)
     }
 
+    /// Returns from when on the workers on these machines may hold back what they had not written: under a new
+    /// incarnation, without an outage, they write weaker states and removals later. `now` if they hold back nothing.
+    func heldBack(at machines: [Weather.Place]) -> Instant {
+        weather.calm(before: agenda.now, at: machines.compactMap(\.judge), settling: Checks.holdingBack)
+    }
+
     func isUnsettled(at places: [Weather.Place]) -> Bool {
         weather.isUnsettled(at: agenda.now, by: places, settling: Checks.settling)
     }

@@ -8,7 +8,7 @@ public enum Patience {
     public static let beforeSayingLess = Duration.seconds(1)
 
     /// The extra delay of a removal: the device may have reconnected to another worker, which writes it slightly later.
-    static let beforeRemoving = Duration.milliseconds(250)
+    package static let beforeRemoving = Duration.milliseconds(250)
 
     /// How long a worker waits before it judges incarnations that have shown no sign of life: one lease, but long
     /// enough for other workers to write their weaker states even if they recovered slightly later.

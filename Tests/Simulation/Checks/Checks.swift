@@ -27,6 +27,8 @@ final class Checks {
     /// How long a message may wait for budgets: as long as the smallest budgets take for everything that a user asks
     /// for.
     static let waiting = Duration.seconds(15)
+    /// How long an update may take after a worker has begun a new incarnation because it dropped sessions.
+    static let holdingBack = Patience.beforeSayingLess + Patience.beforeRemoving + lag
     /// How long an update may take after an outage.
     static let settling = Duration.seconds(2)
 
@@ -133,8 +135,14 @@ final class Checks {
         // Requests that exceed the message rate wait: a conversation's members, and messages sent after that request.
         let patience =
             edge.lastWaited.map { world.agenda.now - $0 < Self.lag * 2 } ?? false ? Self.waiting : Self.lag * 2
-        let taken = edge.view.asked.values.compactMap { asked in asked.taken.map { (at: $0, message: asked.message) } }
-        if let first = taken.min(by: { $0.at < $1.at }), first.at < calm - patience {
+        let written = min(calm, world.heldBack(at: edge.places))
+        let late = edge.view.asked.values.compactMap { asked in
+            asked.taken.flatMap { taken in
+                let known = asked.message.isDecision ? written : calm
+                return taken < known - patience ? (at: taken, message: asked.message) : nil
+            }
+        }
+        if let first = late.min(by: { $0.at < $1.at }) {
             fail("one answer", "\(edge.name) waits since \(first.at.text) for the answer to \(first.message.text)")
         }
         if let (request, came) = edge.oldestWaiting, came < calm - Self.waiting {
@@ -167,5 +175,15 @@ final class Checks {
         checkAnswers(to: edge)
         for user in world.users { checkWatched(user, for: edge) }
         for conversation in world.conversations { checkTyping(in: conversation, for: edge) }
+    }
+}
+
+extension ClientMessage {
+    /// Whether it is answered when the device's record is written.
+    fileprivate var isDecision: Bool {
+        switch self {
+        case .hello, .state: true
+        case .token, .watch, .unwatch, .get, .join, .leave, .typing, .ping, .goodbye: false
+        }
     }
 }

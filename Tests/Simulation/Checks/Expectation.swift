@@ -32,6 +32,7 @@ final class Expectation {
         isCalm =
             world.weather.isCalm(at: world.agenda.now, settling: settling)
             && !world.weather.isUnsettled(at: world.agenda.now, by: judges, settling: settling)
+            && world.heldBack(at: world.places.map { .machine($0.index) }) == world.agenda.now
     }
 
     func statuses(of user: UserID) -> StatusSet {
@@ -54,8 +55,8 @@ final class Expectation {
         let now = world.agenda.now
         guard !isCalm else { return device.states(since: now - Checks.lag, until: now) }
         let settling = device.isJudged ? world.settings.judging : Checks.settling
-        let calm = world.calm(at: (device.isJudged ? judges : places) + device.machine, settling: settling)
-        let earliest = min(calm, restored(device)) - Checks.lag
+        let calm = calm(of: device, at: device.isJudged ? judges : places, settling: settling)
+        let earliest = min(calm, restored(device), world.heldBack(at: device.machine)) - Checks.lag
         var states = device.states(since: earliest, until: now)
         // Other workers may never learn of a session that began and ended during an outage, and continue with the one
         // before.
@@ -72,6 +73,18 @@ final class Expectation {
             states.insert(.gone)
         }
         return states
+    }
+
+    /// Returns how old knowledge of the device may be, given the outages at these places and at each machine that the
+    /// device was connected to since then.
+    private func calm(of device: DeviceTruth, at places: [Weather.Place], settling: Duration) -> Instant {
+        var machines = device.machine
+        while true {
+            let calm = world.calm(at: places + machines, settling: settling)
+            let wider = device.machines(since: calm)
+            guard wider.count > machines.count else { return calm }
+            machines = wider
+        }
     }
 
     /// Returns from when on data that Redis was restored to may be seen: of connected devices until they are written
@@ -107,6 +120,7 @@ final class Expectation {
         return states != .active || device.connected == nil
             || world.truth.devices(of: device.name.user).contains {
                 $0.hasChanged(since: calm, until: world.agenda.now) || world.isUnsettled(at: $0.holders)
+                    || world.heldBack(at: $0.holders) < world.agenda.now
             }
     }
 
