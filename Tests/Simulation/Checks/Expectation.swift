@@ -147,9 +147,14 @@ final class Expectation {
                         on: device.current, since: calm - Checks.lag, until: now,
                         outage: { world.weather.lastOutage(before: now, at: $0.places) }, expiry: expiry)
         }
-        // Older data may contain typing that was stopped since, until it expires.
-        if let lost = world.truth.dataLost, now < lost + expiry + Checks.lag || lost > calm - Checks.lag {
-            expected.may = expected.may || expected.isAlive
+        // Older data may contain typing that was stopped since, until it expires. An observer who then loses contact
+        // goes on seeing it.
+        let earliest = calm - Checks.lag
+        if let lost = world.truth.dataLost, earliest < lost + expiry + Checks.lag {
+            let wasAlive = world.truth.devices(of: user).contains {
+                $0.typing[conversation]?.isAlive(at: earliest, expiry: expiry) ?? false
+            }
+            expected.may = expected.may || wasAlive
         }
         return expected
     }
