@@ -162,9 +162,9 @@ final class Checks {
     }
 
     /// How long a session may outlive a revocation if its worker could not be notified, because the record names a
-    /// newer session of the device: until the audit checks it.
+    /// newer session of the device, or because of an outage: until the audit checks it.
     private func untold(_ edge: EdgeSession) -> Duration {
-        guard world.truth.device(of: edge).current !== edge else { return .zero }
+        guard world.truth.device(of: edge).current !== edge || world.truth.wasUnreached(edge) else { return .zero }
         let settings = world.settings.shard
         return settings.bounds.auditCycle * 2 + settings.heartbeat * (world.devices.count + 2)
     }

@@ -89,7 +89,9 @@ final class Operator {
 
     private func again(_ sessions: [SessionName], _ done: @escaping () -> Void) {
         world.agenda.after(Self.look) { [self] in
-            if world.isStill { done() } else { sendAway(sessions, then: done) }
+            guard world.isStill else { return sendAway(sessions, then: done) }
+            world.truth.gaveUp(on: sessions)
+            done()
         }
     }
 }

@@ -32,6 +32,8 @@ final class Truth {
     /// When each user's tokens were last revoked, and which sessions operators ended.
     private(set) var revocations: [UserID: Instant] = [:]
     private var sentAway: Set<SessionName> = []
+    /// When operators gave up ending these sessions.
+    private var givenUp: [SessionName: Instant] = [:]
     /// Users whose record was erased, until their next `hello`.
     private(set) var erased: Set<UserID> = []
     private(set) var everErased: Set<UserID> = []
@@ -98,6 +100,16 @@ final class Truth {
         }
     }
 
+    func gaveUp(on sessions: [SessionName]) {
+        for name in sessions { givenUp[name] = now }
+    }
+
+    /// Returns whether an outage kept the worker of this session from hearing operators until they gave up.
+    func wasUnreached(_ edge: EdgeSession) -> Bool {
+        guard let name = edge.sessionName, let moment = givenUp[name] else { return false }
+        return world.weather.isUnsettled(at: moment, by: edge.worker.places, settling: .zero)
+    }
+
     func erased(_ user: UserID) {
         revision += 1
         erased.insert(user)
@@ -105,8 +117,7 @@ final class Truth {
     }
 
     func wasSentAway(_ edge: EdgeSession) -> Bool {
-        guard let session = edge.session else { return false }
-        return sentAway.contains(SessionName(user: edge.user, device: edge.device, session: session))
+        edge.sessionName.map(sentAway.contains) ?? false
     }
 
     /// Returns whether the token that the device sent last is revoked.

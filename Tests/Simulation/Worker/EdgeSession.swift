@@ -79,6 +79,8 @@ final class EdgeSession: ConnectionEnd {
     var user: UserID { deviceName.user }
     var device: DeviceID { deviceName.device }
     var name: String { "\(user)/\(device)@\(worker.name)" }
+    /// `nil` before it was welcomed.
+    var sessionName: SessionName? { session.map { SessionName(user: user, device: device, session: $0) } }
 
     func connectionBegan(_ connection: Connection) {
         shard.process.arrives { [self] in
