@@ -58,7 +58,7 @@ extension Checks {
         // After an outage or the death of a worker, records are corrected late.
         let earliest = moment - world.settings.judging
         guard world.weather.isCalm(at: now, settling: now - earliest) else { return }
-        // A sweep removes devices that their worker may have held since the start.
+        // A sweep, or a newer session, removes devices that their worker may have held since the start.
         let isSwept = world.truth.lastSweep[presence.user].map { $0 >= earliest } ?? false
         let since = isSwept ? Instant(nanoseconds: 0) : earliest
         let wereAllHidden = world.truth.devices(of: presence.user).allSatisfy { device in

@@ -27,8 +27,10 @@ final class Truth {
     private(set) var mayLeaveLists = false
     /// Sessions that may be listed, because the reply was lost.
     private(set) var untold: [Incarnation: Set<SessionName>] = [:]
-    /// When a worker last began to remove devices of each user that dead workers had held.
+    /// When a device of each user that a dead worker had held was last removed: by a sweep, which may be under way, or
+    /// by a newer session of the device.
     private(set) var lastSweep: [UserID: Instant] = [:]
+    private var swept: Set<SessionName> = []
     /// When each user's tokens were last revoked, and which sessions operators ended.
     private(set) var revocations: [UserID: Instant] = [:]
     private var sentAway: Set<SessionName> = []
@@ -136,6 +138,9 @@ final class Truth {
     private func began(_ edge: EdgeSession, _ state: DeviceState) {
         erased.remove(edge.user)
         let device = device(of: edge)
+        if device.isJudged, let former = device.current?.sessionName, !swept.contains(former) {
+            lastSweep[edge.user] = now
+        }
         let unwritten = world.calm(at: device.machine + [.redis]) - Checks.lag
         var former = device.states(since: unwritten, until: now)
         if world.isUnsettled(at: device.machine) { former.insert(.gone) }
@@ -185,6 +190,7 @@ final class Truth {
     /// A worker is about to remove devices of a dead worker. Until now they counted for their users, in Redis.
     func sweepBegins(_ sessions: [SessionName]) {
         for session in sessions { lastSweep[session.user] = now }
+        swept.formUnion(sessions)
     }
 
     /// The worker has shut down in order: its lease continues for the grace period, in which its devices may reconnect.
