@@ -89,15 +89,18 @@ final class Expectation {
 
     /// Returns from when on data that Redis was restored to may be seen: of connected devices until they are written
     /// again, of others until their end is detected. An observer with older knowledge may not know yet that a device is
-    /// back.
+    /// back. If the versions of older data are ahead of Redis's clock, which was set back, no worker can know which
+    /// record is newer, and what was shown before the outage stays until it is over for all workers.
     private func restored(_ device: DeviceTruth) -> Instant {
         let now = world.agenda.now
         let calm = world.calm(at: places + device.machine)
         let isGone = device.isJudged || device.states(since: calm - Checks.lag, until: now).contains(.gone)
-        let settling = isGone ? world.settings.judging : Checks.settling
+        let isOlder = world.truth.dataLost.map { world.truth.dataFrom < $0 } ?? false
+        let isUnordered = isOlder && world.redis.isCatchingUp
+        let settling = isGone || isUnordered ? world.settings.judging : Checks.settling
         let judged = world.calm(at: places + device.machine, settling: settling)
         guard let lost = world.truth.dataLost, judged <= lost else { return now }
-        return world.truth.dataFrom
+        return isUnordered ? min(judged, world.truth.dataFrom) : world.truth.dataFrom
     }
 
     /// Returns whether one of these machines had an outage of such length that its worker's lease may have expired.

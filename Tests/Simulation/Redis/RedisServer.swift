@@ -30,6 +30,10 @@ final class RedisServer {
     /// Its clock, which may have been set.
     var time: Timestamp { Self.start.advanced(by: world.agenda.now - Instant(nanoseconds: 0) + steps) }
     private var steps = Duration.zero
+    /// The latest time that it has shown before it was set back.
+    private var latest = start
+    /// Whether its clock was set back and has not caught up. Versions are ahead of it then.
+    var isCatchingUp: Bool { time <= latest }
 
     /// The clock of the workers' hosts and of the token issuers, which is never set.
     func hostTime(at moment: Instant) -> Timestamp { Self.start.advanced(by: moment - Instant(nanoseconds: 0)) }
@@ -159,9 +163,10 @@ final class RedisServer {
     /// Sets the clock. Leases that were valid may be expired by it, and the other way round.
     func stepClock(by step: Duration) {
         twin.time = time
+        latest = max(latest, time)
         twin.setClock(by: step)
         steps += step
-        world.truth.clockStepped()
+        world.truth.clockStepped(by: step)
     }
 
     /// Closes connections, and drops what is in flight over them.

@@ -21,8 +21,9 @@ final class Truth {
     private(set) var dataLost: Instant?
     /// The age of the data that it had then.
     private(set) var dataFrom = Instant(nanoseconds: 0)
-    /// When Redis's clock was last set.
+    /// When Redis's clock was last set, and how far back.
     private(set) var clockSet: Instant?
+    private var setBackBy = Duration.zero
     /// Whether sessions may be listed under a lease that Redis has lost and that its worker does not remember.
     private(set) var mayLeaveLists = false
     /// Sessions that may be listed, because the reply was lost.
@@ -233,9 +234,24 @@ final class Truth {
 
     /// Redis's clock was set: expired leases may be valid again, valid leases expired, and stored times may be in the
     /// past or the future.
-    func clockStepped() {
+    func clockStepped(by step: Duration) {
         revision += 1
         clockSet = now
+        setBackBy = max(.zero, .zero - step)
+        let rules = world.settings.shard.typing
+        for device in all {
+            for conversation in world.conversations {
+                device.typing[conversation]?.clockSetBack(
+                    by: setBackBy, at: now, expiry: rules.expiry, throttle: rules.throttle)
+            }
+        }
+    }
+
+    /// How much later than now typing that is signalled now may count: until its next heartbeat, a worker does not know
+    /// that Redis's clock was set back, and a deferred signal counts from when it is sent.
+    private var deferral: Duration {
+        guard let clockSet, now < clockSet + world.settings.heartbeat * 2 else { return .zero }
+        return min(setBackBy, world.settings.shard.typing.throttle)
     }
 
     /// A worker dropped disconnected sessions because there were too many: a sweep removes their devices.
@@ -255,7 +271,7 @@ final class Truth {
         let certain = TypingTruth.Certainty(signal: now, known: now + world.settings.shard.typing.throttle)
         device(of: edge).typing[conversation, default: TypingTruth()].signalled(
             on: edge, came: came, at: now, expiry: world.settings.shard.typing.expiry,
-            certain: isCertain ? certain : nil)
+            certain: isCertain ? certain : nil, deferral: deferral)
     }
 
     private func stopsTyping(_ edge: EdgeSession) {
