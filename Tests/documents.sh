@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compares docs/openapi.yaml and the two AsyncAPI documents with real workers and a real Redis, and sends requests
-# generated from the first to the admin port. The workers are those of $ROLLCALL, or else of .build/debug/rollcall.
+# generated from the first to the admin port. Also compares docs/features.md with the names of tests. The workers are
+# those of $ROLLCALL, or else of .build/debug/rollcall.
 #
 # Usage: documents.sh [PYTEST-ARGUMENT...], such as -k traffic
 # SECONDS_OF_ATTACK is how long requests are generated (by default, several hundred requests), SEED their random seed (by
