@@ -32,6 +32,8 @@ struct Attacks: AsyncParsableCommand {
             for attack in attacks {
                 let report = try await siege.play(attack, times: times)
                 print(Row.of(report))
+                // A run takes many minutes: each row is shown at once, also in a file.
+                fflush(nil)
                 isBroken = isBroken || !report.wrong.isEmpty || report.wasWitnessLost
             }
             let damage = try await siege.damage()

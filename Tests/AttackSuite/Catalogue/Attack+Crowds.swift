@@ -1,6 +1,8 @@
 // What is harmless from one connection, sent by many at once or without end.
 
+internal import Dispatch
 internal import Foundation
+internal import NIOConcurrencyHelpers
 
 extension Attack {
     static let crowds = [
@@ -28,18 +30,18 @@ extension Attack {
             }
             return counted(strangers.map { $0.outcome() })
         },
-        Attack("pings without end", crowd: 1, answer: "close 4103") { place, crowd in
+        Attack("pings without end", crowd: 20, answer: "close 4103") { place, crowd in
             let pings = [[UInt8]](repeating: ClientFrame(opcode: 9).bytes, count: 10_000).flatMap { $0 }
-            return counted(
-                try (0..<crowd).map { number in
-                    let stranger = try device(number, of: place)
-                    while stranger.send(pings), stranger.isPatient {}
-                    return stranger.outcome()
-                })
+            return atOnce(crowd) { number in
+                let stranger = try device(number, of: place)
+                while stranger.send(pings), stranger.isPatient {}
+                return stranger.outcome()
+            }
         },
-        Attack("one user who connects and leaves, 200 times", crowd: 1, answer: "welcome", "close 4002") { place, _ in
+        Attack("one user who connects and leaves, 200 times", crowd: 200, answer: "welcome", "close 4002") {
+            place, crowd in
             var outcomes: [String] = []
-            for _ in 0..<200 {
+            for _ in 0..<crowd {
                 let stranger = try place.stranger(at: .upgraded)
                 stranger.say(#"{"type":"hello","token":"\#(place.user)","device":"d","id":1}"#)
                 let outcome = stranger.outcome()
@@ -171,6 +173,22 @@ extension Attack {
         let stranger = try Stranger(port: place.port, patience: patience)
         try stranger.enter(token: "\(place.user)-\(number)", device: "d")
         return stranger
+    }
+
+    /// Plays each of these connections on its own thread.
+    private static func atOnce(_ crowd: Int, _ play: @escaping @Sendable (Int) throws -> String) -> Outcomes {
+        let outcomes = NIOLockedValueBox<[String]>([])
+        let ended = DispatchGroup()
+        for number in 0..<crowd {
+            ended.enter()
+            Thread.detachNewThread {
+                let outcome = (try? play(number)) ?? "kept out"
+                outcomes.withLockedValue { $0.append(outcome) }
+                ended.leave()
+            }
+        }
+        ended.wait()
+        return counted(outcomes.withLockedValue { $0 })
     }
 
     private static func newAddress() -> String {

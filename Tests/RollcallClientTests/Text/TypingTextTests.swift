@@ -100,7 +100,8 @@ import Testing
         var text = TypingText.english
         text.longestName = .max
         let name = String(repeating: "Al", count: 1000)
-        #expect(text.text(for: .of(name)) == "\(name) is typing…")
+        let typing = Typing(conversation: "c", typists: [Typist(user: "al", name: name)])
+        #expect(text.text(for: typing) == "\(name) is typing…")
     }
 
     @Test("very long names are shortened between characters")
