@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import pathlib
+import re
 import shutil
 import threading
 

@@ -194,13 +194,12 @@ public struct DeviceRecorder: Hashable, Sendable {
         guard underWay == nil, !isBlocked else { return nil }
         // A step that is held back counts as asked: Redis is reachable.
         if trace == .nothing, state != nil { trace = .asked }
-        guard !isHeldBack else { return nil }
         if isOver {
             guard let listedUnder else { return nil }
             underWay = .unlisting(listedUnder)
             return .unlist(name, under: listedUnder)
         }
-        guard !isWritten(sequence) else { return nil }
+        guard !isHeldBack, !isWritten(sequence) else { return nil }
         // A device that is gone leaves nothing to sweep, so it need not be listed first.
         guard isListed(under: incarnation) || state == nil else {
             underWay = .listing(incarnation)

@@ -56,7 +56,9 @@ final class Expectation {
         guard !isCalm else { return device.states(since: now - Checks.lag, until: now) }
         let settling = device.isJudged ? world.settings.judging : Checks.settling
         let calm = calm(of: device, at: device.isJudged ? judges : places, settling: settling)
-        let earliest = min(calm, restored(device), world.heldBack(at: device.machine)) - Checks.lag
+        // A worker that holds back what the device did may have been left since.
+        let heldBack = world.heldBack(at: device.machines(since: now - Checks.holdingBack))
+        let earliest = min(calm, restored(device), heldBack) - Checks.lag
         var states = device.states(since: earliest, until: now)
         // Other workers may never learn of a session that began and ended during an outage, and continue with the one
         // before.
