@@ -118,9 +118,11 @@ import Testing
         stage.say(.watch(["alice"]), on: bob)
         stage.settle()
         #expect(stage.heard(by: bob).statuses.last == "alice online")
+        stage.pass(.milliseconds(100))
         stage.redisGoes()
         stage.redis.records = [:]
         stage.redisReturns()
+        stage.settle()
         switch place {
         case 0: stage.say(.goodbye, on: tablet)
         case 1: stage.say(.state(.background), on: tablet)
