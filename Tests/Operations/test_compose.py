@@ -62,27 +62,28 @@ def test_secrets_are_made_once_and_all_that_compose_names(tmp_path):
     assert make() == made
 
 
-def make_certificate(certificate, key, days):
+def make_certificate(certificate, key, days, name="localhost"):
     request = subprocess.run(
         ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
-         "/CN=localhost", "-keyout", key], check=True, capture_output=True)
+         f"/CN={name}", "-keyout", key], check=True, capture_output=True)
     subprocess.run(
         ["openssl", "x509", "-req", "-signkey", key, "-days", str(days), "-out", certificate],
         input=request.stdout, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("days, is_own, is_replaced", [(-1, True, True), (-1, False, False), (1, True, False)])
-def test_only_an_expired_certificate_for_trials_is_replaced(tmp_path, days, is_own, is_replaced):
+@pytest.mark.parametrize(
+    "days, name, is_replaced", [(-1, "localhost", True), (-1, "chat.example", False), (1, "localhost", False)])
+def test_only_an_expired_certificate_for_trials_is_replaced(tmp_path, days, name, is_replaced):
     folder = tmp_path / "secrets"
     subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
     certificate, edge = tmp_path / "certificate", folder / "edge.pem"
-    make_certificate(certificate, tmp_path / "key", days)
+    make_certificate(certificate, tmp_path / "key", days, name)
     before = certificate.read_text() + (tmp_path / "key").read_text()
     edge.write_text(before)
-    if is_own:
-        (folder / "edge_certificate.pem").write_text(certificate.read_text())
+    (folder / "edge_certificate.pem").write_text(certificate.read_text())
     secret = (folder / "jwt_secret").read_text()
-    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    for _ in range(2):
+        subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
     assert (edge.read_text() != before) == is_replaced
     assert (folder / "jwt_secret").read_text() == secret
     if is_replaced:
@@ -103,6 +104,18 @@ def test_a_renewal_that_was_interrupted_is_completed(tmp_path, is_missing):
     subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
     assert (folder / "edge_certificate.pem").read_text() == new
     assert (folder / "edge.pem").read_text() == new + (tmp_path / "key").read_text()
+
+
+def test_a_missing_certificate_does_not_keep_an_expired_one(tmp_path):
+    folder = tmp_path / "secrets"
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    make_certificate(tmp_path / "certificate", tmp_path / "key", -1)
+    edge, trusted = folder / "edge.pem", folder / "edge_certificate.pem"
+    edge.write_text((tmp_path / "certificate").read_text() + (tmp_path / "key").read_text())
+    trusted.unlink()
+    subprocess.run([ROOT / "scripts/make-secrets", folder], check=True, capture_output=True)
+    assert edge.read_text().startswith(trusted.read_text())
+    subprocess.run(["openssl", "x509", "-checkend", "86400", "-noout", "-in", edge], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("mark, lack", [("BEGIN CERTIFICATE", "no certificate"), ("BEGIN PRIVATE KEY", "no private key")])
