@@ -162,7 +162,10 @@ public struct Watch: Sendable {
     @discardableResult
     mutating func read(_ reading: Reading) -> Bool {
         phase = .live
-        if known != reading.known { hasOutrunVersion = false }
+        // Of a user who was never seen, each read of one record shows another version.
+        if known?.version != reading.known.version || known?.isStored != reading.known.isStored {
+            hasOutrunVersion = false
+        }
         known = reading.known
         masked = reading.masked
         return shown != nil && shown != presence
@@ -198,9 +201,9 @@ public struct Watch: Sendable {
 extension Watch.Known {
     /// - Parameter former: the presence shown until then. If the user was never seen, it stays as it is.
     fileprivate init(_ change: PresenceChange, after former: Presence?) {
-        let visible = change.visible
-        let isHidden = visible.isNeverSeen && former?.isNeverSeen == true
-        self.init(presence: isHidden ? former ?? visible : visible, version: change.presence.version, isStored: true)
+        var presence = change.visible
+        if presence.isNeverSeen, let former, former.isNeverSeen { presence = former }
+        self.init(presence: presence, version: change.presence.version, isStored: true)
     }
 }
 

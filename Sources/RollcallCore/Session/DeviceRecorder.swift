@@ -189,7 +189,7 @@ public struct DeviceRecorder: Hashable, Sendable {
     ///   - time: current Redis time. A first write is valid only for a short time, since its age would be wrong later.
     ///   - isHeldBack: whether stronger states of other devices are to be written first.
     public mutating func nextStep(
-        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant, isHeldBack: Bool = false
+        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant, isHeldBack: Bool
     ) -> Step? {
         guard underWay == nil, !isBlocked else { return nil }
         // A step that is held back counts as asked: Redis is reachable.

@@ -47,7 +47,8 @@ public struct Session: Sendable {
     /// A read of a conversation's members that is in flight.
     struct MembersRead: Hashable, Sendable {
         var room: RoomKey
-        var began: Instant
+        /// When the `join` arrived that the read is for.
+        var since: Instant
     }
 
     /// Messages that wait to be processed, in order.

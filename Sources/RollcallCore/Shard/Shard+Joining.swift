@@ -42,7 +42,7 @@ extension Shard {
                 })
         else { return false }
         // A read goes on when its conversation is left: joins and leaves in pairs would have any number read.
-        let reads = asked.reads.filter { now < $0.began + ShardSettings.joinPause }
+        let reads = asked.reads.filter { now < $0.since + ShardSettings.joinPause }
         guard reads.count < most else { return true }
         let read = Set(reads.map(\.room))
         let waiting = asked.rooms.lazy.filter { room in

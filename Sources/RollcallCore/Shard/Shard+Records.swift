@@ -20,9 +20,11 @@ extension Shard {
         _ written: DeviceWritten, of write: DeviceWrite, for key: SessionKey, at now: Instant
     ) -> [ShardAction] {
         var written = written
-        // Redis's clock was set forward since the last heartbeat, so the write dated the session too early. The next
-        // heartbeat corrects that, and the session is written again.
-        if written.outcome == .replaced, write.began == nil, written.time > redisTime(at: now) {
+        // Redis's clock was set forward since the last heartbeat, by more than rounding and drift explain. So the write
+        // dated the session too early. The next heartbeat corrects that, and the session is written again.
+        if written.outcome == .replaced, write.began == nil,
+            written.time > redisTime(at: now).advanced(by: .milliseconds(2))
+        {
             written.outcome = .expired
         }
         if let previous = written.previous, written.outcome == .written {

@@ -162,7 +162,7 @@ extension Shard {
         if read.withTyping { rooms[key]?.typists.readBegan() }
         if read.mostMembers > 0 { rooms[key]?.members.readBegan() }
         if let asker = read.asker, let since = rooms[key]?.lobby[asker]?.since {
-            sessions.change(asker) { $0.membersReads.append(.init(room: key, began: since)) }
+            sessions.change(asker) { $0.membersReads.append(.init(room: key, since: since)) }
         }
         actions.append(.store(.readRoom(.init(read: read, key: key))))
     }

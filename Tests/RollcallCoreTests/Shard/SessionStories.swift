@@ -35,6 +35,22 @@ import Testing
         #expect(stage.redis.record(of: "alice").devices["phone"]?.incarnation == stage.incarnation)
     }
 
+    /// Times are whole milliseconds, so the worker's estimate of Redis's time may be slightly behind.
+    @Test("a session that another one replaced before its first write ends at once")
+    func replacedBeforeFirstWrite() {
+        let stage = Stage()
+        stage.redis.setClock(by: .milliseconds(2))
+        let connection = stage.connect()
+        stage.pass(.milliseconds(300))
+        var record = elsewhere("alice", stage.redis.time)
+        record.devices = ["phone": device(.active, of: w2, stage.redis.time)]
+        stage.redis.records["alice"] = record
+        stage.others = [w2: stage.redis.time.advanced(by: .seconds(60))]
+        let phone = stage.enter("alice", on: connection)
+        stage.settle()
+        #expect(stage.closed[phone] == .replaced)
+    }
+
     @Test("a lost connection keeps the device for the grace period; then it is removed, and nothing is left of it")
     func grace() {
         let stage = Stage()

@@ -77,6 +77,17 @@ import Testing
         #expect(watch.news() == nil, "what was read since counts by its version")
     }
 
+    @Test("after Redis's clock was set back, another read of the same record changes nothing about that")
+    func sameRecordAgain() {
+        var watch = shown(.offline, version: 1000)
+        watch.clockSetBack()
+        // The shown version of a user who was never seen follows the time of the read.
+        let again = Watch.Known(presence: presence(.offline, version: 999), version: 1000, isStored: true)
+        watch.read(Watch.Reading(known: again))
+        watch.changed(change(.online, version: 10))
+        #expect(watch.news()?.status == .online)
+    }
+
     @Test("an authoritative read starts when no other read is in flight, and requests made meanwhile share it")
     func authoritativeReads() {
         var watch = shown(.online, version: 10)
