@@ -8,7 +8,7 @@
 
 SWIFT ?= swift
 SWIFT_SOURCES := Sources Tests Examples Benchmarks Package.swift
-SHELL_SCRIPTS := $(wildcard Tests/*.sh) scripts/document scripts/setup scripts/make-secrets scripts/install .ci/run
+SHELL_SCRIPTS := $(wildcard Tests/*.sh) scripts/document scripts/setup scripts/make-secrets scripts/install scripts/test .ci/run
 
 # Homebrew's folder is not among those that the compiler searches by itself.
 BREW := $(shell test "$$(uname -s)" = Darwin && brew --prefix 2>/dev/null)
@@ -30,7 +30,7 @@ run: setup ## a private Redis, two workers and the demo page
 # Many tests start processes of their own: all at once, they would measure the machine's patience.
 test: setup ## build, and run all tests
 	@scripts/setup test
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test $(FLAGS)
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 scripts/test $(SWIFT) test $(FLAGS)
 
 test-client: setup ## build an app that imports only the client, with hiredis hidden
 	Tests/consumer.sh

@@ -162,6 +162,7 @@ final class World {
     private func welcome(_ session: FakeWire, _ hello: ClientMessage.Hello) {
         let device = hello.device ?? "device"
         session.device = device
+        let earlier = lastSessions[session.user]?[device]
         lastSessions[session.user, default: [:]][device] = session
         session.tell(
             .welcome(
@@ -172,6 +173,7 @@ final class World {
                         watchedUsers: 2000, joinedConversations: 500, messageBytes: 65_536, messageRate: 50,
                         messageBurst: 200))))
         changed(to: hello.state, session.user, on: device, lastSeen: time)
+        if let earlier, sessions.contains(where: { $0 === earlier }) { ended(earlier, .closed(.replaced)) }
     }
 
     private func join(

@@ -232,6 +232,27 @@ private final class ChatHeader {
         #expect(await worker.typists(in: "c42").isEmpty)
     }
 
+    @Test("a second client with the same device replaces the first, and stays online and typing")
+    func replaced() async {
+        let (first, second) = (worker.client(user: "alice"), worker.client(user: "alice"))
+        first.connect()
+        await worker.settles()
+        second.connect()
+        await worker.settles()
+        #expect(second.connectionState.isConnected)
+        guard case .failed(let error) = first.connectionState else { return #expect(Bool(false), "it goes on") }
+        #expect(error.code == .replaced)
+        let input = second.typingInput(in: "c42")
+        input.edited("H")
+        await worker.passes(.milliseconds(300))
+        first.close()
+        await worker.passes(.seconds(6))
+        #expect(await worker.status(of: "alice") == .online)
+        input.edited("Hi")
+        await worker.passes(.milliseconds(300))
+        #expect(await worker.typists(in: "c42") == ["alice"])
+    }
+
     @Test("a device whose connection is lost goes offline after five seconds, unless it is back")
     func lostConnection() async {
         let client = worker.client(user: "alice")

@@ -53,8 +53,8 @@ struct Reconnecting {
         itinerary.welcomed()
     }
 
-    /// Handles that an attempt was given up without a failure.
-    mutating func attemptRestarted() {
+    /// Handles the start of an attempt. A goodbye belongs to one connection.
+    mutating func opening() {
         goodbye = nil
     }
 

@@ -2,8 +2,8 @@
 // backend has set the members, and a removed user may be added again. No worker reports either to a session that has not
 // joined, so the client asks again: rarely, because most users who are refused will never be members.
 
-/// The pauses before refused conversations are joined again, for each conversation: random, from 2 s up to a limit that
-/// doubles from 6 s to one minute.
+/// The pauses before refused conversations are joined again. Each conversation has its own: random, at least 2 s and at
+/// most 6, 10, 18, 34 and then 60 s.
 struct Rejoins {
     private static let shortest = Duration.seconds(2)
 

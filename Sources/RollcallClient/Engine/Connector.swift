@@ -3,33 +3,14 @@
 
 import NIOCore
 
-/// Receives the events of the connection. The engine implements it.
-protocol ConnectorOwner: AnyObject {
-    /// The device's state, for the hello.
-    var deviceState: DeviceState { get }
-    /// The hello was sent. More messages may follow at once.
-    func connectionOpened()
-    func welcomed(_ welcome: ServerMessage.Welcome)
-    /// The worker stated its time, at most `age` ago.
-    func timeHeard(_ time: Timestamp, age: Duration)
-    /// The worker's current time; `nil` before the first welcome.
-    var serverTime: Timestamp? { get }
-    /// There is a fresh token for the current session.
-    func tokenRefreshed(_ token: String)
-    func messageReceived(_ message: ServerMessage)
-    /// A connection that was open has ended.
-    func connectionLost()
-    func connectionStateChanged(to state: ConnectionState)
-}
-
 /// Keeps the client connected. Used on its loop only.
 final class Connector {
     private enum Stage {
         case idle
         case authenticating
-        case opening(any Wire)
+        case opening(any Wire, Attempt)
         /// The hello was sent.
-        case greeting(any Wire)
+        case greeting(any Wire, Attempt)
         case connected(any Wire, Liveness, since: ContinuousClock.Instant)
         case waiting
         case failed
@@ -39,11 +20,9 @@ final class Connector {
     /// The current attempt to connect, from the call of `dial` to the welcome.
     private struct Attempt {
         let began: ContinuousClock.Instant
-        let timeLimit: Duration
+        let end: ContinuousClock.Instant
         /// Whether the network has changed since, but too soon to begin again.
         var isOutdated = false
-
-        var end: ContinuousClock.Instant { began + timeLimit }
     }
 
     private let loop: any EventLoop
@@ -58,8 +37,6 @@ final class Connector {
     /// Why the client connects nowhere.
     private let mistake: RollcallError?
     private var stage = Stage.idle
-    /// Used only while opening and greeting.
-    private var attempt: Attempt
     /// How often changes of the network have restarted attempts since the last one that ended otherwise.
     private var restarts = 0
     private var token: (text: String, since: ContinuousClock.Instant)?
@@ -89,7 +66,6 @@ final class Connector {
         self.options = options
         self.device = device
         self.owner = owner
-        attempt = Attempt(began: clock.now, timeLimit: .zero)
         self.dial = dial
         tokens = token
         random = jitter
@@ -103,7 +79,7 @@ final class Connector {
 
     private var wire: (any Wire)? {
         switch stage {
-        case .opening(let wire), .greeting(let wire), .connected(let wire, _, _): wire
+        case .opening(let wire, _), .greeting(let wire, _), .connected(let wire, _, _): wire
         case .idle, .authenticating, .waiting, .failed, .closed: nil
         }
     }
@@ -138,20 +114,26 @@ final class Connector {
             let judgement = liveness.doubted(at: clock.now)
             stage = .connected(wire, liveness, since: since)
             follow(judgement, liveness)
-        case .opening(let wire), .greeting(let wire):
-            attemptOutdated(over: wire)
+        case .opening(let wire, var attempt):
+            if !isTooEarly(&attempt) { return restart(over: wire) }
+            stage = .opening(wire, attempt)
+        case .greeting(let wire, var attempt):
+            if !isTooEarly(&attempt) { return restart(over: wire) }
+            stage = .greeting(wire, attempt)
         case .idle, .failed, .closed:
             break
         }
     }
 
-    /// Restarts an attempt, whose path may be dead, once it has lasted a second. With each restart, this time doubles:
-    /// an app may report changes in a loop, and must neither connect in that loop nor prevent every attempt.
-    private func attemptOutdated(over wire: any Wire) {
+    /// Returns whether the attempt, whose path may be dead, has not lasted a second yet; if so, it is restarted then.
+    /// With each restart, this time doubles: an app may report changes in a loop, and must neither connect in that loop
+    /// nor prevent every attempt.
+    private func isTooEarly(_ attempt: inout Attempt) -> Bool {
         let due = attempt.began + .seconds(1 << min(restarts, 6))
-        guard clock.now < due else { return restart(over: wire) }
+        guard clock.now < due else { return false }
         attempt.isOutdated = true
         alarm.set(min(due, attempt.end))
+        return true
     }
 
     /// Begins the attempt again, at the same address. This is not a failure.
@@ -160,7 +142,6 @@ final class Connector {
         wire.abort()
         let wasOpen = isOpen
         stage = .waiting
-        reconnecting?.attemptRestarted()
         if wasOpen { owner.connectionLost() }
         begin()
     }
@@ -214,10 +195,12 @@ extension Connector {
     }
 
     private func open() {
+        reconnecting?.opening()
         guard let reconnecting else { return }
         pings = []
-        attempt = Attempt(began: clock.now, timeLimit: reconnecting.timeLimit(atMost: options.connectTimeout))
-        change(to: .opening(dial(reconnecting.address, loop, self)), .connecting)
+        let end = clock.now + reconnecting.timeLimit(atMost: options.connectTimeout)
+        let attempt = Attempt(began: clock.now, end: end)
+        change(to: .opening(dial(reconnecting.address, loop, self), attempt), .connecting)
         alarm.set(attempt.end)
     }
 
@@ -256,7 +239,7 @@ extension Connector {
             withdrawQuestion()
             isAwaitingToken = true
             tokenCame(.failure(NoAnswer()))
-        case .opening(let wire), .greeting(let wire):
+        case .opening(let wire, let attempt), .greeting(let wire, let attempt):
             if attempt.isOutdated, clock.now < attempt.end { return restart(over: wire) }
             wire.abort()
             ended(.notReached(NoAnswer()))
@@ -295,8 +278,8 @@ extension Connector {
 
 extension Connector: WireOwner {
     func wireOpened(_ wire: any Wire) {
-        guard wire === self.wire, let token else { return }
-        change(to: .greeting(wire), .connecting)
+        guard case .opening(let current, let attempt) = stage, wire === current, let token else { return }
+        change(to: .greeting(wire, attempt), .connecting)
         send([ClientRequest(.hello(.init(token: token.text, device: device, state: owner.deviceState)))])
         owner.connectionOpened()
     }

@@ -8,9 +8,10 @@ import NIOWebSocket
 
 /// One WebSocket to one worker.
 final class WebSocketWire: Wire {
-    /// The largest message that is read, in bytes. A member list is one message: with 100,000 members, the most that
-    /// `limits.watched_users` allows, and long names, it has up to 64 MiB. If the limit were lower, the client would
-    /// reconnect and receive the same list again, without end. Memory is allocated only for what arrives.
+    /// The largest message that is read, in bytes. A member list is one message: 100,000 members, the most that
+    /// `limits.watched_users` allows, with identifiers of 128 and names of 256 bytes, are 41 MB, and more only where
+    /// many characters are escaped. If the limit were lower, the client would reconnect and receive the same list
+    /// again, without end. Memory is allocated only for what arrives.
     static let maximumMessage = 64 << 20
     /// How long an orderly close may take before the connection is dropped.
     private static let closeTime = TimeAmount.seconds(2)

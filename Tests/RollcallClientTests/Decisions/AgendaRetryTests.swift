@@ -254,16 +254,22 @@ import Testing
         #expect(take().map(\.message) == [.join("c", presence: false)])
     }
 
-    @Test("a conversation of a user who is not a member is joined again after pauses from 2 s to 6 s, later to 60 s")
-    mutating func rejoined() throws {
+    @Test(
+        "a conversation of a user who is not a member is joined again after pauses from 2 s to 6 s, later to 60 s",
+        arguments: [false, true])
+    mutating func rejoined(drawsLongest: Bool) throws {
         agenda.conversationWanted("c")
         agenda.gatherings.want("c")
+        var extreme = Jitter { drawsLongest ? .max : 1 }
         for limit in [6, 10, 18, 34, 60, 60, 60] {
             let request = try #require(take().first)
             #expect(request.message == .join("c", presence: true))
-            #expect(refuse(request, .notAMember) == .final(.join("c")))
+            #expect(
+                agenda.refused(
+                    MessageError(code: .notAMember, id: request.id, message: "no member"), at: now, using: &extreme)
+                    == .final(.join("c")))
             let due = try #require(agenda.rejoinTime)
-            #expect(due >= now + .seconds(2) && due <= now + .seconds(limit))
+            #expect(due == now + .seconds(drawsLongest ? limit : 2))
             agenda.rejoinDue(at: due - .milliseconds(1))
             #expect(take().isEmpty)
             agenda.rejoinDue(at: due)
