@@ -85,7 +85,7 @@ public struct LeaseKeeper: Sendable {
     /// paused, could mistake a live worker for a dead one.
     public func maySweep(at now: Instant) -> Bool {
         guard let steadySince, incarnation != nil else { return false }
-        return now - steadySince >= Patience.beforeJudging(lease: lease)
+        return now - steadySince >= RecoveryDelay.judging(lease: lease)
     }
 
     /// The time from one heartbeat to the next. It is shorter while Redis refuses heartbeats: after the first one that

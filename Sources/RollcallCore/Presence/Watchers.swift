@@ -4,21 +4,21 @@
 /// Sessions, each with its number of reasons to watch. Nearly all sessions have one reason, which needs no extra
 /// memory.
 struct Watchers: Sendable {
-    private var roster = Roster<Session>()
+    private var sessions = IndexedSet<Session>()
     /// The number of additional reasons, for sessions with more than one.
     private var further: [SessionKey: Int] = [:]
 
-    var isEmpty: Bool { roster.isEmpty }
-    var keys: [SessionKey] { roster.keys }
+    var isEmpty: Bool { sessions.isEmpty }
+    var keys: [SessionKey] { sessions.keys }
 
-    func contains(_ key: SessionKey) -> Bool { roster.contains(key) }
+    func contains(_ key: SessionKey) -> Bool { sessions.contains(key) }
 
     /// Adds a reason for a session.
     ///
     /// - Returns: whether it is the session's first.
     @discardableResult
     mutating func insert(_ key: SessionKey) -> Bool {
-        if roster.insert(key) { return true }
+        if sessions.insert(key) { return true }
         further[key, default: 0] += 1
         return false
     }
@@ -27,7 +27,7 @@ struct Watchers: Sendable {
     ///
     /// - Returns: whether it was the last; false if the session had none.
     mutating func remove(_ key: SessionKey) -> Bool {
-        guard let more = further[key] else { return roster.remove(key) }
+        guard let more = further[key] else { return sessions.remove(key) }
         further[key] = more == 1 ? nil : more - 1
         return false
     }

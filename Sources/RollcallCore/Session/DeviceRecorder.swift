@@ -187,9 +187,9 @@ public struct DeviceRecorder: Hashable, Sendable {
     /// - Parameters:
     ///   - until: the write deadline of the worker's lease.
     ///   - time: current Redis time. A first write is valid only for a short time, since its age would be wrong later.
-    ///   - isHeldBack: whether stronger states of other devices are to be written first.
+    ///   - isDeferred: whether stronger states of other devices are to be written first.
     public mutating func nextStep(
-        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant, isHeldBack: Bool
+        under incarnation: Incarnation, until: Timestamp, time: Timestamp, at now: Instant, isDeferred: Bool
     ) -> Step? {
         guard underWay == nil, !isBlocked else { return nil }
         // A step that is held back counts as asked: Redis is reachable.
@@ -199,7 +199,7 @@ public struct DeviceRecorder: Hashable, Sendable {
             underWay = .unlisting(listedUnder)
             return .unlist(name, under: listedUnder)
         }
-        guard !isHeldBack, !isWritten(sequence) else { return nil }
+        guard !isDeferred, !isWritten(sequence) else { return nil }
         // A device that is gone leaves nothing to sweep, so it need not be listed first.
         guard isListed(under: incarnation) || state == nil else {
             underWay = .listing(incarnation)

@@ -81,7 +81,7 @@ public struct Session: Sendable {
     /// Reads of members for this session's joins that are in flight, also for conversations that it has left since.
     var membersReads: [MembersRead] = []
     /// Users that the client asked to watch. Members of joined conversations are watched separately.
-    var watched = Roster<Watch>()
+    var watched = IndexedSet<Watch>()
     /// The total weight of its unanswered `get`s.
     var getting = 0
     /// When the token expires. The session ends then, unless a fresh token arrives.
@@ -113,13 +113,13 @@ public struct Session: Sendable {
 
     /// Whether the device is active and connected. Such sessions are written first, so that no user appears less
     /// present than they are.
-    var saysMost: Bool { recorder?.state == .active && recorder?.lost == nil }
+    var isActiveAndConnected: Bool { recorder?.state == .active && recorder?.lost == nil }
 
     var user: UserID? { recorder?.name.user }
 
     /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
     /// nearly all sessions wait for nothing.
-    mutating func waitsNoMore(for room: RoomKey) {
+    mutating func joinEnded(in room: RoomKey) {
         joining = joining.filter { $0 != room }
     }
 

@@ -10,7 +10,7 @@ extension Shard {
         _ conversation: ConversationID, presence: Bool, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         guard let session = sessions[key], let user = session.user else { return }
-        guard mayPromise(to: key) else { return answerUnavailable(key, id: id) }
+        guard mayAckLater(to: key) else { return answerUnavailable(key, id: id) }
         if let room = roomKeys[conversation], session.hasJoined(room) {
             return joinedAgain(room, presence: presence, user: user, id: id, on: key, at: now)
         }
@@ -48,7 +48,7 @@ extension Shard {
         let waiting = asked.rooms.lazy.filter { room in
             !read.contains(room)
                 && rooms.read(room) {
-                    $0.lobby[key].map {
+                    $0.pendingJoins[key].map {
                         $0.withPresence && !$0.awaitsCredit && now < $0.since + ShardSettings.joinPause
                     } ?? false
                 } == true
@@ -74,14 +74,14 @@ extension Shard {
 
     mutating func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
         if let room = roomKeys[conversation] {
-            if let waiting = rooms[room]?.lobby[key] {
+            if let waiting = rooms[room]?.pendingJoins[key] {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
             }
             stopTyping(key, in: room)
             sessions[key]?.left(room)
-            sessions[key]?.waitsNoMore(for: room)
+            sessions[key]?.joinEnded(in: room)
             depart(key, from: room)
-            keepPromises(to: key)
+            sendDueAcks(to: key)
         }
         acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
     }
@@ -93,23 +93,23 @@ extension Shard {
         at now: Instant
     ) {
         guard takesWrites || !typing else { return answerUnavailable(key, id: id) }
-        dropHeldTyping(key, in: room)
-        guard typing, rooms[room]?.lobby[key] != nil else {
+        dropDeferredTyping(key, in: room)
+        guard typing, rooms[room]?.pendingJoins[key] != nil else {
             return acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
         }
-        rooms[room]?.lobby[key]?.typing = Lobby.Signal(id: id, came: now)
+        rooms[room]?.pendingJoins[key]?.typing = PendingJoins.Signal(id: id, came: now)
     }
 
-    mutating func dropHeldTyping(_ key: SessionKey, in room: RoomKey) {
-        guard let signal = rooms[room]?.lobby[key]?.typing else { return }
-        rooms[room]?.lobby[key]?.typing = nil
+    mutating func dropDeferredTyping(_ key: SessionKey, in room: RoomKey) {
+        guard let signal = rooms[room]?.pendingJoins[key]?.typing else { return }
+        rooms[room]?.pendingJoins[key]?.typing = nil
         acknowledge(signal.id, to: key)
     }
 
     /// Requests the membership of the users who wait to join a live room.
     mutating func readForWaiting(_ key: RoomKey) {
         guard answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else { return }
-        for waiting in rooms[key]?.lobby.takeUnread() ?? [] {
+        for waiting in rooms[key]?.pendingJoins.takeUnread() ?? [] {
             let wantsMembers = waiting.withPresence && rooms[key]?.members.names == nil
             read(
                 RoomRead(
@@ -124,26 +124,26 @@ extension Shard {
     mutating func admitWaiting(_ user: UserID, to key: RoomKey, at now: Instant) {
         let isLive = rooms[key]?.phase == .live
         let knowsMembers = rooms[key]?.members.names != nil
-        for waiting in rooms[key]?.lobby.of(user) ?? [] {
+        for waiting in rooms[key]?.pendingJoins.of(user) ?? [] {
             if isLive, waiting.isRead, knowsMembers || !waiting.withPresence {
                 guard !waiting.withPresence || mayShowMembers(to: waiting.session, at: now) else {
                     enter(waiting, key, at: now)
-                    rooms[key]?.lobby[waiting.session]?.typing = nil
-                    rooms[key]?.lobby[waiting.session]?.awaitsCredit = true
+                    rooms[key]?.pendingJoins[waiting.session]?.typing = nil
+                    rooms[key]?.pendingJoins[waiting.session]?.awaitsCredit = true
                     continue
                 }
-                rooms[key]?.lobby.remove(waiting.session)
+                rooms[key]?.pendingJoins.remove(waiting.session)
                 admit(waiting, to: key, at: now)
             } else {
-                rooms[key]?.lobby.readAgain(waiting.session)
+                rooms[key]?.pendingJoins.readAgain(waiting.session)
             }
         }
     }
 
     mutating func refuseWaiting(_ user: UserID, in key: RoomKey) {
-        for waiting in rooms[key]?.lobby.of(user) ?? [] {
-            rooms[key]?.lobby.remove(waiting.session)
-            sessions[waiting.session]?.waitsNoMore(for: key)
+        for waiting in rooms[key]?.pendingJoins.of(user) ?? [] {
+            rooms[key]?.pendingJoins.remove(waiting.session)
+            sessions[waiting.session]?.joinEnded(in: key)
             refuse(waiting, .notAMember, Self.notAMember)
             if waiting.ids.isEmpty { answer(waiting.session, .notAMember, id: nil, Self.notAMember) }
         }
@@ -153,61 +153,61 @@ extension Shard {
     private mutating func joinedAgain(
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
-        owe([.room(room)], to: key)
-        if !presence, rooms[room]?.lobby[key]?.awaitsCredit == true, var waiting = rooms[room]?.lobby.remove(key) {
+        enqueue([.room(room)], to: key)
+        if !presence, rooms[room]?.pendingJoins[key]?.awaitsCredit == true, var waiting = rooms[room]?.pendingJoins.remove(key) {
             waiting.withPresence = false
             waiting.awaitsCredit = false
             admit(waiting, to: room, at: now)
         }
-        let waits = rooms[room]?.lobby[key] != nil
+        let waits = rooms[room]?.pendingJoins[key] != nil
         let watches = rooms[room]?.presenceSessions.contains(key) == true
         guard !waits, watches || !presence else {
             return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
         }
-        if presence { oweMembers(of: room, to: key, at: now) } else { unwatchMembers(of: room, for: key) }
-        keepPromises(to: key)
-        promise(id, to: key)
+        if presence { enqueueMembers(of: room, to: key, at: now) } else { unwatchMembers(of: room, for: key) }
+        sendDueAcks(to: key)
+        ackWhenFlushed(id, to: key)
     }
 
     private mutating func wait(
         in room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
-        guard let waiting = rooms[room]?.lobby[key] else {
+        guard let waiting = rooms[room]?.pendingJoins[key] else {
             let ids = id.map { [$0] } ?? []
-            rooms[room]?.lobby.insert(
-                Lobby.Waiting(session: key, user: user, withPresence: presence, since: now, ids: ids))
+            rooms[room]?.pendingJoins.insert(
+                PendingJoins.Join(session: key, user: user, withPresence: presence, since: now, ids: ids))
             return readForWaiting(room)
         }
-        rooms[room]?.lobby[key]?.withPresence = presence
+        rooms[room]?.pendingJoins[key]?.withPresence = presence
         guard let id else { return }
         // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
         guard waiting.ids.isEmpty || idsWaitingToJoin(of: key) < mostWaiting else {
             return answerUnavailable(key, id: id)
         }
-        rooms[room]?.lobby[key]?.ids.append(id)
+        rooms[room]?.pendingJoins[key]?.ids.append(id)
     }
 
     private func idsWaitingToJoin(of key: SessionKey) -> Int {
         guard let session = sessions[key] else { return 0 }
-        return (session.joining + session.joined).reduce(0) { $0 + (rooms[$1]?.lobby[key]?.ids.count ?? 0) }
+        return (session.joining + session.joined).reduce(0) { $0 + (rooms[$1]?.pendingJoins[key]?.ids.count ?? 0) }
     }
 
-    mutating func admit(_ waiting: Lobby.Waiting, to key: RoomKey, at now: Instant) {
+    mutating func admit(_ waiting: PendingJoins.Join, to key: RoomKey, at now: Instant) {
         enter(waiting, key, at: now)
         if waiting.withPresence { watchMembers(of: key, for: waiting.session, at: now) }
-        for id in waiting.ids { promise(id, to: waiting.session) }
+        for id in waiting.ids { ackWhenFlushed(id, to: waiting.session) }
     }
 
     /// Adds a waiting session to the room, and processes the typing signal that it sent while it waited.
-    private mutating func enter(_ waiting: Lobby.Waiting, _ key: RoomKey, at now: Instant) {
+    private mutating func enter(_ waiting: PendingJoins.Join, _ key: RoomKey, at now: Instant) {
         guard let conversation = rooms[key]?.conversation else { return }
         let session = waiting.session
         // A session that had already joined waits only for the members.
         if sessions[session]?.hasJoined(key) == false {
-            sessions[session]?.waitsNoMore(for: key)
+            sessions[session]?.joinEnded(in: key)
             sessions[session]?.joined.append(key)
             rooms[key]?.sessions.insert(session)
-            owe([.room(key)], to: session)
+            enqueue([.room(key)], to: session)
         }
         guard let signal = waiting.typing else { return }
         // Typing ends at its expiry even if the join took longer.
@@ -215,7 +215,7 @@ extension Shard {
         typed(true, in: conversation, id: signal.id, on: session, at: signal.came)
     }
 
-    private mutating func refuse(_ waiting: Lobby.Waiting, _ code: MessageError.Code, _ message: String) {
+    private mutating func refuse(_ waiting: PendingJoins.Join, _ code: MessageError.Code, _ message: String) {
         for id in waiting.ids { answer(waiting.session, code, id: id, message) }
         if let signal = waiting.typing { answer(waiting.session, code, id: signal.id, message) }
     }

@@ -12,15 +12,15 @@ extension Shard {
         guard rooms[key]?.presenceSessions.insert(session) == true else { return }
         let shown = rooms[key]?.shownMembers ?? []
         let known = watches.count
-        owe([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, to: session)
+        enqueue([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, to: session)
         charge(LookupBudgets.cost(of: shown.count, added: watches.count - known), to: session, at: now)
     }
 
     /// Shows the members that a session asked for before its user had credit.
     mutating func showWaitingMembers(to session: SessionKey, at now: Instant) {
-        for room in sessions[session]?.joined ?? [] where rooms[room]?.lobby[session]?.awaitsCredit == true {
+        for room in sessions[session]?.joined ?? [] where rooms[room]?.pendingJoins[session]?.awaitsCredit == true {
             guard mayShowMembers(to: session, at: now) else { return }
-            guard let waiting = rooms[room]?.lobby.remove(session) else { continue }
+            guard let waiting = rooms[room]?.pendingJoins.remove(session) else { continue }
             admit(waiting, to: room, at: now)
         }
     }
@@ -39,15 +39,15 @@ extension Shard {
 
     /// Sends the members to a session that already follows them: the list, then the presence of each member, including
     /// those that the session also watches for another reason.
-    mutating func oweMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
+    mutating func enqueueMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
         let shown = rooms[key]?.shownMembers ?? []
         charge(LookupBudgets.cost(of: shown.count, added: 0), to: session, at: now)
-        owe([.members(key)] + shown.compactMap { watchKeys[$0].map { .user($0) } }, to: session)
+        enqueue([.members(key)] + shown.compactMap { watchKeys[$0].map { .user($0) } }, to: session)
     }
 
     mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
         guard rooms[key]?.presenceSessions.remove(session) == true else { return }
-        forgive(.members(key), to: session)
+        cancel(.members(key), to: session)
         for member in rooms[key]?.shownMembers ?? [] { removeWatcher(session, of: member) }
     }
 
@@ -85,7 +85,7 @@ extension Shard {
         let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))
         let (new, gone) = (after.subtracting(before).sorted(), before.subtracting(after).sorted())
         for session in sessions {
-            owe(new.map { .user(addWatcher(session, of: $0)) }, to: session)
+            enqueue(new.map { .user(addWatcher(session, of: $0)) }, to: session)
             for member in gone { removeWatcher(session, of: member) }
         }
     }

@@ -133,10 +133,10 @@ extension Shard {
         guard mayWatch(added.count, of: users.count, id: id, on: key, at: now) else { return }
         let watches = added.map { addWatcher(key, of: $0) }
         sessions[key]?.watched.insert(watches)
-        owe(watches.map { .user($0) }, to: key)
+        enqueue(watches.map { .user($0) }, to: key)
         // Users who were already watched are shown again.
-        if added.count < users.count { owe(users.compactMap { watchKeys[$0].map { .user($0) } }, to: key) }
-        promise(id, to: key)
+        if added.count < users.count { enqueue(users.compactMap { watchKeys[$0].map { .user($0) } }, to: key) }
+        ackWhenFlushed(id, to: key)
     }
 
     private func isWatching(_ user: UserID, _ key: SessionKey) -> Bool {
@@ -153,7 +153,7 @@ extension Shard {
             answer(key, .limit, id: id, "a session watches at most \(settings.limits.watchedUsers) users")
             return false
         }
-        guard mayPromise(to: key) else {
+        guard mayAckLater(to: key) else {
             answerUnavailable(key, id: id)
             return false
         }
@@ -165,7 +165,7 @@ extension Shard {
             guard let watch = watchKeys[user], sessions[key]?.watched.remove(watch) == true else { continue }
             removeWatcher(key, of: user)
         }
-        keepPromises(to: key)
+        sendDueAcks(to: key)
         acknowledge(id, to: key)
     }
 
@@ -177,8 +177,8 @@ extension Shard {
         }
         guard mayName(users.count, id: id, on: key, at: now) else { return }
         sessions[key]?.getting += Session.weight(ofGetting: users)
-        if backlogs[key]?.isHeld == true {
-            backlogs[key]?.gets.append(Backlog.Get(users: users, id: id))
+        if backlogs[key]?.isBlocked == true {
+            backlogs[key]?.gets.append(PendingUpdates.Get(users: users, id: id))
         } else {
             ask(for: users, id: id, on: key, at: now)
         }
@@ -217,7 +217,7 @@ extension Shard {
     /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
     mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
         guard let watchKey = watchKeys[user], watches[watchKey]?.lost(key) == true else { return }
-        forgive(.user(watchKey), to: key)
+        cancel(.user(watchKey), to: key)
         guard watches.read(watchKey, { $0.watchers.isEmpty }) == true else { return }
         watches.remove(watchKey)
         watchKeys[user] = nil
@@ -327,7 +327,7 @@ extension Shard {
         guard watches[key]?.watchers.contains(session) == true, let shown = watches[key]?.shown else {
             return reading.presence
         }
-        if backlogs[session]?.owes(.user(key)) == true { backlogs[session]?.owe(.user(key)) }
+        if backlogs[session]?.contains(.user(key)) == true { backlogs[session]?.enqueue(.user(key)) }
         return shown
     }
 

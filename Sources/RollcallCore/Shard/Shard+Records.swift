@@ -75,9 +75,9 @@ extension Shard {
             return
         }
         let time = redisTime(at: now)
-        let isHeldBack = isHeldBack(key, at: now)
+        let isDeferred = isDeferred(key, at: now)
         switch sessions[key]?.recorder?.nextStep(
-            under: incarnation, until: until, time: time, at: now, isHeldBack: isHeldBack)
+            under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
         {
         case .list(let name, let incarnation):
             let session = StoreRequest.List.Session(name: name, key: key)

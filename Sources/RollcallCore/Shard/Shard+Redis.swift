@@ -31,11 +31,11 @@ extension Shard {
             sessions[key]?.recorder?.asserted(lastBeat: lastBeat)
             advance(key, at: now)
         }
-        payOwedStops(at: now)
+        retryStops(at: now)
         readAllAgain(authoritatively: false)
         if isFirst {
             saidUnder = incarnation
-            newUntil = now + Patience.beforeJudging(lease: settings.lease)
+            newUntil = now + RecoveryDelay.judging(lease: settings.lease)
         } else {
             settle(since: lastBeat, at: now)
         }
@@ -74,7 +74,7 @@ extension Shard {
                 advance(key, at: now)
             }
         }
-        payOwedStops(at: now)
+        retryStops(at: now)
         if leavesDevicesToSweep {
             leavesDevicesToSweep = false
             actions.append(.assertAnew(.sessionsDropped))
@@ -162,9 +162,9 @@ extension Shard {
 
     /// Whether a session's decision is written later, because Redis may have lost stronger states of the user's other
     /// devices: under a new incarnation, active devices are written first, then weaker states, and then removals.
-    func isHeldBack(_ key: SessionKey, at now: Instant) -> Bool {
-        guard let saysLessFrom, now < saysLessFrom + Patience.beforeRemoving, let session = sessions[key],
-            !session.saysMost
+    func isDeferred(_ key: SessionKey, at now: Instant) -> Bool {
+        guard let saysLessFrom, now < saysLessFrom + RecoveryDelay.removals, let session = sessions[key],
+            !session.isActiveAndConnected
         else { return false }
         return session.recorder?.state == nil || now < saysLessFrom
     }
@@ -174,7 +174,7 @@ extension Shard {
         guard let saysLessFrom else { return }
         guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
         for state in [.active, .idle, .background] as [DeviceState] { advanceAll(in: state, at: now) }
-        let removesFrom = saysLessFrom + Patience.beforeRemoving
+        let removesFrom = saysLessFrom + RecoveryDelay.removals
         guard now >= removesFrom else { return timers.remind(.assertTheRest, at: removesFrom) }
         advanceAll(in: nil, at: now)
         saidUnder = incarnation ?? saidUnder
@@ -189,7 +189,7 @@ extension Shard {
     /// written before it expires, because other workers judge then. And if the former lease is in Redis, under which
     /// this delay had already started, nothing was lost since, and the delay does not start again.
     private func saysLess(after former: Incarnation, _ snapshot: LeaseSnapshot, at now: Instant) -> Instant {
-        var turn = now + Patience.beforeSayingLess
+        var turn = now + RecoveryDelay.weakerStates
         if former != saidUnder, snapshot.leases[former] != nil { turn = min(turn, saysLessFrom ?? turn) }
         if let end = saidUnder.flatMap({ snapshot.leases[$0] }), end >= snapshot.time {
             turn = min(turn, clock.instant(of: end.advanced(by: .zero - ShardSettings.writing)))
@@ -198,7 +198,7 @@ extension Shard {
     }
 
     private mutating func settle(since lastBeat: Timestamp? = nil, at now: Instant) {
-        let settles = now + Patience.beforeJudging(lease: settings.lease)
+        let settles = now + RecoveryDelay.judging(lease: settings.lease)
         // If there was an earlier outage that is not settled, its last heartbeat counts: which incarnations survived it
         // is still unknown.
         let first = [outage?.lastBeat, lastBeat].compactMap { $0 }.min()
@@ -240,9 +240,9 @@ extension Shard {
         }
     }
 
-    private mutating func payOwedStops(at now: Instant) {
+    private mutating func retryStops(at now: Instant) {
         guard takesWrites else { return }
-        for stop in pendingStops.takeOwed(at: redisTime(at: now)) {
+        for stop in pendingStops.takeFailed(at: redisTime(at: now)) {
             pendingStops.sent(stop)
             actions.append(.store(.stopTyping(.init(stop: stop))))
         }

@@ -77,14 +77,14 @@ extension Shard {
         if read.mostMembers > 0 { rooms[key]?.members.readFailed() }
         rooms[key]?.isIncomplete = true
         if rooms[key]?.phase == .live { rooms[key]?.phase = .reading }
-        for waiting in rooms[key]?.lobby.of(read.user) ?? [] { rooms[key]?.lobby.readAgain(waiting.session) }
+        for waiting in rooms[key]?.pendingJoins.of(read.user) ?? [] { rooms[key]?.pendingJoins.readAgain(waiting.session) }
     }
 
     /// Removes a session from a room. The room closes with its last session.
     mutating func depart(_ key: SessionKey, from room: RoomKey) {
         rooms[room]?.sessions.remove(key)
-        forgive(.room(room), to: key)
-        rooms[room]?.lobby.remove(key)
+        cancel(.room(room), to: key)
+        rooms[room]?.pendingJoins.remove(key)
         unwatchMembers(of: room, for: key)
         closeIfDeserted(room)
     }
@@ -104,8 +104,8 @@ extension Shard {
     mutating func readRoomAgain(_ key: RoomKey) {
         guard answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         rooms[key]?.isIncomplete = false
-        let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.lobby.users).sorted()
-        let wantsMembers = !room.presenceSessions.isEmpty || room.lobby.wantsMembers
+        let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.pendingJoins.users).sorted()
+        let wantsMembers = !room.presenceSessions.isEmpty || room.pendingJoins.wantsMembers
         if !wantsMembers { rooms[key]?.members.forget() }
         let isNew = room.sessions.isEmpty
         for (index, user) in users.enumerated() {
@@ -113,10 +113,10 @@ extension Shard {
                 RoomRead(
                     conversation: room.conversation, user: user, withTyping: index == 0,
                     mostMembers: index == 0 && wantsMembers ? settings.limits.watchedUsers : 0, isForJoin: isNew,
-                    asker: index == 0 && isNew ? room.lobby.firstForMembers : nil),
+                    asker: index == 0 && isNew ? room.pendingJoins.firstForMembers : nil),
                 for: key)
         }
-        _ = rooms[key]?.lobby.takeUnread()
+        _ = rooms[key]?.pendingJoins.takeUnread()
     }
 
     /// Reads the typists of rooms in `roomsToRead`. Rooms whose channels are not confirmed are read on confirmation,
@@ -124,7 +124,7 @@ extension Shard {
     mutating func readUnclearRooms() {
         for key in roomsToRead.sorted(by: { $0.index < $1.index }) where answersReads {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
-                let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.lobby.users.min()
+                let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.pendingJoins.users.min()
             else { continue }
             read(RoomRead(conversation: room.conversation, user: user, withTyping: true, mostMembers: 0), for: key)
         }
@@ -161,7 +161,7 @@ extension Shard {
     mutating func read(_ read: RoomRead, for key: RoomKey) {
         if read.withTyping { rooms[key]?.typists.readBegan() }
         if read.mostMembers > 0 { rooms[key]?.members.readBegan() }
-        if let asker = read.asker, let since = rooms[key]?.lobby[asker]?.since {
+        if let asker = read.asker, let since = rooms[key]?.pendingJoins[asker]?.since {
             sessions.change(asker) { $0.membersReads.append(.init(room: key, since: since)) }
         }
         actions.append(.store(.readRoom(.init(read: read, key: key))))
@@ -191,8 +191,8 @@ extension Shard {
         guard !removed.isEmpty else { return }
         for session in removed {
             // A join whose snapshot still waits has already taken effect.
-            forgive(.room(key), to: session)
-            keepPromises(to: session)
+            cancel(.room(key), to: session)
+            sendDueAcks(to: session)
         }
         actions.append(.send(.removed(conversation), to: removed))
         for session in removed {

@@ -234,7 +234,7 @@ extension Shard {
         sessions[key]?.joined = []
         sessions[key]?.senders = []
         sessions[key]?.joining = []
-        sessions[key]?.watched = Roster()
+        sessions[key]?.watched = IndexedSet()
         backlogs[key] = nil
         sessions[key]?.held = nil
         sessions[key]?.acks = []

@@ -83,17 +83,17 @@ extension Shard {
     ) {
         guard let id else { return }
         guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return acknowledge(id, to: key) }
-        switch pendingStops.standing(of: name, in: conversation, at: redisTime(at: now)) {
+        switch pendingStops.delivery(of: name, in: conversation, at: redisTime(at: now)) {
         case .published: acknowledge(id, to: key)
-        case .onItsWay:
-            pendingStops.tell(PendingStops.Waiting(session: key, id: id), oncePublished: name, in: conversation)
-        case .owed: answerUnavailable(key, id: id)
+        case .inFlight:
+            pendingStops.ackWhenPublished(PendingStops.Waiting(session: key, id: id), name, in: conversation)
+        case .failed: answerUnavailable(key, id: id)
         }
     }
 
     mutating func stopTypingEverywhere(_ key: SessionKey, at now: Instant) {
         for room in sessions[key]?.senders.compactMap(\.room) ?? [] { stopTyping(key, in: room) }
-        for room in sessions[key]?.joining ?? [] { dropHeldTyping(key, in: room) }
+        for room in sessions[key]?.joining ?? [] { dropDeferredTyping(key, in: room) }
     }
 
     mutating func stopTyping(_ key: SessionKey, in room: RoomKey) {

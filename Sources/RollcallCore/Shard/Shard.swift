@@ -60,7 +60,7 @@ public struct Shard: Sendable {
     var changedMembers = ChangeQueue<Room>()
     var changedWatches = ChangeQueue<Watch>()
     /// What sessions still have to be sent, and the sessions that may get more of it at the end of this tick.
-    var backlogs: [SessionKey: Backlog] = [:]
+    var backlogs: [SessionKey: PendingUpdates] = [:]
     var sessionsToShow: Set<SessionKey> = []
     /// Rooms with a published change that this version cannot read.
     var roomsToRead: Set<RoomKey> = []

@@ -44,7 +44,7 @@ extension Shard {
     package func waitsForBudget(_ key: SessionKey) -> Bool {
         guard let session = sessions[key] else { return false }
         if session.held != nil { return !session.isUnproven }
-        return session.joined.contains { rooms[$0]?.lobby[key]?.awaitsCredit == true }
+        return session.joined.contains { rooms[$0]?.pendingJoins[key]?.awaitsCredit == true }
     }
     /// The number of messages of a session that wait to be processed; `nil` if it has no connection.
     package func heldMessageCount(of key: SessionKey) -> Int? {

@@ -25,7 +25,7 @@ struct Timers<Subject: Hashable & Sendable>: Sendable {
     var next: Instant? { entries.min?.at }
 
     mutating func remind(_ subject: Subject, at instant: Instant) {
-        if let standing = earliest[subject], standing <= instant { return }
+        if let current = earliest[subject], current <= instant { return }
         earliest[subject] = instant
         entries.insert(Entry(at: instant, subject: subject))
         dropStale()

@@ -15,11 +15,11 @@ struct PendingStops: Sendable {
         let id: MessageID
     }
 
-    enum Standing: Hashable, Sendable {
+    enum Delivery: Hashable, Sendable {
         case published
-        case onItsWay
+        case inFlight
         /// The stop failed, and is sent again once Redis accepts writes.
-        case owed
+        case failed
     }
 
     private struct Typist: Hashable, Sendable {
@@ -37,11 +37,12 @@ struct PendingStops: Sendable {
     }
 
     private struct Entry: Sendable {
-        var onTheirWay = 0
-        var owed: Timestamp?
+        var inFlight = 0
+        /// The expiry of a stop that failed, and is sent again.
+        var failed: Timestamp?
         var waiting: [Waiting] = []
 
-        func isOver(at time: Timestamp) -> Bool { onTheirWay == 0 && (owed.map { $0 <= time } ?? true) }
+        func isOver(at time: Timestamp) -> Bool { inFlight == 0 && (failed.map { $0 <= time } ?? true) }
     }
 
     private var entries: [Typist: Entry] = [:]
@@ -51,21 +52,21 @@ struct PendingStops: Sendable {
 
     var count: Int { entries.count }
 
-    func standing(of name: SessionName, in conversation: ConversationID, at time: Timestamp) -> Standing {
+    func delivery(of name: SessionName, in conversation: ConversationID, at time: Timestamp) -> Delivery {
         guard let entry = entries[Typist(name, in: conversation)] else { return .published }
-        if let owed = entry.owed, owed > time { return .owed }
-        return entry.onTheirWay > 0 ? .onItsWay : .published
+        if let failed = entry.failed, failed > time { return .failed }
+        return entry.inFlight > 0 ? .inFlight : .published
     }
 
     /// Whether a stop of the same device is in flight, or failed and is sent again.
     func contains(_ stop: TypingSignal) -> Bool { entries[Typist(stop)] != nil }
 
     mutating func sent(_ stop: TypingSignal) {
-        entries[Typist(stop), default: Entry()].onTheirWay += 1
+        entries[Typist(stop), default: Entry()].inFlight += 1
     }
 
     /// Registers a message to acknowledge once the stops in flight are published.
-    mutating func tell(_ waiting: Waiting, oncePublished name: SessionName, in conversation: ConversationID) {
+    mutating func ackWhenPublished(_ waiting: Waiting, _ name: SessionName, in conversation: ConversationID) {
         entries[Typist(name, in: conversation)]?.waiting.append(waiting)
     }
 
@@ -73,17 +74,17 @@ struct PendingStops: Sendable {
     mutating func published(_ stop: TypingSignal) -> [Waiting] {
         let typist = Typist(stop)
         guard var entry = entries[typist] else { return [] }
-        entry.onTheirWay -= 1
+        entry.inFlight -= 1
         // A stop that ends a later typing also ends an earlier one.
-        if let owed = entry.owed, owed <= stop.expiry { entry.owed = nil }
-        guard entry.onTheirWay == 0 else {
+        if let failed = entry.failed, failed <= stop.expiry { entry.failed = nil }
+        guard entry.inFlight == 0 else {
             entries[typist] = entry
             return []
         }
-        let told = entry.waiting
+        let waiting = entry.waiting
         entry.waiting = []
-        if entry.owed == nil { remove(typist) } else { entries[typist] = entry }
-        return told
+        if entry.failed == nil { remove(typist) } else { entries[typist] = entry }
+        return waiting
     }
 
     /// Handles a stop that did not reach Redis. It is sent again unless its typing has expired.
@@ -92,32 +93,32 @@ struct PendingStops: Sendable {
     mutating func failed(_ stop: TypingSignal, at time: Timestamp) -> [Waiting] {
         let typist = Typist(stop)
         guard var entry = entries[typist] else { return [] }
-        entry.onTheirWay -= 1
-        if stop.expiry > time { entry.owed = entry.owed.map { max($0, stop.expiry) } ?? stop.expiry }
-        let told = entry.waiting
+        entry.inFlight -= 1
+        if stop.expiry > time { entry.failed = entry.failed.map { max($0, stop.expiry) } ?? stop.expiry }
+        let waiting = entry.waiting
         entry.waiting = []
         if entry.isOver(at: time) { remove(typist) } else { entries[typist] = entry }
         if entries.count > limit {
             entries = entries.filter { !$0.value.isOver(at: time) }
             limit = 2 * entries.count + Self.fewest
         }
-        return told
+        return waiting
     }
 
     /// Returns all failed stops that have not expired, ordered by expiry, and marks them as in flight.
-    mutating func takeOwed(at time: Timestamp) -> [TypingSignal] {
-        let owed = entries.compactMap { typist, entry in
-            entry.owed.flatMap { expiry in
+    mutating func takeFailed(at time: Timestamp) -> [TypingSignal] {
+        let failed = entries.compactMap { typist, entry in
+            entry.failed.flatMap { expiry in
                 expiry > time
                     ? TypingSignal(
                         user: typist.user, device: typist.device, conversation: typist.conversation, expiry: expiry)
                     : nil
             }
         }
-        entries = entries.filter { $0.value.onTheirWay > 0 }
-        for typist in entries.keys { entries[typist]?.owed = nil }
+        entries = entries.filter { $0.value.inFlight > 0 }
+        for typist in entries.keys { entries[typist]?.failed = nil }
         limit = Self.fewest
-        return owed.sorted {
+        return failed.sorted {
             ($0.expiry, $0.conversation, $0.user, $0.device) < ($1.expiry, $1.conversation, $1.user, $1.device)
         }
     }

@@ -16,10 +16,10 @@ public struct Room: Sendable {
     var phase: Phase
     /// Whether a read failed since the last complete set of reads: some user's membership may be outdated.
     var isIncomplete = false
-    var sessions = Roster<Session>()
-    var lobby = Lobby()
+    var sessions = IndexedSet<Session>()
+    var pendingJoins = PendingJoins()
     /// Sessions that also watch the members.
-    var presenceSessions = Roster<Session>()
+    var presenceSessions = IndexedSet<Session>()
     var members = MemberSet()
     /// The members last sent to these sessions, and when; the sessions watch the users it names. `nil` before the
     /// first.
@@ -41,7 +41,7 @@ public struct Room: Sendable {
     }
 
     var topics: [Topic] { [.typing(conversation), .members(conversation)] }
-    var isDeserted: Bool { sessions.isEmpty && lobby.isEmpty }
+    var isDeserted: Bool { sessions.isEmpty && pendingJoins.isEmpty }
 
     /// Applies a published change.
     mutating func changed(_ change: TypingChange, clock: RedisClock, at now: Instant) {

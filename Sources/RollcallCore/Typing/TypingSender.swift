@@ -20,7 +20,7 @@ public struct TypingSender: Hashable, Sendable {
     /// Signals before this moment are deferred; `nil` if none was sent.
     private var nextSend: Instant?
     /// The expiry of the signal that Redis holds; `nil` if none.
-    private var standing: Timestamp?
+    private var sent: Timestamp?
     /// The expiry of the deferred signal.
     private var deferred: Timestamp?
     /// When the typing ends unless another signal arrives.
@@ -31,10 +31,10 @@ public struct TypingSender: Hashable, Sendable {
         self.throttle = throttle
     }
 
-    public var isTyping: Bool { standing != nil || deferred != nil }
+    public var isTyping: Bool { sent != nil || deferred != nil }
 
     /// Whether a signal was sent to Redis that no stop has followed.
-    var isSignalled: Bool { standing != nil }
+    var isSignalled: Bool { sent != nil }
 
     /// Handles a typing signal from the client.
     ///
@@ -51,13 +51,13 @@ public struct TypingSender: Hashable, Sendable {
     public mutating func stopped() -> Decision? {
         deferred = nil
         end = nil
-        defer { standing = nil }
-        return standing.map { .stop(expiry: $0) }
+        defer { sent = nil }
+        return sent.map { .stop(expiry: $0) }
     }
 
     /// Handles that the user's typing does not count, because the user is not a member or has left. The throttle stays.
     public mutating func ended() {
-        standing = nil
+        sent = nil
         deferred = nil
         end = nil
     }
@@ -84,8 +84,8 @@ public struct TypingSender: Hashable, Sendable {
         nextSend = now + min(throttle, max(left / 2, throttle / 4))
         // If Redis's clock was set back, Redis keeps a stored expiry that is slightly later than the new one. A stop
         // has to end that one.
-        let kept = standing.map { $0 <= expiry.advanced(by: self.expiry * 2) ? max($0, expiry) : expiry }
-        standing = kept ?? expiry
+        let kept = sent.map { $0 <= expiry.advanced(by: self.expiry * 2) ? max($0, expiry) : expiry }
+        sent = kept ?? expiry
         deferred = nil
         return .signal(expiry: expiry)
     }

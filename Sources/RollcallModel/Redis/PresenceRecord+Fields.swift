@@ -36,7 +36,7 @@ extension PresenceRecord {
         _ device: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, counting living: Set<BytesKey>
     ) {
         guard let words = DeviceWords(value) else { return }
-        guard !living.contains(BytesKey(borrowing: words.incarnation)) else { return self.living.add(words.state) }
+        guard !living.contains(BytesKey(borrowing: words.incarnation)) else { return countedStatus.add(words.state) }
         guard let device = String(validating: device, as: UTF8.self).flatMap({ try? DeviceID($0) }) else { return }
         devices[device] = DeviceRecord(words)
     }

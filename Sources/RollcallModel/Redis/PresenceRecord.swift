@@ -5,7 +5,7 @@ public struct PresenceRecord: Hashable, Sendable {
     public var user: UserID
     public var devices: [DeviceID: DeviceRecord]
     /// The status from devices that are not listed, because the reader knows that their workers are alive.
-    public var living = PresenceStatus.offline
+    public var countedStatus = PresenceStatus.offline
     public var lastSeen: Timestamp?
     public var updatedAt: Timestamp?
     /// For a record that does not exist, the time of the read minus one millisecond, so that any write is newer.
@@ -33,7 +33,7 @@ public struct PresenceRecord: Hashable, Sendable {
     /// Returns the presence to show to observers. Devices of incarnations that are dead by `standings` do not count.
     /// They only raise the last seen time, to the value that their sweep will write.
     public func presence(past standings: [Incarnation: WorkerStanding]) -> Presence {
-        var status = living
+        var status = countedStatus
         var lastSeen = lastSeen
         for device in devices.values {
             if let standing = standings[device.incarnation], standing.isDead {
@@ -54,7 +54,7 @@ public struct PresenceRecord: Hashable, Sendable {
         var record = self
         for (name, device) in devices where living.contains(device.incarnation) {
             record.devices[name] = nil
-            record.living.add(device.state)
+            record.countedStatus.add(device.state)
         }
         return record
     }

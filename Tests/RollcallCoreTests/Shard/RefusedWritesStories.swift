@@ -202,7 +202,7 @@ import Testing
             #expect(stops.failed(stop, at: time).isEmpty)
             #expect(stops.count <= 2 * 100 + 64)
         }
-        let left = stops.takeOwed(at: redis(100_000))
+        let left = stops.takeFailed(at: redis(100_000))
         #expect(left.count == 99 && left.first?.expiry == redis(100_001) && stops.count == 0)
     }
 

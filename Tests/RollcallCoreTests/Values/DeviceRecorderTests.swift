@@ -106,15 +106,15 @@ import Testing
     }
 
     @Test("nothing is sent while writing is held back, not even a new decision")
-    func heldBack() {
+    func deferred() {
         var recorder = listed(.idle)
         write(&recorder)
         recorder.asserted(lastBeat: nil)
         recorder.retry()
         recorder.listed(under: w1)
-        #expect(next(&recorder, isHeldBack: true) == nil)
+        #expect(next(&recorder, isDeferred: true) == nil)
         recorder.decided(state: .background)
-        #expect(next(&recorder, isHeldBack: true) == nil)
+        #expect(next(&recorder, isDeferred: true) == nil)
         #expect(next(&recorder) != nil)
     }
 
@@ -253,11 +253,11 @@ import Testing
 
     private func next(
         _ recorder: inout DeviceRecorder, under incarnation: Incarnation = w1, at now: Instant = at(.zero),
-        isHeldBack: Bool = false
+        isDeferred: Bool = false
     ) -> DeviceRecorder.Step? {
         let time = redis(100_000).advanced(by: now - at(.zero))
         return recorder.nextStep(
-            under: incarnation, until: until, time: time, at: now, isHeldBack: isHeldBack)
+            under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
     }
 
     private func written(_ outcome: DeviceWritten.Outcome = .written) -> DeviceWritten {

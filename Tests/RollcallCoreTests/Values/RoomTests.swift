@@ -29,7 +29,7 @@ import Testing
         room.sessions.insert(key)
         #expect(!room.isDeserted)
         room.sessions.remove(key)
-        room.lobby.insert(Lobby.Waiting(session: key, user: "alice", withPresence: false, since: at(.zero)))
+        room.pendingJoins.insert(PendingJoins.Join(session: key, user: "alice", withPresence: false, since: at(.zero)))
         #expect(!room.isDeserted)
     }
 

@@ -32,7 +32,7 @@ import Testing
             #expect(record.presence(past: [:]) == all.presence(past: [:]))
         }
         let own = try await store.snapshot(of: [alice], known: KnownWorkers(living: [w1])).records[0]
-        #expect(own.living == .away && Array(own.devices.keys) == [tablet])
+        #expect(own.countedStatus == .away && Array(own.devices.keys) == [tablet])
     }
 
     /// Records of this version, of later versions and invalid ones: the result must be the same with either kind of

@@ -1,7 +1,7 @@
 // A set of sessions or watches that may be large: adding or removing one costs the same at any size.
 
 /// Unique keys in a deterministic order: the same events always give the same order.
-struct Roster<Value: Sendable>: Sendable {
+struct IndexedSet<Value: Sendable>: Sendable {
     private static var few: Int { 64 }
 
     private(set) var keys: [SlotKey<Value>] = []

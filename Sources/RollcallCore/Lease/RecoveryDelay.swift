@@ -2,15 +2,15 @@
 // other workers as gone.
 
 /// Delays after an outage.
-public enum Patience {
+package enum RecoveryDelay {
     /// How long weaker states (idle, background, in grace, removed) are held back so that active devices are written
     /// first.
-    public static let beforeSayingLess = Duration.seconds(1)
+    package static let weakerStates = Duration.seconds(1)
 
     /// The extra delay of a removal: the device may have reconnected to another worker, which writes it slightly later.
-    package static let beforeRemoving = Duration.milliseconds(250)
+    package static let removals = Duration.milliseconds(250)
 
     /// How long a worker waits before it judges incarnations that have shown no sign of life: one lease, but long
     /// enough for other workers to write their weaker states even if they recovered slightly later.
-    public static func beforeJudging(lease: Duration) -> Duration { max(lease, beforeSayingLess * 2) }
+    static func judging(lease: Duration) -> Duration { max(lease, weakerStates * 2) }
 }

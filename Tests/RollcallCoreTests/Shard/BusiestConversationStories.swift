@@ -3,7 +3,7 @@ import Testing
 
 @testable import RollcallCore
 
-@Suite struct BustleStories {
+@Suite struct BusiestConversationStories {
     private func conversation(_ name: String, typing: Int, joined: Int) -> BusyConversation {
         BusyConversation(conversation: try! ConversationID(name), typing: typing, joined: joined)
     }

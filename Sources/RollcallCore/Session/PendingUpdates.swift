@@ -6,14 +6,14 @@ internal import RollcallModel
 /// The subjects whose current state a session still has to be sent, in order.
 ///
 /// Snapshots wait here until they are known. While the connection is backed up, snapshots and changes both wait.
-struct Backlog: Sendable {
+struct PendingUpdates: Sendable {
     enum Subject: Hashable, Sendable {
         case user(WatchKey)
         case room(RoomKey)
         case members(RoomKey)
     }
 
-    struct Debt: Hashable, Sendable {
+    struct Update: Hashable, Sendable {
         var subject: Subject
         /// The user's presence that the session saw before a change it missed; `nil` if the state must be sent in any
         /// case.
@@ -26,32 +26,32 @@ struct Backlog: Sendable {
         var id: MessageID?
     }
 
-    private struct Place: Hashable, Sendable {
+    private struct Position: Hashable, Sendable {
         var turn: Int
         var seen: Presence.Look?
     }
 
-    /// Whether the queue is blocked because earlier messages are still unsent.
-    var isHeld = false
+    /// Whether nothing is sent because earlier messages are still unsent.
+    var isBlocked = false
     var gets: [Get] = []
-    private(set) var promises: [(turn: Int, id: MessageID)] = []
-    private var places: [Subject: Place] = [:]
+    private(set) var acks: [(turn: Int, id: MessageID)] = []
+    private var positions: [Subject: Position] = [:]
     /// Turns grow. An entry is stale if its subject was removed, or was added again with a later turn.
     private(set) var queue: [(turn: Int, subject: Subject)] = []
     private var turn = 0
 
-    var isEmpty: Bool { !isHeld && gets.isEmpty && promises.isEmpty && places.isEmpty }
+    var isEmpty: Bool { !isBlocked && gets.isEmpty && acks.isEmpty && positions.isEmpty }
 
-    func owes(_ subject: Subject) -> Bool { places[subject] != nil }
+    func contains(_ subject: Subject) -> Bool { positions[subject] != nil }
 
     /// Adds a subject that must be sent, regardless of what the session saw before.
-    mutating func owe(_ subject: Subject) {
-        if !enqueue(subject, seen: nil) { places[subject]?.seen = nil }
+    mutating func enqueue(_ subject: Subject) {
+        if !append(subject, seen: nil) { positions[subject]?.seen = nil }
     }
 
     /// Adds several subjects in this order.
-    mutating func owe(_ subjects: [Subject]) {
-        for subject in subjects { owe(subject) }
+    mutating func enqueue(_ subjects: [Subject]) {
+        for subject in subjects { enqueue(subject) }
     }
 
     /// Notes that the session missed a change of this subject.
@@ -59,28 +59,28 @@ struct Backlog: Sendable {
     /// - Parameter seen: the user's presence before the change.
     /// - Returns: whether this is the first missed change. Later ones replace it, since only the newest state is sent.
     mutating func missed(_ subject: Subject, seen: Presence.Look?) -> Bool {
-        enqueue(subject, seen: seen)
+        append(subject, seen: seen)
     }
 
     /// Removes a subject that the session stopped following.
-    mutating func forgive(_ subject: Subject) {
-        guard places.removeValue(forKey: subject) != nil, queue.count > 2 * places.count + 16 else { return }
-        queue = queue.filter(stands)
+    mutating func cancel(_ subject: Subject) {
+        guard positions.removeValue(forKey: subject) != nil, queue.count > 2 * positions.count + 16 else { return }
+        queue = queue.filter(isCurrent)
     }
 
     /// Removes and returns the next subjects to send.
     ///
     /// - Parameter isKnown: returns false for subjects whose state is not known yet; they stay and keep their turn.
-    mutating func take(_ limit: Int, isKnown: (Subject) -> Bool) -> [Debt] {
-        var taken: [Debt] = []
+    mutating func take(_ limit: Int, isKnown: (Subject) -> Bool) -> [Update] {
+        var taken: [Update] = []
         var unknown: [(turn: Int, subject: Subject)] = []
         var looked = 0
         while looked < queue.count, taken.count < limit {
             let entry = queue[looked]
             looked += 1
-            guard stands(entry) else { continue }
+            guard isCurrent(entry) else { continue }
             if isKnown(entry.subject) {
-                taken.append(Debt(subject: entry.subject, seen: places.removeValue(forKey: entry.subject)?.seen))
+                taken.append(Update(subject: entry.subject, seen: positions.removeValue(forKey: entry.subject)?.seen))
             } else {
                 unknown.append(entry)
             }
@@ -89,27 +89,29 @@ struct Backlog: Sendable {
         return taken
     }
 
-    /// Registers an acknowledgement that follows everything queued so far.
-    mutating func promise(_ id: MessageID) {
-        promises.append((turn, id))
+    /// Registers an acknowledgement that is sent after everything queued so far.
+    mutating func ackWhenFlushed(_ id: MessageID) {
+        acks.append((turn, id))
     }
 
     /// Removes and returns the acknowledgements that are due.
-    mutating func takeKeptPromises() -> [MessageID] {
-        guard !promises.isEmpty else { return [] }
-        let oldest = queue.first(where: stands)?.turn ?? .max
-        let kept = promises.prefix { $0.turn < oldest }
-        promises.removeFirst(kept.count)
-        return kept.map(\.id)
+    mutating func takeDueAcks() -> [MessageID] {
+        guard !acks.isEmpty else { return [] }
+        let oldest = queue.first(where: isCurrent)?.turn ?? .max
+        let due = acks.prefix { $0.turn < oldest }
+        acks.removeFirst(due.count)
+        return due.map(\.id)
     }
 
-    private mutating func enqueue(_ subject: Subject, seen: Presence.Look?) -> Bool {
-        guard places[subject] == nil else { return false }
+    private mutating func append(_ subject: Subject, seen: Presence.Look?) -> Bool {
+        guard positions[subject] == nil else { return false }
         turn += 1
-        places[subject] = Place(turn: turn, seen: seen)
+        positions[subject] = Position(turn: turn, seen: seen)
         queue.append((turn, subject))
         return true
     }
 
-    private func stands(_ entry: (turn: Int, subject: Subject)) -> Bool { places[entry.subject]?.turn == entry.turn }
+    private func isCurrent(_ entry: (turn: Int, subject: Subject)) -> Bool {
+        positions[entry.subject]?.turn == entry.turn
+    }
 }

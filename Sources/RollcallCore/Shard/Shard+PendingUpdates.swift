@@ -9,13 +9,13 @@ extension Shard {
     /// catches up. Replies are still sent at once.
     public mutating func fellBehind(_ key: SessionKey) {
         guard sessions[key]?.isConnected == true else { return }
-        backlogs[key, default: Backlog()].isHeld = true
+        backlogs[key, default: PendingUpdates()].isBlocked = true
     }
 
     /// Handles that a session's outbound data was flushed, and sends the current state of what it missed.
     public mutating func caughtUp(_ key: SessionKey, at now: Instant) -> [ShardAction] {
         guard let gets = backlogs[key]?.gets else { return [] }
-        backlogs[key]?.isHeld = false
+        backlogs[key]?.isBlocked = false
         backlogs[key]?.gets = []
         for get in gets { ask(for: get.users, id: get.id, on: key, at: now) }
         sessionsToShow.insert(key)
@@ -23,23 +23,23 @@ extension Shard {
     }
 
     /// Queues the current state of subjects for a session.
-    mutating func owe(_ subjects: [Backlog.Subject], to key: SessionKey) {
+    mutating func enqueue(_ subjects: [PendingUpdates.Subject], to key: SessionKey) {
         guard !subjects.isEmpty else { return }
-        backlogs[key, default: Backlog()].owe(subjects)
+        backlogs[key, default: PendingUpdates()].enqueue(subjects)
         sessionsToShow.insert(key)
     }
 
     /// Removes a subject that the session stopped following from its queue.
-    mutating func forgive(_ subject: Backlog.Subject, to key: SessionKey) {
+    mutating func cancel(_ subject: PendingUpdates.Subject, to key: SessionKey) {
         guard backlogs[key] != nil else { return }
-        backlogs[key]?.forgive(subject)
+        backlogs[key]?.cancel(subject)
         sessionsToShow.insert(key)
     }
 
     /// Whether one more acknowledgement may wait. There is room for one for each user and each conversation that the
     /// session may follow, so that none is refused because Redis is away.
-    func mayPromise(to key: SessionKey) -> Bool {
-        backlogs[key]?.promises.count ?? 0 < mostWaiting
+    func mayAckLater(to key: SessionKey) -> Bool {
+        backlogs[key]?.acks.count ?? 0 < mostWaiting
     }
 
     /// The most acknowledgements of one session that wait.
@@ -49,16 +49,16 @@ extension Shard {
     }
 
     /// Acknowledges a message after the session was sent everything that is queued for it now.
-    mutating func promise(_ id: MessageID?, to key: SessionKey) {
+    mutating func ackWhenFlushed(_ id: MessageID?, to key: SessionKey) {
         guard let id else { return }
         guard backlogs[key] != nil else { return acknowledge(id, to: key) }
-        backlogs[key]?.promise(id)
+        backlogs[key]?.ackWhenFlushed(id)
         sessionsToShow.insert(key)
     }
 
     /// Sends the acknowledgements that waited only for subjects that were removed from the queue.
-    mutating func keepPromises(to key: SessionKey) {
-        for id in backlogs[key]?.takeKeptPromises() ?? [] { acknowledge(id, to: key) }
+    mutating func sendDueAcks(to key: SessionKey) {
+        for id in backlogs[key]?.takeDueAcks() ?? [] { acknowledge(id, to: key) }
     }
 
     /// Sends a change to all receivers that are not behind. For a receiver that is behind, or about to be sent the
@@ -66,16 +66,16 @@ extension Shard {
     ///
     /// - Parameter seen: the user's presence before the change.
     mutating func tell(
-        _ message: ServerMessage, of subject: Backlog.Subject, seen: Presence.Look? = nil, to receivers: [SessionKey]
+        _ message: ServerMessage, of subject: PendingUpdates.Subject, seen: Presence.Look? = nil, to receivers: [SessionKey]
     ) {
         guard !backlogs.isEmpty else { return actions.append(.send(message, to: receivers)) }
         var (ready, spared): ([SessionKey], [SessionKey]) = ([], [])
         for key in receivers {
-            guard let backlog = backlogs[key], backlog.isHeld || backlog.owes(subject) else {
+            guard let backlog = backlogs[key], backlog.isBlocked || backlog.contains(subject) else {
                 ready.append(key)
                 continue
             }
-            if backlog.isHeld { spared.append(key) }
+            if backlog.isBlocked { spared.append(key) }
             if backlogs[key]?.missed(subject, seen: seen) == false { tally.conflated += 1 }
         }
         if !spared.isEmpty {
@@ -89,28 +89,28 @@ extension Shard {
     mutating func showBacklogs() {
         for key in sessionsToShow.sorted(by: { $0.index < $1.index }) {
             guard var backlog = backlogs.removeValue(forKey: key) else { continue }
-            if !backlog.isHeld { showPiece(of: &backlog, to: key) }
-            for id in backlog.takeKeptPromises() { acknowledge(id, to: key) }
+            if !backlog.isBlocked { showPiece(of: &backlog, to: key) }
+            for id in backlog.takeDueAcks() { acknowledge(id, to: key) }
             if !backlog.isEmpty { backlogs[key] = backlog }
         }
         sessionsToShow = []
     }
 
-    private mutating func showPiece(of backlog: inout Backlog, to key: SessionKey) {
-        let debts = backlog.take(settings.bounds.showBatch) { [watches] in Self.isKnown($0, in: watches) }
+    private mutating func showPiece(of backlog: inout PendingUpdates, to key: SessionKey) {
+        let taken = backlog.take(settings.bounds.showBatch) { [watches] in Self.isKnown($0, in: watches) }
         var presences: [Presence] = []
-        for debt in debts {
-            switch debt.subject {
+        for update in taken {
+            switch update.subject {
             case .room(let room): sendSnapshot(of: room, to: key)
             case .members(let room): sendMembers(of: room, to: key)
             case .user(let user):
                 guard let presence = watches.read(user, { $0.shown }) ?? nil else { continue }
-                if isNews(presence, to: debt.seen) { presences.append(presence) }
+                if isNews(presence, to: update.seen) { presences.append(presence) }
             }
         }
         if !presences.isEmpty { actions.append(.sendSnapshot(.presence(presences), to: key)) }
-        guard debts.count == settings.bounds.showBatch else { return }
-        backlog.isHeld = true
+        guard taken.count == settings.bounds.showBatch else { return }
+        backlog.isBlocked = true
         actions.append(.tellWhenDrained(key))
     }
 
@@ -121,7 +121,7 @@ extension Shard {
         return false
     }
 
-    private static func isKnown(_ subject: Backlog.Subject, in watches: SlotMap<Watch>) -> Bool {
+    private static func isKnown(_ subject: PendingUpdates.Subject, in watches: SlotMap<Watch>) -> Bool {
         switch subject {
         case .user(let user): watches.read(user) { $0.isShown } == true
         case .room, .members: true

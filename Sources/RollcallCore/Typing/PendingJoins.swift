@@ -4,8 +4,8 @@
 internal import RollcallModel
 
 /// Sessions that asked to join a room and have not joined yet.
-struct Lobby: Sendable {
-    struct Waiting: Hashable, Sendable {
+struct PendingJoins: Sendable {
+    struct Join: Hashable, Sendable {
         var session: SessionKey
         var user: UserID
         var withPresence: Bool
@@ -26,63 +26,63 @@ struct Lobby: Sendable {
         var came: Instant
     }
 
-    private var waiting: [SessionKey: Waiting] = [:]
+    private var joins: [SessionKey: Join] = [:]
     /// Each user's sessions, in the order in which they asked.
     private var ofUser: [UserID: [SessionKey]] = [:]
     /// Sessions whose membership has to be read, in order. Entries that are gone or already being read are skipped.
     private var unread: [SessionKey] = []
 
-    var isEmpty: Bool { waiting.isEmpty }
+    var isEmpty: Bool { joins.isEmpty }
     var users: some Collection<UserID> { ofUser.keys }
     /// Whether a waiting session also wants the members.
-    var wantsMembers: Bool { waiting.values.contains(where: \.withPresence) }
+    var wantsMembers: Bool { joins.values.contains(where: \.withPresence) }
 
     /// The session that has waited longest for the members.
     var firstForMembers: SessionKey? {
-        waiting.values.lazy.filter(\.withPresence).min { ($0.since, $0.session.index) < ($1.since, $1.session.index) }?
+        joins.values.lazy.filter(\.withPresence).min { ($0.since, $0.session.index) < ($1.since, $1.session.index) }?
             .session
     }
 
     /// A waiting session, for changes in place only: use ``insert(_:)`` and ``remove(_:)`` to add or remove.
-    subscript(session: SessionKey) -> Waiting? {
-        get { waiting[session] }
-        _modify { yield &waiting[session] }
+    subscript(session: SessionKey) -> Join? {
+        get { joins[session] }
+        _modify { yield &joins[session] }
     }
 
-    func of(_ user: UserID) -> [Waiting] {
-        (ofUser[user] ?? []).compactMap { waiting[$0] }
+    func of(_ user: UserID) -> [Join] {
+        (ofUser[user] ?? []).compactMap { joins[$0] }
     }
 
-    mutating func insert(_ new: Waiting) {
-        waiting[new.session] = new
+    mutating func insert(_ new: Join) {
+        joins[new.session] = new
         ofUser[new.user, default: []].append(new.session)
         unread.append(new.session)
     }
 
     @discardableResult
-    mutating func remove(_ session: SessionKey) -> Waiting? {
-        guard let gone = waiting.removeValue(forKey: session) else { return nil }
+    mutating func remove(_ session: SessionKey) -> Join? {
+        guard let gone = joins.removeValue(forKey: session) else { return nil }
         ofUser[gone.user]?.removeAll { $0 == session }
         if ofUser[gone.user]?.isEmpty == true { ofUser[gone.user] = nil }
-        // Most rooms are long-lived with no session waiting. An emptied collection would keep its memory.
-        if waiting.isEmpty { self = Lobby() }
+        // Most rooms are long-lived with no pending joins. An emptied collection would keep its memory.
+        if joins.isEmpty { self = PendingJoins() }
         return gone
     }
 
     /// Schedules another read of this session's membership.
     mutating func readAgain(_ session: SessionKey) {
-        guard waiting[session]?.isRead == true else { return }
-        waiting[session]?.isRead = false
+        guard joins[session]?.isRead == true else { return }
+        joins[session]?.isRead = false
         unread.append(session)
     }
 
     /// Returns the sessions whose membership has to be read, and marks them as being read.
-    mutating func takeUnread() -> [Waiting] {
+    mutating func takeUnread() -> [Join] {
         defer { unread = [] }
         return unread.compactMap { session in
-            guard waiting[session]?.isRead == false else { return nil }
-            waiting[session]?.isRead = true
-            return waiting[session]
+            guard joins[session]?.isRead == false else { return nil }
+            joins[session]?.isRead = true
+            return joins[session]
         }
     }
 }

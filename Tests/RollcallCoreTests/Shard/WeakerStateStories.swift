@@ -5,7 +5,7 @@ import Testing
 @testable import RollcallCore
 
 /// When a worker writes weaker states (idle, background, in grace) again after an outage.
-@Suite struct SayingLessStories {
+@Suite struct WeakerStateStories {
     @Test("after Redis is emptied, an away user never appears offline, even if a background device is written first")
     func emptiedBesideBackground() {
         let stage = Stage()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test("weaker states wait a second after an outage, regardless of replies and of changes")
-    func saysLessLater() {
+    func waitsASecond() {
         let stage = Stage()
         let (phone, tablet) = (
             stage.enter("alice", "phone", state: .idle), stage.enter("alice", "tablet", state: .background)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test("if Redis still has the former lease, weaker states are written before it expires")
-    func saysLessInTime() throws {
+    func writesBeforeExpiry() throws {
         let stage = Stage()
         _ = stage.enter("alice", state: .idle)
         stage.settle()

@@ -1,0 +1,121 @@
+import RollcallModel
+import Testing
+
+@testable import RollcallCore
+
+@Suite struct PendingUpdatesTests {
+    private let users: [PendingUpdates.Subject]
+    private let room: PendingUpdates.Subject
+    private let online = Presence(user: "a", status: .online, lastSeen: nil, updatedAt: nil, version: 1).look
+
+    init() {
+        var watches = SlotMap<Watch>()
+        users = (0..<20).map { _ in .user(watches.insert(Watch(user: "a"))) }
+        var rooms = SlotMap<Room>()
+        room = .room(rooms.insert(Room(conversation: "c")))
+    }
+
+    private func taken(_ updates: inout PendingUpdates, _ limit: Int = 100) -> [PendingUpdates.Subject] {
+        updates.take(limit) { _ in true }.map(\.subject)
+    }
+
+    @Test("entries are taken in order, each once, and one added again comes last")
+    func turns() {
+        var updates = PendingUpdates()
+        for subject in [users[2], room, users[0], room, users[2]] { updates.enqueue(subject) }
+        #expect(updates.queue.count == 3)
+        let first = taken(&updates, 2)
+        #expect(first == [users[2], room])
+        updates.enqueue(users[2])
+        #expect(updates.contains(users[2]) && !updates.contains(room))
+        let rest = taken(&updates)
+        #expect(rest == [users[0], users[2]])
+        #expect(updates.isEmpty)
+    }
+
+    @Test("an entry that is not known yet keeps its position")
+    func unknown() {
+        var updates = PendingUpdates()
+        for subject in users.prefix(4) { updates.enqueue(subject) }
+        let known = updates.take(2) { $0 != users[0] && $0 != users[2] }
+        #expect(known.map(\.subject) == [users[1], users[3]])
+        updates.enqueue(room)
+        #expect(taken(&updates) == [users[0], users[2], room])
+    }
+
+    @Test("the first missed change has the previous status of a user; a user to be shown in any case has none")
+    func seen() {
+        var updates = PendingUpdates()
+        let first = updates.missed(users[0], seen: online)
+        let second = updates.missed(users[0], seen: nil)
+        updates.enqueue(users[1])
+        let third = updates.missed(users[1], seen: online)
+        #expect([first, second, third] == [true, false, false])
+        _ = updates.missed(users[2], seen: online)
+        updates.enqueue(users[2])
+        let taken = updates.take(3) { _ in true }
+        #expect(taken.map(\.seen) == [online, nil, nil])
+    }
+
+    @Test("an acknowledgement waits for the entries before it, and for none that came later")
+    func acks() {
+        var updates = PendingUpdates()
+        updates.enqueue(users[0])
+        updates.ackWhenFlushed("first")
+        updates.enqueue(users[1])
+        updates.ackWhenFlushed("second")
+        updates.enqueue(users[2])
+        #expect(updates.takeDueAcks() == [])
+        _ = taken(&updates, 1)
+        // An entry that is added again counts as a later one.
+        updates.enqueue(users[0])
+        #expect(updates.takeDueAcks() == ["first"])
+        updates.cancel(users[1])
+        #expect(updates.takeDueAcks() == ["second"])
+        #expect(updates.takeDueAcks() == [])
+    }
+
+    @Test("a cancelled entry is not shown, and leaves no trace however often it is added and cancelled")
+    func cancelled() {
+        var updates = PendingUpdates()
+        updates.enqueue(room)
+        for _ in 0..<10_000 {
+            for user in users {
+                updates.enqueue(user)
+                updates.cancel(user)
+            }
+        }
+        updates.enqueue(users[5])
+        #expect(updates.queue.count < 64)
+        #expect(taken(&updates) == [room, users[5]])
+        #expect(updates.isEmpty)
+    }
+
+    @Test("it is empty only when nothing at all is kept for the session")
+    func empty() {
+        var (blocked, gets, acks) = (PendingUpdates(), PendingUpdates(), PendingUpdates())
+        blocked.isBlocked = true
+        gets.gets = [PendingUpdates.Get(users: [], id: nil)]
+        acks.ackWhenFlushed("p")
+        #expect(!blocked.isEmpty && !gets.isEmpty && !acks.isEmpty)
+        #expect(PendingUpdates().isEmpty)
+    }
+}
+
+@Suite struct ChangeQueueTests {
+    @Test("changes are taken in the order of their slots, each once, at most a given number at a time")
+    func rounds() {
+        var slots = SlotMap<Int>()
+        let keys = (0..<5).map { slots.insert($0) }
+        var queue = ChangeQueue<Int>()
+        #expect(queue.isEmpty)
+        for index in [4, 1, 3, 1, 0] { queue.insert(keys[index]) }
+        #expect(queue.take(2) == [keys[0], keys[1]])
+        // The current round ends before later changes are taken.
+        queue.insert(keys[0])
+        #expect(queue.take(9) == [keys[3], keys[4]])
+        #expect(!queue.isEmpty)
+        #expect(queue.take(9) == [keys[0]])
+        #expect(queue.isEmpty)
+    }
+}
