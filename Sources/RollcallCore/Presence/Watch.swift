@@ -198,6 +198,10 @@ public struct Watch: Sendable {
     }
 }
 
+extension Watch: Named {
+    var name: UserID { user }
+}
+
 extension Watch.Known {
     /// - Parameter former: the presence shown until then. If the user was never seen, it stays as it is.
     fileprivate init(_ change: PresenceChange, after former: Presence?) {

@@ -117,6 +117,12 @@ public struct Session: Sendable {
 
     var user: UserID? { recorder?.name.user }
 
+    /// Ends everything that needs a connection.
+    mutating func leftEverything() {
+        (joined, joining, senders, watched) = ([], [], [], IndexedSet())
+        (held, acks) = (nil, [])
+    }
+
     /// Ends a pending join. Assigns a filtered copy, here and below, because an empty array then holds no memory:
     /// nearly all sessions wait for nothing.
     mutating func joinEnded(in room: RoomKey) {

@@ -48,7 +48,8 @@ extension Shard {
         if Self.hasForgotten(current.map { ($0.user, $0.found) }) { return take() + [.assertAnew(.forgotten)] }
         for (session, _, agrees, _) in current where !agrees {
             tally.auditMended += 1
-            self.sessions[session]?.recorder?.drifted()
+            // One that was dismissed above may have had this one dropped, to limit the number that linger.
+            self.sessions.changeIfPresent(session) { $0.recorder?.drifted() }
             advance(session, at: now)
         }
         return take()

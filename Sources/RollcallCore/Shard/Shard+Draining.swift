@@ -38,7 +38,8 @@ extension Shard {
     /// Draws the moment at which a session is disconnected, if the worker is draining.
     mutating func leaveWithDrain(_ key: SessionKey, at now: Instant) {
         guard let drain else { return }
-        sessions[key]?.leaves = now + (drain.ends - now) * Double.random(in: 0..<1, using: &random)
+        let leaves = now + (drain.ends - now) * Double.random(in: 0..<1, using: &random)
+        sessions.change(key) { $0.leaves = leaves }
     }
 
     /// Disconnects a device whose moment has come.

@@ -6,8 +6,8 @@ internal import RollcallModel
 extension Shard {
     mutating func tellRooms(at now: Instant) {
         for key in changedRooms.take(settings.bounds.tellBatch) {
-            // A change that was delayed may name typing that has ended by now.
-            rooms.change(key) { $0.typists.expired(at: now) }
+            // A change that was delayed may name typing that has ended by now, or a room that has closed.
+            rooms.changeIfPresent(key) { $0.typists.expired(at: now) }
             guard let moment = rooms.read(key, { $0.mayTell(at: now, settings: settings.typing) }) else {
                 continue
             }
@@ -22,7 +22,8 @@ extension Shard {
 
     /// Handles a typist's expiry, a delayed change or a repeat that is due.
     mutating func roomDue(_ key: RoomKey, at now: Instant) {
-        rooms.change(key) { $0.typists.expired(at: now) }
+        // Reminders of a room that has closed still come up.
+        rooms.changeIfPresent(key) { $0.typists.expired(at: now) }
         roomChanged(key)
         // If the typists changed, the end of the tick sends the new state, so the old one is not repeated first.
         guard rooms.read(key, { $0.typists.typists == $0.told }) == true else { return }

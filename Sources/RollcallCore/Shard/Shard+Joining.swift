@@ -11,10 +11,10 @@ extension Shard {
     ) {
         guard let session = sessions[key], let user = session.user else { return }
         guard mayAckLater(to: key) else { return answerUnavailable(key, id: id) }
-        if let room = roomKeys[conversation], session.hasJoined(room) {
+        if let room = rooms.key(of: conversation), session.hasJoined(room) {
             return joinedAgain(room, presence: presence, user: user, id: id, on: key, at: now)
         }
-        if let room = roomKeys[conversation], session.joining.contains(room) {
+        if let room = rooms.key(of: conversation), session.joining.contains(room) {
             return wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
         }
         guard session.joined.count + session.joining.count < settings.limits.joinedConversations else {
@@ -22,8 +22,8 @@ extension Shard {
             return answer(
                 key, .limit, id: id, "a session joins at most \(settings.limits.joinedConversations) conversations")
         }
-        let room = roomKeys[conversation] ?? openRoom(conversation)
-        sessions[key]?.joining.append(room)
+        let room = rooms.key(of: conversation) ?? openRoom(conversation)
+        sessions.change(key) { $0.joining.append(room) }
         wait(in: room, presence: presence, user: user, id: id, on: key, at: now)
     }
 
@@ -59,7 +59,8 @@ extension Shard {
     /// Redis has answered a read, or never will.
     mutating func membersReadEnded(_ read: RoomRead, of key: RoomKey) {
         guard let asker = read.asker else { return }
-        sessions.change(asker) { session in
+        // The session may have ended during the read.
+        sessions.changeIfPresent(asker) { session in
             guard let index = session.membersReads.firstIndex(where: { $0.room == key }) else { return }
             session.membersReads.remove(at: index)
         }
@@ -73,13 +74,15 @@ extension Shard {
     }
 
     mutating func leave(_ conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant) {
-        if let room = roomKeys[conversation] {
+        if let room = rooms.key(of: conversation) {
             if let waiting = rooms[room]?.pendingJoins[key] {
                 refuse(waiting, .notJoined, "the conversation was left before it was joined")
             }
             stopTyping(key, in: room)
-            sessions[key]?.left(room)
-            sessions[key]?.joinEnded(in: room)
+            sessions.change(key) {
+                $0.left(room)
+                $0.joinEnded(in: room)
+            }
             depart(key, from: room)
             sendDueAcks(to: key)
         }
@@ -97,19 +100,19 @@ extension Shard {
         guard typing, rooms[room]?.pendingJoins[key] != nil else {
             return acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
         }
-        rooms[room]?.pendingJoins[key]?.typing = PendingJoins.Signal(id: id, came: now)
+        rooms.change(room) { $0.pendingJoins.change(key) { $0.typing = PendingJoins.Signal(id: id, came: now) } }
     }
 
     mutating func dropDeferredTyping(_ key: SessionKey, in room: RoomKey) {
         guard let signal = rooms[room]?.pendingJoins[key]?.typing else { return }
-        rooms[room]?.pendingJoins[key]?.typing = nil
+        rooms.change(room) { $0.pendingJoins.change(key) { $0.typing = nil } }
         acknowledge(signal.id, to: key)
     }
 
     /// Requests the membership of the users who wait to join a live room.
     mutating func readForWaiting(_ key: RoomKey) {
         guard answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else { return }
-        for waiting in rooms[key]?.pendingJoins.takeUnread() ?? [] {
+        for waiting in rooms.change(key, { $0.pendingJoins.takeUnread() }) ?? [] {
             let wantsMembers = waiting.withPresence && rooms[key]?.members.names == nil
             read(
                 RoomRead(
@@ -128,22 +131,23 @@ extension Shard {
             if isLive, waiting.isRead, knowsMembers || !waiting.withPresence {
                 guard !waiting.withPresence || mayShowMembers(to: waiting.session, at: now) else {
                     enter(waiting, key, at: now)
-                    rooms[key]?.pendingJoins[waiting.session]?.typing = nil
-                    rooms[key]?.pendingJoins[waiting.session]?.awaitsCredit = true
+                    rooms.change(key) {
+                        $0.pendingJoins.change(waiting.session) { ($0.typing, $0.awaitsCredit) = (nil, true) }
+                    }
                     continue
                 }
-                rooms[key]?.pendingJoins.remove(waiting.session)
+                rooms.change(key) { $0.pendingJoins.remove(waiting.session) }
                 admit(waiting, to: key, at: now)
             } else {
-                rooms[key]?.pendingJoins.readAgain(waiting.session)
+                rooms.change(key) { $0.pendingJoins.readAgain(waiting.session) }
             }
         }
     }
 
     mutating func refuseWaiting(_ user: UserID, in key: RoomKey) {
         for waiting in rooms[key]?.pendingJoins.of(user) ?? [] {
-            rooms[key]?.pendingJoins.remove(waiting.session)
-            sessions[waiting.session]?.joinEnded(in: key)
+            rooms.change(key) { $0.pendingJoins.remove(waiting.session) }
+            sessions.change(waiting.session) { $0.joinEnded(in: key) }
             refuse(waiting, .notAMember, Self.notAMember)
             if waiting.ids.isEmpty { answer(waiting.session, .notAMember, id: nil, Self.notAMember) }
         }
@@ -154,7 +158,9 @@ extension Shard {
         _ room: RoomKey, presence: Bool, user: UserID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
         enqueue([.room(room)], to: key)
-        if !presence, rooms[room]?.pendingJoins[key]?.awaitsCredit == true, var waiting = rooms[room]?.pendingJoins.remove(key) {
+        if !presence, rooms[room]?.pendingJoins[key]?.awaitsCredit == true,
+            var waiting = rooms.change(room, { $0.pendingJoins.remove(key) }) ?? nil
+        {
             waiting.withPresence = false
             waiting.awaitsCredit = false
             admit(waiting, to: room, at: now)
@@ -174,17 +180,17 @@ extension Shard {
     ) {
         guard let waiting = rooms[room]?.pendingJoins[key] else {
             let ids = id.map { [$0] } ?? []
-            rooms[room]?.pendingJoins.insert(
-                PendingJoins.Join(session: key, user: user, withPresence: presence, since: now, ids: ids))
+            let join = PendingJoins.Join(session: key, user: user, withPresence: presence, since: now, ids: ids)
+            rooms.change(room) { $0.pendingJoins.insert(join) }
             return readForWaiting(room)
         }
-        rooms[room]?.pendingJoins[key]?.withPresence = presence
+        rooms.change(room) { $0.pendingJoins.change(key) { $0.withPresence = presence } }
         guard let id else { return }
         // The first join of each conversation always waits; repeated ones count towards a limit over all conversations.
         guard waiting.ids.isEmpty || idsWaitingToJoin(of: key) < mostWaiting else {
             return answerUnavailable(key, id: id)
         }
-        rooms[room]?.pendingJoins[key]?.ids.append(id)
+        rooms.change(room) { $0.pendingJoins.change(key) { $0.ids.append(id) } }
     }
 
     private func idsWaitingToJoin(of key: SessionKey) -> Int {
@@ -204,9 +210,11 @@ extension Shard {
         let session = waiting.session
         // A session that had already joined waits only for the members.
         if sessions[session]?.hasJoined(key) == false {
-            sessions[session]?.joinEnded(in: key)
-            sessions[session]?.joined.append(key)
-            rooms[key]?.sessions.insert(session)
+            sessions.change(session) {
+                $0.joinEnded(in: key)
+                $0.joined.append(key)
+            }
+            rooms.change(key) { $0.sessions.insert(session) }
             enqueue([.room(key)], to: session)
         }
         guard let signal = waiting.typing else { return }

@@ -8,8 +8,11 @@ extension Shard {
     /// session's user.
     mutating func watchMembers(of key: RoomKey, for session: SessionKey, at now: Instant) {
         let members = membersMessage(of: key)
-        if rooms[key]?.presenceSessions.isEmpty == true { rooms[key]?.toldMembers = members }
-        guard rooms[key]?.presenceSessions.insert(session) == true else { return }
+        let isNew = rooms.change(key) { room in
+            if room.presenceSessions.isEmpty { room.toldMembers = members }
+            return room.presenceSessions.insert(session)
+        }
+        guard isNew == true else { return }
         let shown = rooms[key]?.shownMembers ?? []
         let known = watches.count
         enqueue([.members(key)] + shown.map { .user(addWatcher(session, of: $0)) }, to: session)
@@ -20,7 +23,7 @@ extension Shard {
     mutating func showWaitingMembers(to session: SessionKey, at now: Instant) {
         for room in sessions[session]?.joined ?? [] where rooms[room]?.pendingJoins[session]?.awaitsCredit == true {
             guard mayShowMembers(to: session, at: now) else { return }
-            guard let waiting = rooms[room]?.pendingJoins.remove(session) else { continue }
+            guard let waiting = rooms.change(room, { $0.pendingJoins.remove(session) }) ?? nil else { continue }
             admit(waiting, to: room, at: now)
         }
     }
@@ -42,11 +45,11 @@ extension Shard {
     mutating func enqueueMembers(of key: RoomKey, to session: SessionKey, at now: Instant) {
         let shown = rooms[key]?.shownMembers ?? []
         charge(LookupBudgets.cost(of: shown.count, added: 0), to: session, at: now)
-        enqueue([.members(key)] + shown.compactMap { watchKeys[$0].map { .user($0) } }, to: session)
+        enqueue([.members(key)] + shown.compactMap { watches.key(of: $0).map { .user($0) } }, to: session)
     }
 
     mutating func unwatchMembers(of key: RoomKey, for session: SessionKey) {
-        guard rooms[key]?.presenceSessions.remove(session) == true else { return }
+        guard rooms.change(key, { $0.presenceSessions.remove(session) }) == true else { return }
         cancel(.members(key), to: session)
         for member in rooms[key]?.shownMembers ?? [] { removeWatcher(session, of: member) }
     }
@@ -78,8 +81,7 @@ extension Shard {
         guard let room = rooms[key], let told = room.toldMembers, let members = membersMessage(of: key),
             members != told
         else { return }
-        rooms[key]?.toldMembers = members
-        rooms[key]?.lastToldMembers = now
+        rooms.change(key) { ($0.toldMembers, $0.lastToldMembers) = (members, now) }
         let sessions = room.presenceSessions.keys
         tell(.members(members), of: .members(key), to: sessions)
         let (before, after) = (Set(room.shownMembers), Set(members.users.map(\.user)))

@@ -33,7 +33,7 @@ extension Shard {
         guard let held = sessions.read(key, { $0.held?.count ?? 0 }), held < ShardSettings.heldMessages else {
             return tooManyMessages(key, at: now)
         }
-        sessions[key]?.held?.append(said, came: now)
+        sessions.change(key) { $0.held?.append(said, came: now) }
     }
 
     /// - Parameter came: when the message arrived, which is before `now` if it had to wait.
@@ -48,7 +48,7 @@ extension Shard {
 
     /// Stops processing a session's messages for now.
     private mutating func hold(_ key: SessionKey) {
-        sessions[key]?.held = Session.Held()
+        sessions.change(key) { $0.held = Session.Held() }
         actions.append(.hold(key))
     }
 
@@ -56,7 +56,7 @@ extension Shard {
     /// does nothing.
     mutating func listen(to key: SessionKey, at now: Instant) {
         guard sessions.read(key, { $0.isUnproven && $0.phase == .open }) == true else { return }
-        sessions[key]?.isUnproven = false
+        sessions.change(key) { $0.isUnproven = false }
         takeHeld(key, at: now)
     }
 
@@ -65,12 +65,12 @@ extension Shard {
         while sessions.read(key, { $0.phase == .open && !$0.isUnproven }) == true {
             guard let held = sessions.read(key, { $0.held }) ?? nil else { return }
             guard let (said, came) = held.next else {
-                sessions[key]?.held = nil
+                sessions.change(key) { $0.held = nil }
                 actions.append(.listen(key))
                 return
             }
             guard mayTake(said, on: key, at: now) else { return }
-            sessions[key]?.held?.removeNext()
+            sessions.change(key) { $0.held?.removeNext() }
             handle(said, came: came, on: key, at: now)
         }
     }
@@ -80,8 +80,10 @@ extension Shard {
         switch (phase, request.message) {
         case (.greeting, .hello(let hello)):
             hold(key)
-            sessions[key]?.isUnproven = true
-            sessions[key]?.phase = .authenticating(hello, id: request.id)
+            sessions.change(key) {
+                $0.isUnproven = true
+                $0.phase = .authenticating(hello, id: request.id)
+            }
             actions.append(.authenticate(key, token: hello.token, device: hello.device, id: request.id))
         case (.greeting, _), (.open, .hello):
             close(key, .badMessage, at: now)
@@ -131,7 +133,7 @@ extension Shard {
             timers.remind(.held(key), at: now + ShardSettings.joinPause)
             return false
         }
-        switch sessions[key]?.budget.take(said.cost, at: now) {
+        switch sessions.change(key, { $0.budget.take(said.cost, at: now) }) {
         case .taken: return true
         case .wait(let moment, let isFirst):
             if isFirst { actions.append(.limitHit(.messageRate, key)) }

@@ -66,7 +66,8 @@ extension Shard {
     ///
     /// - Parameter seen: the user's presence before the change.
     mutating func tell(
-        _ message: ServerMessage, of subject: PendingUpdates.Subject, seen: Presence.Look? = nil, to receivers: [SessionKey]
+        _ message: ServerMessage, of subject: PendingUpdates.Subject, seen: Presence.Look? = nil,
+        to receivers: [SessionKey]
     ) {
         guard !backlogs.isEmpty else { return actions.append(.send(message, to: receivers)) }
         var (ready, spared): ([SessionKey], [SessionKey]) = ([], [])
@@ -121,7 +122,7 @@ extension Shard {
         return false
     }
 
-    private static func isKnown(_ subject: PendingUpdates.Subject, in watches: SlotMap<Watch>) -> Bool {
+    private static func isKnown(_ subject: PendingUpdates.Subject, in watches: NamedTable<Watch>) -> Bool {
         switch subject {
         case .user(let user): watches.read(user) { $0.isShown } == true
         case .room, .members: true

@@ -6,7 +6,7 @@ extension Shard {
     /// Handles a user's published presence.
     package mutating func presenceChanged(_ change: PresenceChange) {
         let presence = change.presence
-        guard let key = watchKeys[presence.user] else { return }
+        guard let key = watches.key(of: presence.user) else { return }
         // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
         // may come from those devices alone.
         let mayCountThem =
@@ -35,16 +35,18 @@ extension Shard {
 
     /// Schedules a read whose record counts regardless of versions.
     private mutating func readAuthoritatively(_ key: WatchKey) {
-        watches[key]?.heard()
-        watches[key]?.nextReadIsAuthoritative = true
+        watches.change(key) {
+            $0.heard()
+            $0.nextReadIsAuthoritative = true
+        }
         watchesToRead.insert(key)
     }
 
     /// Handles a published change whose result is unknown, such as one from a later version: reads the user's record
     /// instead.
     package mutating func presenceUnreadable(of user: UserID) {
-        guard let key = watchKeys[user] else { return }
-        watches[key]?.heard()
+        guard let key = watches.key(of: user) else { return }
+        watches.change(key) { $0.heard() }
         watchesToRead.insert(key)
     }
 
@@ -53,9 +55,9 @@ extension Shard {
         sweepDead(in: snapshot)
         presenceReadFailed(snapshot.unread, isAuthoritative: isAuthoritative)
         for record in snapshot.records {
-            guard let key = watchKeys[record.user] else { continue }
+            guard let key = watches.key(of: record.user) else { continue }
             defer { readEnded(of: key) }
-            guard watches[key]?.mayTake(isAuthoritative: isAuthoritative) == true else { continue }
+            guard watches.change(key, { $0.mayTake(isAuthoritative: isAuthoritative) }) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
             if !counts, record.isStored, isOutrun(record.version, of: key) {
                 if outage == nil {
@@ -68,12 +70,12 @@ extension Shard {
                 } else if let latestVersion, record.version <= latestVersion {
                     // Redis lost the known record, and this one was created since. A version from before the loss would
                     // also be ahead of the clock.
-                    watches[key]?.clockSetBack()
+                    watches.change(key) { $0.clockSetBack() }
                 }
             }
             let reading = reading(of: record, snapshot.standings, of: key, isAuthoritative: counts)
-            if watches[key]?.read(reading) == true { changedWatches.insert(key) }
-            sessionsToShow.formUnion(watches[key]?.snapshotKnown() ?? [])
+            if watches.change(key, { $0.read(reading) }) == true { changedWatches.insert(key) }
+            sessionsToShow.formUnion(watches.change(key) { $0.snapshotKnown() } ?? [])
         }
         return take()
     }
@@ -81,10 +83,10 @@ extension Shard {
     /// Handles a failed read of watched users. They are read again with the next heartbeat, or when Redis is back.
     package mutating func presenceReadFailed(_ users: [UserID], isAuthoritative: Bool) {
         for user in users {
-            guard let key = watchKeys[user] else { continue }
+            guard let key = watches.key(of: user) else { continue }
             readEnded(of: key)
             failedReads.insert(key)
-            if isAuthoritative { watches[key]?.nextReadIsAuthoritative = true }
+            if isAuthoritative { watches.change(key) { $0.nextReadIsAuthoritative = true } }
         }
     }
 
@@ -97,7 +99,8 @@ extension Shard {
     package mutating func gotPresence(
         _ snapshot: PresenceSnapshot?, of users: [UserID], for key: SessionKey, id: MessageID?, at now: Instant
     ) -> [ShardAction] {
-        sessions[key]?.getting -= Session.weight(ofGetting: users)
+        // The session may have ended before the reply.
+        sessions.changeIfPresent(key) { $0.getting -= Session.weight(ofGetting: users) }
         if let snapshot, snapshot.unread.isEmpty, sessions[key]?.isConnected == true {
             sweepDead(in: snapshot)
             let answer = readings(of: snapshot).map { got($0, by: key, at: now) }
@@ -115,7 +118,7 @@ extension Shard {
 
     private func readings(of snapshot: PresenceSnapshot) -> [Watch.Reading] {
         snapshot.records.map {
-            reading(of: $0, snapshot.standings, of: watchKeys[$0.user], isAuthoritative: false)
+            reading(of: $0, snapshot.standings, of: watches.key(of: $0.user), isAuthoritative: false)
         }
     }
 
@@ -131,16 +134,16 @@ extension Shard {
             !isWatching($0, key) && named.insert($0).inserted
         }
         guard mayWatch(added.count, of: users.count, id: id, on: key, at: now) else { return }
-        let watches = added.map { addWatcher(key, of: $0) }
-        sessions[key]?.watched.insert(watches)
-        enqueue(watches.map { .user($0) }, to: key)
+        let new = added.map { addWatcher(key, of: $0) }
+        sessions.change(key) { $0.watched.insert(new) }
+        enqueue(new.map { .user($0) }, to: key)
         // Users who were already watched are shown again.
-        if added.count < users.count { enqueue(users.compactMap { watchKeys[$0].map { .user($0) } }, to: key) }
+        if added.count < users.count { enqueue(users.compactMap { watches.key(of: $0).map { .user($0) } }, to: key) }
         ackWhenFlushed(id, to: key)
     }
 
     private func isWatching(_ user: UserID, _ key: SessionKey) -> Bool {
-        guard let watch = watchKeys[user] else { return false }
+        guard let watch = watches.key(of: user) else { return false }
         return sessions.read(key) { $0.watched.contains(watch) } ?? false
     }
 
@@ -162,7 +165,8 @@ extension Shard {
 
     mutating func unwatch(_ users: [UserID], id: MessageID?, on key: SessionKey) {
         for user in users {
-            guard let watch = watchKeys[user], sessions[key]?.watched.remove(watch) == true else { continue }
+            guard let watch = watches.key(of: user), sessions.change(key, { $0.watched.remove(watch) }) == true
+            else { continue }
             removeWatcher(key, of: user)
         }
         sendDueAcks(to: key)
@@ -176,7 +180,7 @@ extension Shard {
             return answer(key, .limit, id: id, "a session gets at most \(limit) users at once")
         }
         guard mayName(users.count, id: id, on: key, at: now) else { return }
-        sessions[key]?.getting += Session.weight(ofGetting: users)
+        sessions.change(key) { $0.getting += Session.weight(ofGetting: users) }
         if backlogs[key]?.isBlocked == true {
             backlogs[key]?.gets.append(PendingUpdates.Get(users: users, id: id))
         } else {
@@ -203,24 +207,23 @@ extension Shard {
             let get = StoreRequest.GetPresence(users: users, known: known(at: now), key: key, id: id)
             return actions.append(.store(.getPresence(get)))
         }
-        sessions[key]?.getting -= Session.weight(ofGetting: users)
+        sessions.change(key) { $0.getting -= Session.weight(ofGetting: users) }
         answerUnavailable(key, id: id)
     }
 
     /// Adds a reason for a session to watch a user. The caller then sends the current state.
     mutating func addWatcher(_ key: SessionKey, of user: UserID) -> WatchKey {
-        let watchKey = watchKeys[user] ?? openWatch(user)
-        watches[watchKey]?.gained(key)
+        let watchKey = watches.key(of: user) ?? openWatch(user)
+        watches.change(watchKey) { $0.gained(key) }
         return watchKey
     }
 
     /// Removes one of a session's reasons to watch a user. The subscription ends with the last watcher.
     mutating func removeWatcher(_ key: SessionKey, of user: UserID) {
-        guard let watchKey = watchKeys[user], watches[watchKey]?.lost(key) == true else { return }
+        guard let watchKey = watches.key(of: user), watches.change(watchKey, { $0.lost(key) }) == true else { return }
         cancel(.user(watchKey), to: key)
         guard watches.read(watchKey, { $0.watchers.isEmpty }) == true else { return }
         watches.remove(watchKey)
-        watchKeys[user] = nil
         watchesToRead.remove(watchKey)
         timers.forget(.watch(watchKey))
         failedReads.remove(watchKey)
@@ -238,7 +241,8 @@ extension Shard {
         if let next = watches.read(key, { $0.nextNews }), now < next { return timers.remind(.watch(key), at: next) }
         let seen = watches.read(key) { $0.shown?.look } ?? nil
         let next = now + settings.presenceCoalesce
-        guard let news = watches.change(key, { $0.news(next: next) }) ?? nil,
+        // The last watcher may have left since the user changed.
+        guard let news = watches.changeIfPresent(key, { $0.news(next: next) }) ?? nil,
             let watchers = watches.read(key, { $0.watchers.keys })
         else { return }
         tell(.presence([news]), of: .user(key), seen: seen, to: watchers.sorted { $0.index < $1.index })
@@ -286,7 +290,7 @@ extension Shard {
         let named = record.incarnations
         let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
         guard let outage, !isAuthoritative else { return dead }
-        guard let key = watchKeys[record.user], let watch = watches[key], known(of: key) != nil else {
+        guard let key = watches.key(of: record.user), let watch = watches[key], known(of: key) != nil else {
             return dead.filter { outage.hadPassed($0.value) }
         }
         return dead.filter { watch.masked.contains($0.key) }
@@ -297,12 +301,12 @@ extension Shard {
     /// therefore gone.
     private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
         guard outage == nil, !record.isStored, watches[key]?.known?.isStored == true else {
-            watches[key]?.missingSince = nil
+            watches.change(key) { $0.missingSince = nil }
             return false
         }
         let now = Int32(clamping: heartbeats)
         let since = watches[key]?.missingSince ?? now
-        watches[key]?.missingSince = since
+        watches.change(key) { $0.missingSince = since }
         let isRemoved = since < now && watches[key]?.heardMeanwhile == false
         if !isRemoved { failedReads.insert(key) }
         return isRemoved
@@ -313,7 +317,7 @@ extension Shard {
     private mutating func isConclusive(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
         guard outage == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
-        watches[key]?.nextReadIsAuthoritative = true
+        watches.change(key) { $0.nextReadIsAuthoritative = true }
         watchesToRead.insert(key)
         return false
     }
@@ -321,8 +325,8 @@ extension Shard {
     /// Returns the presence to answer a `get` with. If the session also watches the user, this is what its watch shows.
     /// A later difference is then sent as a change, and no older state follows the answer.
     private mutating func got(_ reading: Watch.Reading, by session: SessionKey, at now: Instant) -> Presence {
-        guard let key = watchKeys[reading.presence.user] else { return reading.presence }
-        watches[key]?.got(reading)
+        guard let key = watches.key(of: reading.presence.user) else { return reading.presence }
+        watches.change(key) { $0.got(reading) }
         tellNews(of: key, at: now)
         guard watches[key]?.watchers.contains(session) == true, let shown = watches[key]?.shown else {
             return reading.presence
@@ -339,7 +343,6 @@ extension Shard {
 
     private mutating func openWatch(_ user: UserID) -> WatchKey {
         let key = watches.insert(Watch(user: user))
-        watchKeys[user] = key
         actions.append(.subscribe(.presence(user)))
         return key
     }

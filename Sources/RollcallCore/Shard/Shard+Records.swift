@@ -4,14 +4,15 @@ package import RollcallModel
 
 extension Shard {
     package mutating func listed(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction] {
-        sessions[key]?.recorder?.listed(under: incarnation)
+        // Here and below: the session may have been dropped before the reply, to limit the number that linger.
+        sessions.changeIfPresent(key) { $0.recorder?.listed(under: incarnation) }
         advance(key, at: now)
         return take()
     }
 
     package mutating func unlisted(_ key: SessionKey, under incarnation: Incarnation, at now: Instant) -> [ShardAction]
     {
-        sessions[key]?.recorder?.unlisted(under: incarnation)
+        sessions.changeIfPresent(key) { $0.recorder?.unlisted(under: incarnation) }
         advance(key, at: now)
         return take()
     }
@@ -30,7 +31,7 @@ extension Shard {
         if let previous = written.previous, written.outcome == .written {
             actions.append(.store(.announceReplaced(write.name, previous: previous)))
         }
-        let verdict = sessions[key]?.recorder?.written(written, sequence: write.sequence)
+        let verdict = sessions.changeIfPresent(key) { $0.recorder?.written(written, sequence: write.sequence) } ?? nil
         if written.outcome == .expired, sessions[key] != nil { blocked.insert(key) }
         switch verdict {
         case .replaced: dropReplaced(key, at: now)
@@ -52,7 +53,7 @@ extension Shard {
             if case .unlist(_, let list) = step, list == Incarnation(name: workerName) { leavesDevicesToSweep = true }
             return take()
         }
-        sessions[key]?.recorder?.failed(step, failure)
+        sessions.change(key) { $0.recorder?.failed(step, failure) }
         blocked.insert(key)
         listen(to: key, at: now)
         advance(key, at: now)
@@ -76,9 +77,10 @@ extension Shard {
         }
         let time = redisTime(at: now)
         let isDeferred = isDeferred(key, at: now)
-        switch sessions[key]?.recorder?.nextStep(
-            under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
-        {
+        let step = sessions.change(key) {
+            $0.recorder?.nextStep(under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)
+        }
+        switch step ?? nil {
         case .list(let name, let incarnation):
             let session = StoreRequest.List.Session(name: name, key: key)
             actions.append(.store(.list(.init(sessions: [session], incarnation: incarnation, until: until))))
@@ -103,7 +105,7 @@ extension Shard {
     mutating func stateChanged(_ key: SessionKey, to state: DeviceState, id: MessageID?, at now: Instant) {
         if state == .background { stopTypingEverywhere(key, at: now) }
         let before = sessions.read(key) { $0.recorder?.sequence } ?? nil
-        guard let sequence = sessions[key]?.recorder?.decided(state: state) else { return }
+        guard let sequence = sessions.change(key, { $0.recorder?.decided(state: state) }) ?? nil else { return }
         if sequence != before { paceState(key, at: now) }
         if let id { acknowledge(id, onceWritten: sequence, to: key) }
         advance(key, at: now)
@@ -116,7 +118,7 @@ extension Shard {
         if now >= next {
             stateWritten(key, at: now)
         } else {
-            sessions[key]?.isStateDeferred = true
+            sessions.change(key) { $0.isStateDeferred = true }
             timers.remind(.state(key), at: next)
         }
     }
@@ -130,25 +132,24 @@ extension Shard {
 
     private mutating func stateWritten(_ key: SessionKey, at now: Instant) {
         let next = now + settings.presenceCoalesce
-        sessions[key]?.isStateDeferred = false
-        sessions[key]?.nextState = next
+        sessions.change(key) { ($0.isStateDeferred, $0.nextState) = (false, next) }
     }
 
     /// Acknowledges a `state` once its decision is in Redis. If many acknowledgements wait, those of superseded
     /// decisions are sent at once, because these decisions can no longer have an effect.
     private mutating func acknowledge(_ id: MessageID, onceWritten sequence: Int64, to key: SessionKey) {
-        sessions[key]?.acks.append((sequence, id))
+        sessions.change(key) { $0.acks.append((sequence, id)) }
         guard let acks = sessions.read(key, { $0.acks }), acks.count > settings.bounds.waitingMessages else { return }
         if acks[0].sequence < sequence {
-            sessions[key]?.acks.removeFirst()
+            sessions.change(key) { _ = $0.acks.removeFirst() }
             acknowledge(acks[0].id, to: key)
         } else if acks.count > mostWaiting {
-            sessions[key]?.acks.removeLast()
+            sessions.change(key) { _ = $0.acks.removeLast() }
             answerUnavailable(key, id: id)
         }
     }
 
     private mutating func acknowledgeWritten(_ key: SessionKey) {
-        for id in sessions[key]?.takeWritten() ?? [] { acknowledge(id, to: key) }
+        for id in sessions.change(key, { $0.takeWritten() }) ?? [] { acknowledge(id, to: key) }
     }
 }

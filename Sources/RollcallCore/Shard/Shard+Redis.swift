@@ -27,8 +27,10 @@ extension Shard {
             timers.remind(.assertTheRest, at: turn)
         }
         for key in sessions.keys {
-            sessions[key]?.isStateDeferred = false
-            sessions[key]?.recorder?.asserted(lastBeat: lastBeat)
+            sessions.change(key) {
+                $0.isStateDeferred = false
+                $0.recorder?.asserted(lastBeat: lastBeat)
+            }
             advance(key, at: now)
         }
         retryStops(at: now)
@@ -58,14 +60,14 @@ extension Shard {
             clockSetBack()
             readAllAgain(authoritatively: true)
         }
-        if leases.read(snapshot), outage == nil { watchesToRead.formUnion(watchKeys.values) }
+        if leases.read(snapshot), outage == nil { watchesToRead.formUnion(watches.keys) }
         watchesToRead.formUnion(failedReads)
         failedReads = []
         // No session was written while Redis refused writes, even if none of its steps failed.
         let unwritten = refusedWrites ? sessions.keys : blocked.sorted { $0.index < $1.index }
         blocked = []
         for key in unwritten {
-            sessions[key]?.recorder?.retry()
+            sessions.change(key) { $0.recorder?.retry() }
             // The device may be back at another worker, which can write it only now. A removal therefore waits for the
             // next heartbeat.
             if refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
@@ -111,10 +113,9 @@ extension Shard {
     /// confirmed and read again.
     public mutating func subscriptionsLost() {
         for key in rooms.keys {
-            guard let topics = rooms[key]?.topics else { continue }
-            rooms[key]?.phase = .subscribing(missing: Set(topics))
+            rooms.change(key) { $0.phase = .subscribing(missing: Set($0.topics)) }
         }
-        for key in watches.keys { watches[key]?.phase = .subscribing }
+        for key in watches.keys { watches.change(key) { $0.phase = .subscribing } }
     }
 
     /// Handles the loss of one channel, because one of several servers was lost or the channel moves to another server.
@@ -122,12 +123,14 @@ extension Shard {
     public mutating func subscriptionLost(_ topic: Topic) {
         switch topic {
         case .presence(let user):
-            if let key = watchKeys[user] { watches[key]?.phase = .subscribing }
+            if let key = watches.key(of: user) { watches.change(key) { $0.phase = .subscribing } }
         case .typing(let conversation), .members(let conversation):
-            guard let key = roomKeys[conversation] else { break }
-            var missing: Set<Topic> = [topic]
-            if case .subscribing(let others) = rooms[key]?.phase { missing.formUnion(others) }
-            rooms[key]?.phase = .subscribing(missing: missing)
+            guard let key = rooms.key(of: conversation) else { break }
+            rooms.change(key) { room in
+                var missing: Set<Topic> = [topic]
+                if case .subscribing(let others) = room.phase { missing.formUnion(others) }
+                room.phase = .subscribing(missing: missing)
+            }
         case .worker:
             break
         }
@@ -137,11 +140,11 @@ extension Shard {
     public mutating func subscribed(_ topic: Topic, at now: Instant) -> [ShardAction] {
         switch topic {
         case .presence(let user):
-            guard let key = watchKeys[user] else { break }
-            watches[key]?.phase = .reading
+            guard let key = watches.key(of: user) else { break }
+            watches.change(key) { $0.phase = .reading }
             watchesToRead.insert(key)
         case .typing(let conversation), .members(let conversation):
-            if let key = roomKeys[conversation] { roomSubscribed(key, topic) }
+            if let key = rooms.key(of: conversation) { roomSubscribed(key, topic) }
         case .worker:
             break
         }
@@ -207,13 +210,13 @@ extension Shard {
     }
 
     private mutating func readAllAgain(authoritatively: Bool) {
-        for key in watches.keys { watches[key]?.nextReadIsAuthoritative = authoritatively }
-        watchesToRead.formUnion(watchKeys.values)
+        for key in watches.keys { watches.change(key) { $0.nextReadIsAuthoritative = authoritatively } }
+        watchesToRead.formUnion(watches.keys)
         for key in rooms.keys { readRoomAgain(key) }
     }
 
     private mutating func clockSetBack() {
-        for key in watches.keys { watches[key]?.clockSetBack() }
+        for key in watches.keys { watches.change(key) { $0.clockSetBack() } }
     }
 
     /// Requests reads of the users in `watchesToRead`, except those whose channel is not confirmed; its confirmation
@@ -223,7 +226,7 @@ extension Shard {
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
         for key in watchesToRead.sorted(by: { $0.index < $1.index }) {
-            guard let read = watches[key]?.readBegan() else { continue }
+            guard let read = watches.change(key, { $0.readBegan() }) ?? nil else { continue }
             if read.isAuthoritative { authoritative.append(read.user) } else { ordinary.append(read.user) }
         }
         watchesToRead = []

@@ -5,28 +5,32 @@ package import RollcallModel
 extension Shard {
     /// Handles a published typing change.
     package mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
-        guard let key = roomKeys[conversation] else { return }
+        guard let key = rooms.key(of: conversation) else { return }
         rooms.change(key) { [clock] in $0.changed(change, clock: clock, at: now) }
         roomChanged(key)
     }
 
     /// Handles a published typing change that only a later version can parse: reads the conversation instead.
     package mutating func typingUnreadable(in conversation: ConversationID) {
-        if let key = roomKeys[conversation] { roomsToRead.insert(key) }
+        if let key = rooms.key(of: conversation) { roomsToRead.insert(key) }
     }
 
     /// Handles a published member change: added, renamed, removed, or all replaced.
     package mutating func memberChanged(
         _ change: MemberChange, in conversation: ConversationID, at now: Instant
     ) -> [ShardAction] {
-        guard let key = roomKeys[conversation] else { return [] }
+        guard let key = rooms.key(of: conversation) else { return [] }
         switch change {
         case .member(let user, let name, let count):
-            rooms[key]?.typists.renamed(user, to: name)
-            rooms[key]?.members.changed(user, to: name, count: count)
+            rooms.change(key) {
+                $0.typists.renamed(user, to: name)
+                $0.members.changed(user, to: name, count: count)
+            }
         case .removed(let user, let count):
-            rooms[key]?.typists.removed(user)
-            rooms[key]?.members.changed(user, to: nil, count: count)
+            rooms.change(key) {
+                $0.typists.removed(user)
+                $0.members.changed(user, to: nil, count: count)
+            }
             refuseWaiting(user, in: key)
             memberRemoved(user, from: key)
             readMoreMembers(of: key)
@@ -73,18 +77,23 @@ extension Shard {
     /// Handles a failed read of a conversation; the next heartbeat retries it.
     package mutating func roomReadFailed(_ read: RoomRead, for key: RoomKey) {
         membersReadEnded(read, of: key)
-        if read.withTyping { rooms[key]?.typists.readFailed() }
-        if read.mostMembers > 0 { rooms[key]?.members.readFailed() }
-        rooms[key]?.isIncomplete = true
-        if rooms[key]?.phase == .live { rooms[key]?.phase = .reading }
-        for waiting in rooms[key]?.pendingJoins.of(read.user) ?? [] { rooms[key]?.pendingJoins.readAgain(waiting.session) }
+        // The room may have closed during the read.
+        rooms.changeIfPresent(key) { room in
+            if read.withTyping { room.typists.readFailed() }
+            if read.mostMembers > 0 { room.members.readFailed() }
+            room.isIncomplete = true
+            if room.phase == .live { room.phase = .reading }
+            for waiting in room.pendingJoins.of(read.user) { room.pendingJoins.readAgain(waiting.session) }
+        }
     }
 
     /// Removes a session from a room. The room closes with its last session.
     mutating func depart(_ key: SessionKey, from room: RoomKey) {
-        rooms[room]?.sessions.remove(key)
+        rooms.change(room) {
+            $0.sessions.remove(key)
+            $0.pendingJoins.remove(key)
+        }
         cancel(.room(room), to: key)
-        rooms[room]?.pendingJoins.remove(key)
         unwatchMembers(of: room, for: key)
         closeIfDeserted(room)
     }
@@ -92,21 +101,17 @@ extension Shard {
     mutating func roomSubscribed(_ key: RoomKey, _ topic: Topic) {
         guard case .subscribing(var missing) = rooms[key]?.phase else { return }
         missing.remove(topic)
-        guard missing.isEmpty else {
-            rooms[key]?.phase = .subscribing(missing: missing)
-            return
-        }
-        rooms[key]?.phase = .reading
-        readRoomAgain(key)
+        rooms.change(key) { $0.phase = missing.isEmpty ? .reading : .subscribing(missing: missing) }
+        if missing.isEmpty { readRoomAgain(key) }
     }
 
     /// Reads the typists, and the membership of each user who has joined or waits to join.
     mutating func readRoomAgain(_ key: RoomKey) {
         guard answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
-        rooms[key]?.isIncomplete = false
+        rooms.change(key) { $0.isIncomplete = false }
         let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.pendingJoins.users).sorted()
         let wantsMembers = !room.presenceSessions.isEmpty || room.pendingJoins.wantsMembers
-        if !wantsMembers { rooms[key]?.members.forget() }
+        if !wantsMembers { rooms.change(key) { $0.members.forget() } }
         let isNew = room.sessions.isEmpty
         for (index, user) in users.enumerated() {
             read(
@@ -116,7 +121,7 @@ extension Shard {
                     asker: index == 0 && isNew ? room.pendingJoins.firstForMembers : nil),
                 for: key)
         }
-        _ = rooms[key]?.pendingJoins.takeUnread()
+        rooms.change(key) { _ = $0.pendingJoins.takeUnread() }
     }
 
     /// Reads the typists of rooms in `roomsToRead`. Rooms whose channels are not confirmed are read on confirmation,
@@ -145,7 +150,6 @@ extension Shard {
     mutating func openRoom(_ conversation: ConversationID) -> RoomKey {
         let room = Room(conversation: conversation)
         let key = rooms.insert(room)
-        roomKeys[conversation] = key
         for topic in room.topics { actions.append(.subscribe(topic)) }
         return key
     }
@@ -153,14 +157,15 @@ extension Shard {
     mutating func closeIfDeserted(_ key: RoomKey) {
         guard let room = rooms[key], room.isDeserted else { return }
         for topic in room.topics { actions.append(.unsubscribe(topic)) }
-        roomKeys[room.conversation] = nil
         typistCount -= room.told.count
         rooms.remove(key)
     }
 
     mutating func read(_ read: RoomRead, for key: RoomKey) {
-        if read.withTyping { rooms[key]?.typists.readBegan() }
-        if read.mostMembers > 0 { rooms[key]?.members.readBegan() }
+        rooms.change(key) {
+            if read.withTyping { $0.typists.readBegan() }
+            if read.mostMembers > 0 { $0.members.readBegan() }
+        }
         if let asker = read.asker, let since = rooms[key]?.pendingJoins[asker]?.since {
             sessions.change(asker) { $0.membersReads.append(.init(room: key, since: since)) }
         }
@@ -168,9 +173,11 @@ extension Shard {
     }
 
     private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
-        rooms[key]?.typists.snapshotRead(snapshot, clock: clock, at: now)
-        // A read from before the channels were lost does not make the room live: another follows their confirmation.
-        if rooms[key]?.phase == .reading { rooms[key]?.phase = .live }
+        rooms.change(key) { [clock] in
+            $0.typists.snapshotRead(snapshot, clock: clock, at: now)
+            // A read from before the channels were lost does not make the room live: another follows their confirmation.
+            if $0.phase == .reading { $0.phase = .live }
+        }
         // No session here has been sent anything yet: new sessions get the snapshot and its repeats.
         guard let room = rooms[key], room.sessions.isEmpty else { return }
         noteTold(room.typists.typists, in: key, toAll: true, at: now)
@@ -178,7 +185,9 @@ extension Shard {
 
     private mutating func membersRead(_ snapshot: RoomSnapshot, in key: RoomKey) {
         let most = settings.limits.watchedUsers
-        rooms[key]?.members.snapshotRead(snapshot.members ?? [:], count: snapshot.memberCount, most: most)
+        rooms.change(key) {
+            $0.members.snapshotRead(snapshot.members ?? [:], count: snapshot.memberCount, most: most)
+        }
         membersChanged(key)
     }
 
@@ -197,7 +206,7 @@ extension Shard {
         actions.append(.send(.removed(conversation), to: removed))
         for session in removed {
             stopTyping(session, in: key)
-            sessions[session]?.left(key)
+            sessions.change(session) { $0.left(key) }
             depart(session, from: key)
         }
     }

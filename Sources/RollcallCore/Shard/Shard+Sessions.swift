@@ -30,7 +30,7 @@ extension Shard {
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
             // An older token does not shorten the lifetime, and must not extend it if it is revoked.
             if session.recorder?.isOlder(issued) != true { tokenLasts(lifetime, for: key, at: now) }
-            sessions[key]?.recorder?.refreshed(issued: issued)
+            sessions.change(key) { $0.recorder?.refreshed(issued: issued) }
             acknowledge(id, to: key)
         case .open:
             close(key, .badToken, at: now)
@@ -41,7 +41,7 @@ extension Shard {
     }
 
     private mutating func tokenLasts(_ lifetime: Duration?, for key: SessionKey, at now: Instant) {
-        sessions[key]?.tokenExpires = lifetime.map { now + $0 }
+        sessions.change(key) { $0.tokenExpires = lifetime.map { now + $0 } }
         if let lifetime { timers.remind(.session(key), at: now + lifetime) }
     }
 
@@ -93,7 +93,7 @@ extension Shard {
     /// Handles that another session holds the device now, on another worker or on this one.
     package mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
         guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
-        sessions[key]?.recorder?.abandoned()
+        sessions.change(key) { $0.recorder?.abandoned() }
         dropReplaced(key, at: now)
         return take()
     }
@@ -162,8 +162,10 @@ extension Shard {
 
     private mutating func deviceGone(_ key: SessionKey, at now: Instant) {
         let time = redisTime(at: now)
-        sessions[key]?.recorder?.removed(at: time)
-        sessions[key]?.phase = .ending
+        sessions.change(key) {
+            $0.recorder?.removed(at: time)
+            $0.phase = .ending
+        }
         advance(key, at: now)
     }
 
@@ -178,10 +180,12 @@ extension Shard {
         let wasLeaving = session.held?.hasGoodbye == true
         leaveEverything(key, at: now)
         guard !wasLeaving else { return deviceGone(key, at: now) }
-        let state = session.recorder?.state
-        sessions[key]?.recorder?.decided(state: state, lost: lost)
         let graceEnd = now + settings.removal
-        sessions[key]?.phase = .inGrace(until: graceEnd)
+        sessions.change(key) {
+            let state = $0.recorder?.state
+            $0.recorder?.decided(state: state, lost: lost)
+            $0.phase = .inGrace(until: graceEnd)
+        }
         timers.remind(.session(key), at: graceEnd)
         advance(key, at: now)
         if let user = session.user { limitDevicesInGrace(of: user, at: now) }
@@ -203,13 +207,13 @@ extension Shard {
             actions.append(.close(key, .replaced))
             leaveEverything(key, at: now)
         }
-        sessions[key]?.phase = .ending
+        sessions.change(key) { $0.phase = .ending }
         advance(key, at: now)
     }
 
     /// Ends a session without a grace period: its device should not reconnect before the cause is fixed.
     mutating func dismiss(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
-        guard sessions[key]?.phase != .ending else { return }
+        guard let phase = sessions.read(key, { $0.phase }), phase != .ending else { return }
         if sessions[key]?.isConnected == true {
             if code == .sentAway {
                 actions.append(.send(.goodbye(.init(reason: .sentAway, reconnect: false)), to: [key]))
@@ -231,13 +235,8 @@ extension Shard {
         for watch in sessions[key]?.watched.keys ?? [] {
             if let user = watches[watch]?.user { removeWatcher(key, of: user) }
         }
-        sessions[key]?.joined = []
-        sessions[key]?.senders = []
-        sessions[key]?.joining = []
-        sessions[key]?.watched = IndexedSet()
+        sessions.change(key) { $0.leftEverything() }
         backlogs[key] = nil
-        sessions[key]?.held = nil
-        sessions[key]?.acks = []
         for reminder in [Reminder.held(key), .lookups(key), .state(key)] { timers.forget(reminder) }
     }
 
@@ -279,10 +278,12 @@ extension Shard {
         let sequence = recorder.decided(state: hello.state)
         sessionKeys[name.session] = key
         sessionsOfUser[name.user, default: []].append(key)
-        sessions[key]?.recorder = recorder
-        sessions[key]?.phase = .open
+        sessions.change(key) {
+            $0.recorder = recorder
+            $0.phase = .open
+            if let id { $0.acks.append((sequence, id)) }
+        }
         openSessionCount += 1
-        if let id { sessions[key]?.acks.append((sequence, id)) }
         let welcome = ServerMessage.Welcome(
             user: name.user, device: name.device, session: name.session.random, worker: workerName,
             time: redisTime(at: now),

@@ -15,7 +15,8 @@ extension Shard {
         case .late:
             acknowledge(id, to: key)
         case .notAMember:
-            if let room = roomKeys[signal.conversation] { sessions[key]?.refused(in: room) }
+            // The session may have ended before the reply.
+            if let room = rooms.key(of: signal.conversation) { sessions.changeIfPresent(key) { $0.refused(in: room) } }
             answer(key, .notAMember, id: id, Self.notAMember)
         }
         return take()
@@ -56,18 +57,19 @@ extension Shard {
     mutating func typed(
         _ typing: Bool, in conversation: ConversationID, id: MessageID?, on key: SessionKey, at now: Instant
     ) {
-        guard let room = roomKeys[conversation], sessions.read(key, { $0.hasJoined(room) }) == true else {
-            if let room = roomKeys[conversation], sessions[key]?.joining.contains(room) == true {
+        guard let room = rooms.key(of: conversation), sessions.read(key, { $0.hasJoined(room) }) == true else {
+            if let room = rooms.key(of: conversation), sessions[key]?.joining.contains(room) == true {
                 return typedWhileJoining(typing, in: room, of: conversation, id: id, on: key, at: now)
             }
             return answer(key, .notJoined, id: id, "join the conversation first")
         }
         guard takesWrites || !typing else { return answerUnavailable(key, id: id) }
         let (time, rules) = (redisTime(at: now), settings.typing)
-        let decision =
+        let decision = sessions.change(key) {
             typing
-            ? sessions[key]?.signalled(in: room, of: conversation, rules, at: now, time: time)
-            : sessions[key]?.stopped(in: room)
+                ? $0.signalled(in: room, of: conversation, rules, at: now, time: time)
+                : $0.stopped(in: room)
+        }.flatMap { $0 }
         if let decision { carryOut(decision, in: conversation, for: key, id: typing ? id : nil) }
         if typing, decision == nil {
             tally.typingThrottled += 1
@@ -97,7 +99,8 @@ extension Shard {
     }
 
     mutating func stopTyping(_ key: SessionKey, in room: RoomKey) {
-        guard let decision = sessions[key]?.stopped(in: room), let conversation = rooms[room]?.conversation
+        guard let decision = sessions.change(key, { $0.stopped(in: room) }) ?? nil,
+            let conversation = rooms[room]?.conversation
         else { return }
         carryOut(decision, in: conversation, for: key, id: nil)
     }
@@ -105,7 +108,7 @@ extension Shard {
     /// Sends deferred typing signals that are due, and ends typing that was not renewed.
     mutating func typingDue(_ key: SessionKey, at now: Instant) {
         for (index, sender) in (sessions[key]?.senders ?? []).enumerated() {
-            while let decision = sessions[key]?.senders[index].typing.due(at: now) {
+            while let decision = sessions.change(key, { $0.senders[index].typing.due(at: now) }) ?? nil {
                 carryOut(decision, in: sender.conversation, for: key, id: nil)
             }
         }

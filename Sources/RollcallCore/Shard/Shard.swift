@@ -39,10 +39,8 @@ public struct Shard: Sendable {
     var sessionKeys: [SessionID: SessionKey] = [:]
     /// The welcomed sessions of each user.
     var sessionsOfUser: [UserID: [SessionKey]] = [:]
-    var rooms = SlotMap<Room>()
-    var roomKeys: [ConversationID: RoomKey] = [:]
-    var watches = SlotMap<Watch>()
-    var watchKeys: [UserID: WatchKey] = [:]
+    var rooms = NamedTable<Room>()
+    var watches = NamedTable<Watch>()
 
     var lookups: LookupBudgets
     var timers = Timers<Reminder>()

@@ -35,9 +35,9 @@ extension Shard {
     /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
     public var lingeringSessionCount: Int { sessionKeys.count - openSessionCount }
     /// Conversations that sessions here have joined, or are joining.
-    public var roomCount: Int { roomKeys.count }
+    public var roomCount: Int { rooms.count }
     /// Users that sessions here watch.
-    public var watchCount: Int { watchKeys.count }
+    public var watchCount: Int { watches.count }
     /// Sessions that are behind, or are being sent a snapshot.
     public var backlogCount: Int { backlogs.count }
     /// Whether a request of a session waits for the session's budgets.

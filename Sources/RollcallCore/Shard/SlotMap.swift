@@ -20,9 +20,6 @@ struct SlotMap<Value: Sendable>: Sendable {
     }
 
     private var slots: [Slot] = []
-    /// The target of changes through a stale key. As a local variable, a large type would cost an allocation for each
-    /// change.
-    private var nobody: Value?
     /// Free slots, smallest first. The order in which slots were freed may come from a set and must not matter, so that
     /// the same events always give the same actions.
     private var free = Heap<Int32>()
@@ -38,22 +35,18 @@ struct SlotMap<Value: Sendable>: Sendable {
         return Key(index: Int32(slots.count - 1), generation: 0)
     }
 
-    /// Returns the value for a key; `nil` once it has been removed. Values are read and changed in place, because
-    /// copying a large value to use one field would cost more than the field.
+    func contains(_ key: Key) -> Bool {
+        slots[Int(key.index)].generation == key.generation && slots[Int(key.index)].value != nil
+    }
+
+    /// Returns a copy of the value for a key; `nil` once it has been removed. Where only one field is needed, ``read``
+    /// is cheaper.
     subscript(key: Key) -> Value? {
         _read {
             if slots[Int(key.index)].generation == key.generation {
                 yield slots[Int(key.index)].value
             } else {
                 yield nil
-            }
-        }
-        _modify {
-            if slots[Int(key.index)].generation == key.generation {
-                yield &slots[Int(key.index)].value
-            } else {
-                defer { nobody = nil }
-                yield &nobody
             }
         }
     }
@@ -69,9 +62,17 @@ struct SlotMap<Value: Sendable>: Sendable {
         }
     }
 
-    /// Changes a value in place, without the allocation that each access through the subscript costs.
+    /// Changes a value in place. The value must be there: a stale key is a mistake of the caller, which debug builds
+    /// report and release builds ignore. See ``changeIfPresent(_:_:)``.
     @discardableResult
     mutating func change<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
+        assert(contains(key), "a value was changed after it was removed")
+        return changeIfPresent(key, change)
+    }
+
+    /// Changes a value in place, unless it was removed meanwhile.
+    @discardableResult
+    mutating func changeIfPresent<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         slots.withUnsafeMutableBufferPointer { slots in
             guard slots[Int(key.index)].generation == key.generation, slots[Int(key.index)].value != nil else {
                 return nil

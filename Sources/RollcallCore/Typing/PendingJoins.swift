@@ -43,10 +43,14 @@ struct PendingJoins: Sendable {
             .session
     }
 
-    /// A waiting session, for changes in place only: use ``insert(_:)`` and ``remove(_:)`` to add or remove.
-    subscript(session: SessionKey) -> Join? {
-        get { joins[session] }
-        _modify { yield &joins[session] }
+    subscript(session: SessionKey) -> Join? { joins[session] }
+
+    /// Changes the join of a session, which must be waiting.
+    mutating func change(_ session: SessionKey, _ change: (inout Join) -> Void) {
+        guard let index = joins.index(forKey: session) else {
+            return assertionFailure("a join was changed after it ended")
+        }
+        change(&joins.values[index])
     }
 
     func of(_ user: UserID) -> [Join] {

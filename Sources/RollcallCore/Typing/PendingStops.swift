@@ -67,7 +67,10 @@ struct PendingStops: Sendable {
 
     /// Registers a message to acknowledge once the stops in flight are published.
     mutating func ackWhenPublished(_ waiting: Waiting, _ name: SessionName, in conversation: ConversationID) {
-        entries[Typist(name, in: conversation)]?.waiting.append(waiting)
+        guard let index = entries.index(forKey: Typist(name, in: conversation)) else {
+            return assertionFailure("no stop is in flight, so nothing would be acknowledged")
+        }
+        entries.values[index].waiting.append(waiting)
     }
 
     /// - Returns: the messages to acknowledge now.

@@ -80,6 +80,10 @@ public struct Room: Sendable {
     }
 }
 
+extension Room: Named {
+    var name: ConversationID { conversation }
+}
+
 extension ServerMessage {
     /// The `typing` message for a receiver: all typists except the receiver's own user, with at most `names` of them
     /// named.

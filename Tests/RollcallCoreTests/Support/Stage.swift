@@ -287,7 +287,7 @@ final class Stage {
     var leftovers: [String: Int] {
         [
             "sessions": shard.sessions.count, "sessionKeys": shard.sessionKeys.count, "rooms": shard.rooms.count,
-            "roomKeys": shard.roomKeys.count, "watches": shard.watches.count, "watchKeys": shard.watchKeys.count,
+            "watches": shard.watches.count,
             "blocked": shard.blocked.count, "pending stops": shard.pendingStops.count,
             "reads": shard.watchesToRead.count + shard.failedReads.count + shard.roomsToRead.count,
             "backlogs": shard.backlogs.count + shard.sessionsToShow.count,

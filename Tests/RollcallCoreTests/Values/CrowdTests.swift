@@ -58,7 +58,7 @@ import Testing
         var joins = PendingJoins()
         joins.insert(PendingJoins.Join(session: key, user: "bob", withPresence: false, since: at(.zero)))
         #expect(!joins.wantsMembers)
-        joins[key]?.withPresence = true
+        joins.change(key) { $0.withPresence = true }
         #expect(joins.wantsMembers)
     }
 }

@@ -40,7 +40,11 @@ import Testing
         let second = slots.insert("b")
         #expect(first.index == second.index)
         #expect(slots[first] == nil)
-        slots[first]? = "c"
+        let isChanged = slots.changeIfPresent(first) { value in
+            value = "c"
+            return true
+        }
+        #expect(isChanged == nil)
         #expect(slots.remove(first) == nil)
         #expect(slots[second] == "b")
         #expect(slots.keys == [second])
