@@ -9,6 +9,11 @@ struct Drain: Hashable, Sendable {
     let ends: Instant
     /// Addresses of other workers; empty if devices reconnect to the address they already use.
     let destinations: [String]
+
+    /// Draws the moment at which one session leaves.
+    func moment(at now: Instant, using random: inout some RandomNumberGenerator) -> Instant {
+        now + (ends - now) * Double.random(in: 0..<1, using: &random)
+    }
 }
 
 extension Shard {
@@ -18,11 +23,8 @@ extension Shard {
     public mutating func drain(
         over spread: Duration, to destinations: [String] = [], at now: Instant
     ) -> [ShardAction] {
-        drain = Drain(ends: now + spread, destinations: destinations)
-        for key in sessions.keys where sessions[key]?.isConnected == true {
-            leaveWithDrain(key, at: now)
-            remindOfEnd(key)
-        }
+        let drain = Drain(ends: now + spread, destinations: destinations)
+        for key in sessions.drain(drain, at: now) { remindOfEnd(key) }
         return take()
     }
 
@@ -35,17 +37,10 @@ extension Shard {
         }
     }
 
-    /// Draws the moment at which a session is disconnected, if the worker is draining.
-    mutating func leaveWithDrain(_ key: SessionKey, at now: Instant) {
-        guard let drain else { return }
-        let leaves = now + (drain.ends - now) * Double.random(in: 0..<1, using: &random)
-        sessions.change(key) { $0.leaves = leaves }
-    }
-
     /// Disconnects a device whose moment has come.
     mutating func sendElsewhere(_ key: SessionKey, at now: Instant) {
-        let destination = drain?.destinations.randomElement(using: &random)
-        let goodbye = ServerMessage.Goodbye(reason: .draining, reconnect: true, after: 0, to: destination)
+        let goodbye = ServerMessage.Goodbye(
+            reason: .draining, reconnect: true, after: 0, to: sessions.drawDestination())
         actions.append(.send(.goodbye(goodbye), to: [key]))
         close(key, .draining, at: now)
     }

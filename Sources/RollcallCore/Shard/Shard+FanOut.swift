@@ -91,7 +91,7 @@ extension Shard {
         guard let present = rooms.read(key, { $0.sessions }) else { return true }
         var groups: [(view: TypistView, sessions: [SessionKey])] = []
         for view in TypistView.all(before: before ?? [], now: now, names: settings.typing.names) {
-            let sessions = (sessionsOfUser[view.user] ?? []).filter(present.contains)
+            let sessions = sessions.keys(of: view.user).filter(present.contains)
             guard !sessions.isEmpty else { continue }
             if let group = groups.firstIndex(where: { $0.view.look == view.look }) {
                 groups[group].sessions += sessions

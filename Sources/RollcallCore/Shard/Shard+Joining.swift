@@ -68,7 +68,7 @@ extension Shard {
 
     /// Continues with the held messages of a user's sessions after Redis has answered for the user.
     mutating func goOnJoining(_ user: UserID, at now: Instant) {
-        for key in sessionsOfUser[user] ?? [] where sessions.read(key, { $0.held != nil }) == true {
+        for key in sessions.keys(of: user) where sessions.read(key, { $0.held != nil }) == true {
             takeHeld(key, at: now)
         }
     }

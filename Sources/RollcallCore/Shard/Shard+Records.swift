@@ -1,4 +1,5 @@
-// How Redis comes to hold what sessions decide: each session's record is listed, written and unlisted, one step at a time.
+// How Redis comes to hold what sessions decide: each session's record is listed, written and unlisted, one step at a
+// time.
 
 package import RollcallModel
 
@@ -66,7 +67,7 @@ extension Shard {
         acknowledgeWritten(key)
         guard sessions.read(key, { $0.phase == .open && $0.isStateDeferred }) != true else { return }
         if sessions[key]?.phase == .ending, recorder.isFinished {
-            forget(key, recorder.name)
+            forget(key)
             return
         }
         guard case .takesWrites(let incarnation, let until) = redis else { return }
@@ -93,7 +94,8 @@ extension Shard {
 
     /// Whether a newer session of the same device exists here and is not written yet.
     private func isBack(_ name: SessionName) -> Bool {
-        guard let all = sessionsOfUser[name.user], all.count > 1 else { return false }
+        let all = sessions.keys(of: name.user)
+        guard all.count > 1 else { return false }
         return all.contains { key in
             sessions.read(key) { session in
                 guard let other = session.recorder else { return false }

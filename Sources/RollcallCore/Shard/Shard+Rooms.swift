@@ -175,7 +175,8 @@ extension Shard {
     private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
         rooms.change(key) { [clock] in
             $0.typists.snapshotRead(snapshot, clock: clock, at: now)
-            // A read from before the channels were lost does not make the room live: another follows their confirmation.
+            // A read from before the channels were lost does not make the room live: another follows their
+            // confirmation.
             if $0.phase == .reading { $0.phase = .live }
         }
         // No session here has been sent anything yet: new sessions get the snapshot and its repeats.
@@ -196,7 +197,7 @@ extension Shard {
     /// again; that typing is stopped here.
     private mutating func memberRemoved(_ user: UserID, from key: RoomKey) {
         guard let conversation = rooms[key]?.conversation else { return }
-        let removed = (sessionsOfUser[user] ?? []).filter { rooms[key]?.sessions.contains($0) == true }
+        let removed = sessions.keys(of: user).filter { rooms[key]?.sessions.contains($0) == true }
         guard !removed.isEmpty else { return }
         for session in removed {
             // A join whose snapshot still waits has already taken effect.

@@ -5,8 +5,7 @@ public import RollcallModel
 extension Shard {
     /// Handles a new connection.
     public mutating func connected(at now: Instant) -> SessionKey {
-        let key = sessions.insert(Session(now: now, settings: settings))
-        leaveWithDrain(key, at: now)
+        let key = sessions.connected(at: now, settings: settings)
         remindOfEnd(key)
         return key
     }
@@ -24,7 +23,7 @@ extension Shard {
         switch session.phase {
         case .authenticating(let hello, let id):
             tokenLasts(lifetime, for: key, at: now)
-            let name = SessionName(user: user, device: device, session: SessionID(using: &random))
+            let name = SessionName(user: user, device: device, session: sessions.newID())
             let recorder = DeviceRecorder(name: name, opened: session.connected, issued: issued)
             welcome(key, recorder, hello: hello, id: id, at: now)
         case .open where session.recorder?.name.user == user && session.recorder?.name.device == device:
@@ -92,7 +91,7 @@ extension Shard {
 
     /// Handles that another session holds the device now, on another worker or on this one.
     package mutating func replaced(_ name: SessionName, at now: Instant) -> [ShardAction] {
-        guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
+        guard let key = sessions.key(of: name) else { return [] }
         sessions.change(key) { $0.recorder?.abandoned() }
         dropReplaced(key, at: now)
         return take()
@@ -100,7 +99,7 @@ extension Shard {
 
     /// Ends a session at an operator's request.
     package mutating func sentAway(_ name: SessionName, at now: Instant) -> [ShardAction] {
-        guard let key = sessionKeys[name.session], sessions[key]?.recorder?.name == name else { return [] }
+        guard let key = sessions.key(of: name) else { return [] }
         dismiss(key, .sentAway, at: now)
         return take()
     }
@@ -193,7 +192,8 @@ extension Shard {
 
     /// Ends the grace period of a user's oldest sessions if the user has too many devices in grace.
     private mutating func limitDevicesInGrace(of user: UserID, at now: Instant) {
-        guard let all = sessionsOfUser[user], all.count > settings.bounds.devicesInGrace else { return }
+        let all = sessions.keys(of: user)
+        guard all.count > settings.bounds.devicesInGrace else { return }
         let inGrace = all.filter {
             sessions.read($0) { if case .inGrace = $0.phase { true } else { false } } == true
         }
@@ -226,8 +226,7 @@ extension Shard {
 
     /// Ends everything that an open session took part in.
     private mutating func leaveEverything(_ key: SessionKey, at now: Instant) {
-        lingering.append(key, open: openSessionCount)
-        openSessionCount -= 1
+        sessions.lostConnection(key)
         limitLingering()
         stopTypingEverywhere(key, at: now)
         for room in sessions[key]?.joined ?? [] { depart(key, from: room) }
@@ -244,11 +243,7 @@ extension Shard {
     /// removes those: the worker starts a new incarnation, and the lease of this one expires. A session that leaves
     /// nothing but its entry on the worker's list is unlisted.
     private mutating func limitLingering() {
-        let limit = lingering.limit(settings.bounds)
-        while lingeringSessionCount > limit,
-            let oldest = lingering.popFirst(where: { sessions.read($0) { _ in true } ?? false }),
-            let recorder = sessions[oldest]?.recorder
-        {
+        while let oldest = sessions.nextToDrop(settings.bounds), let recorder = sessions[oldest]?.recorder {
             if recorder.mayLeaveDevice {
                 leavesDevicesToSweep = true
             } else if let list = recorder.listToLeave {
@@ -256,15 +251,11 @@ extension Shard {
                 actions.append(.store(.unlist(unlist)))
             }
             tally.lingeringDropped += 1
-            forget(oldest, recorder.name)
+            forget(oldest)
         }
-        lingering.compact(count: lingeringSessionCount) { sessions.read($0) { _ in true } ?? false }
     }
 
-    mutating func forget(_ key: SessionKey, _ name: SessionName) {
-        sessionKeys[name.session] = nil
-        sessionsOfUser[name.user]?.removeAll { $0 == key }
-        if sessionsOfUser[name.user]?.isEmpty == true { sessionsOfUser[name.user] = nil }
+    mutating func forget(_ key: SessionKey) {
         sessions.remove(key)
         blocked.remove(key)
         timers.forget(.session(key))
@@ -276,14 +267,8 @@ extension Shard {
         var recorder = recorder
         let name = recorder.name
         let sequence = recorder.decided(state: hello.state)
-        sessionKeys[name.session] = key
-        sessionsOfUser[name.user, default: []].append(key)
-        sessions.change(key) {
-            $0.recorder = recorder
-            $0.phase = .open
-            if let id { $0.acks.append((sequence, id)) }
-        }
-        openSessionCount += 1
+        sessions.opened(key, as: recorder)
+        if let id { sessions.change(key) { $0.acks.append((sequence, id)) } }
         let welcome = ServerMessage.Welcome(
             user: name.user, device: name.device, session: name.session.random, worker: workerName,
             time: redisTime(at: now),

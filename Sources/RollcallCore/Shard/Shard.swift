@@ -27,7 +27,6 @@ public struct Shard: Sendable {
     }
 
     let settings: ShardSettings
-    var random: any RandomNumberGenerator & Sendable
     var clock: RedisClock
     var leases = Leases()
     /// What Redis can do for the worker at this moment.
@@ -35,10 +34,7 @@ public struct Shard: Sendable {
     /// The worker's name in `welcome`. It does not change while Redis is away.
     var workerName: String
 
-    var sessions = SlotMap<Session>()
-    var sessionKeys: [SessionID: SessionKey] = [:]
-    /// The welcomed sessions of each user.
-    var sessionsOfUser: [UserID: [SessionKey]] = [:]
+    var sessions: SessionTable
     var rooms = NamedTable<Room>()
     var watches = NamedTable<Watch>()
 
@@ -49,8 +45,6 @@ public struct Shard: Sendable {
     var blocked: Set<SessionKey> = []
     /// Typing stops in flight to Redis, or not delivered to it.
     var pendingStops = PendingStops()
-    /// Sessions without a connection.
-    var lingering = Lingering()
     /// Whether a session was dropped whose device, or entry on the worker's list, is still in Redis. Only a sweep of
     /// this incarnation removes that.
     var leavesDevicesToSweep = false
@@ -78,7 +72,6 @@ public struct Shard: Sendable {
     var saidUnder: Incarnation?
     /// The progress of the audit.
     var audit = Audit()
-    var drain: Drain?
 
     /// - Parameters:
     ///   - worker: the worker's name in `welcome` before it holds a lease.
@@ -88,7 +81,7 @@ public struct Shard: Sendable {
         clock: RedisClock = RedisClock(time: Timestamp(milliseconds: 0), sent: Instant(nanoseconds: 0))
     ) {
         self.settings = settings
-        self.random = random
+        sessions = SessionTable(random: random)
         self.clock = clock
         workerName = worker
         lookups = LookupBudgets(settings)
@@ -98,7 +91,7 @@ public struct Shard: Sendable {
     public internal(set) var tally = ShardTally()
 
     /// The number of welcomed and connected sessions.
-    public internal(set) var openSessionCount = 0
+    public var openSessionCount: Int { sessions.openCount }
 
     /// The number of typists last sent to sessions here, summed over all conversations.
     public internal(set) var typistCount = 0

@@ -33,7 +33,7 @@ public struct ShardTally: Hashable, Sendable {
 // Current values.
 extension Shard {
     /// Sessions that have ended or are in their grace period, and whose records are not settled yet.
-    public var lingeringSessionCount: Int { sessionKeys.count - openSessionCount }
+    public var lingeringSessionCount: Int { sessions.lingeringCount }
     /// Conversations that sessions here have joined, or are joining.
     public var roomCount: Int { rooms.count }
     /// Users that sessions here watch.

@@ -286,7 +286,7 @@ final class Stage {
     /// Everything that the shard keeps about somebody or something.
     var leftovers: [String: Int] {
         [
-            "sessions": shard.sessions.count, "sessionKeys": shard.sessionKeys.count, "rooms": shard.rooms.count,
+            "sessions": shard.sessions.count, "lingering": shard.lingeringSessionCount, "rooms": shard.rooms.count,
             "watches": shard.watches.count,
             "blocked": shard.blocked.count, "pending stops": shard.pendingStops.count,
             "reads": shard.watchesToRead.count + shard.failedReads.count + shard.roomsToRead.count,
