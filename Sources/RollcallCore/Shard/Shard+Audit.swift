@@ -66,7 +66,7 @@ extension Shard {
 
     /// Requests the records of the next few sessions.
     mutating func continueAudit(at now: Instant) {
-        guard let incarnation else { return }
+        guard let incarnation = redis.incarnation else { return }
         var batch: [AuditedSession] = []
         let least = settings.isSpread ? ShardSettings.spreadAudit : 0
         let due = audit.due(of: sessions.count, atLeast: least, settings.bounds, at: now)

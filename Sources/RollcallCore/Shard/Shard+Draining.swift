@@ -33,7 +33,7 @@ extension Shard {
         sessions.keys.allSatisfy { key in
             guard let session = sessions[key] else { return true }
             guard !session.isConnected else { return false }
-            return !takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
+            return !redis.takesWrites || session.recorder.map { $0.isWritten($0.sequence) } ?? true
         }
     }
 

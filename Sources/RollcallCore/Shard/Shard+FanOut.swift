@@ -53,7 +53,7 @@ extension Shard {
         guard typists != told else { return remindOfRepeat(key) }
         let isToldToAll = send(to: key, before: told, now: typists) || told.isEmpty
         if let changed, rooms.read(key, { $0.sessions.isEmpty }) == false {
-            tally.typingDelivered(changed, at: redisTime(at: now))
+            tally.typingDelivered(changed, at: redis.time(at: now))
         }
         noteTold(typists, in: key, toAll: isToldToAll, at: now)
     }

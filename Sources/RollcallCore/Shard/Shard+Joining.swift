@@ -33,7 +33,7 @@ extension Shard {
     /// too.
     func awaitsManyMembers(_ key: SessionKey, at now: Instant) -> Bool {
         let most = settings.bounds.membersAtOnce
-        guard answersReads,
+        guard redis.answersReads,
             let asked = sessions.read(
                 key,
                 { session -> (rooms: [RoomKey], reads: [Session.MembersRead]) in
@@ -95,7 +95,7 @@ extension Shard {
         _ typing: Bool, in room: RoomKey, of conversation: ConversationID, id: MessageID?, on key: SessionKey,
         at now: Instant
     ) {
-        guard takesWrites || !typing else { return answerUnavailable(key, id: id) }
+        guard redis.takesWrites || !typing else { return answerUnavailable(key, id: id) }
         dropDeferredTyping(key, in: room)
         guard typing, rooms[room]?.pendingJoins[key] != nil else {
             return acknowledge(id, onceStoppedIn: conversation, to: key, at: now)
@@ -111,7 +111,9 @@ extension Shard {
 
     /// Requests the membership of the users who wait to join a live room.
     mutating func readForWaiting(_ key: RoomKey) {
-        guard answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else { return }
+        guard redis.answersReads, rooms[key]?.phase == .live, let conversation = rooms[key]?.conversation else {
+            return
+        }
         for waiting in rooms.change(key, { $0.pendingJoins.takeUnread() }) ?? [] {
             let wantsMembers = waiting.withPresence && rooms[key]?.members.names == nil
             read(

@@ -113,7 +113,7 @@ extension Shard {
             // Typing ends at its expiry, no matter how long the signal waited.
             guard !typing || now < came + settings.typing.expiry else { return acknowledge(id, to: key) }
             typed(typing, in: conversation, id: id, on: key, at: came)
-        case .ping: actions.append(.send(.pong(time: redisTime(at: now)), to: [key]))
+        case .ping: actions.append(.send(.pong(time: redis.time(at: now)), to: [key]))
         case .goodbye: goodbye(key, id: id, at: now)
         }
     }

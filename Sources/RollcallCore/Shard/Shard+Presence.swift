@@ -10,7 +10,7 @@ extension Shard {
         // Published presence counts the devices of dead incarnations until they are swept, so any status but offline
         // may come from those devices alone.
         let mayCountThem =
-            watches.read(key) { $0.masked.isEmpty } == false || leases.leavesUnswept && outage == nil
+            watches.read(key) { $0.masked.isEmpty } == false || redis.leavesUnswept && redis.outage == nil
         if mayCountThem, presence.status != .offline { return presenceUnreadable(of: presence.user) }
         if isOutrun(presence.version, of: key) { return readAuthoritatively(key) }
         watches.change(key) { $0.changed(change) }
@@ -21,16 +21,9 @@ extension Shard {
     /// was set back, and the record was removed and created again since, with a version from the current time.
     private func isOutrun(_ version: Int64, of key: WatchKey) -> Bool {
         guard let known = watches.read(key, { $0.hasOutrunVersion ? nil : $0.known?.version }) ?? nil,
-            version < known, let latestVersion
+            version < known, let latestVersion = redis.latestVersion
         else { return false }
         return known > latestVersion
-    }
-
-    /// The greatest version that a record created by Redis's current clock can have; `nil` before the first heartbeat.
-    private var latestVersion: Int64? {
-        guard let lastHeartbeat else { return nil }
-        let latest = redisTime(at: lastHeartbeat + settings.heartbeat * 2).advanced(by: LeaseKeeper.clockTolerance)
-        return latest.milliseconds
     }
 
     /// Schedules a read whose record counts regardless of versions.
@@ -60,14 +53,14 @@ extension Shard {
             guard watches.change(key, { $0.mayTake(isAuthoritative: isAuthoritative) }) == true else { continue }
             let counts = isRemoved(record, key) || isAuthoritative && isConclusive(record, key)
             if !counts, record.isStored, isOutrun(record.version, of: key) {
-                if outage == nil {
+                if redis.outage == nil {
                     // An authoritative read that does not count has already requested the next one.
                     if !isAuthoritative { readAuthoritatively(key) }
                 } else if watches[key]?.heardMeanwhile == true {
                     // The record may be older than a change that arrived during the read: a worker that was suspended
                     // takes the change for one from the future, because its latest heartbeat is old.
                     watchesToRead.insert(key)
-                } else if let latestVersion, record.version <= latestVersion {
+                } else if let latestVersion = redis.latestVersion, record.version <= latestVersion {
                     // Redis lost the known record, and this one was created since. A version from before the loss would
                     // also be ahead of the clock.
                     watches.change(key) { $0.clockSetBack() }
@@ -203,8 +196,8 @@ extension Shard {
 
     /// Asks Redis for the users of a `get`.
     mutating func ask(for users: [UserID], id: MessageID?, on key: SessionKey, at now: Instant) {
-        guard !answersReads else {
-            let get = StoreRequest.GetPresence(users: users, known: known(at: now), key: key, id: id)
+        guard !redis.answersReads else {
+            let get = StoreRequest.GetPresence(users: users, known: redis.known(at: now), key: key, id: id)
             return actions.append(.store(.getPresence(get)))
         }
         sessions.change(key) { $0.getting -= Session.weight(ofGetting: users) }
@@ -268,14 +261,14 @@ extension Shard {
     /// may have been read from a replaced primary while the user connected to the new one.
     private func known(of key: WatchKey) -> Watch.Known? {
         let known = watches.read(key) { $0.known } ?? nil
-        return outage != nil && known?.isStored != true ? nil : known
+        return redis.outage != nil && known?.isStored != true ? nil : known
     }
 
     private func newer(_ read: Watch.Known, _ known: Watch.Known, isOutrun: Bool) -> Watch.Known {
         // A missing record does not count as newer, although it reads as one: Redis may have lost all data.
         guard read.isStored || !known.isStored else { return known }
         guard !isOutrun else { return read }
-        guard outage != nil else { return read.version >= known.version ? read : known }
+        guard redis.outage != nil else { return read.version >= known.version ? read : known }
         return read.version > known.version ? read : known
     }
 
@@ -289,7 +282,7 @@ extension Shard {
     ) -> [Incarnation: WorkerStanding] {
         let named = record.incarnations
         let dead = standings.filter { $0.value.isDead && named.contains($0.key) }
-        guard let outage, !isAuthoritative else { return dead }
+        guard let outage = redis.outage, !isAuthoritative else { return dead }
         guard let key = watches.key(of: record.user), let watch = watches[key], known(of: key) != nil else {
             return dead.filter { outage.hadPassed($0.value) }
         }
@@ -300,11 +293,11 @@ extension Shard {
     /// it would not know this worker's lease either. A record that is still missing after the next heartbeat is
     /// therefore gone.
     private mutating func isRemoved(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard outage == nil, !record.isStored, watches[key]?.known?.isStored == true else {
+        guard redis.outage == nil, !record.isStored, watches[key]?.known?.isStored == true else {
             watches.change(key) { $0.missingSince = nil }
             return false
         }
-        let now = Int32(clamping: heartbeats)
+        let now = Int32(clamping: redis.heartbeatCount)
         let since = watches[key]?.missingSince ?? now
         watches.change(key) { $0.missingSince = since }
         let isRemoved = since < now && watches[key]?.heardMeanwhile == false
@@ -315,7 +308,7 @@ extension Shard {
     /// Whether an authoritative read counts. It does not after another outage, or if a change arrived during the read:
     /// such a read ignores versions, and the change may be newer. In the second case, the user is read again.
     private mutating func isConclusive(_ record: PresenceRecord, _ key: WatchKey) -> Bool {
-        guard outage == nil, watches[key]?.missingSince == nil else { return false }
+        guard redis.outage == nil, watches[key]?.missingSince == nil else { return false }
         guard watches[key]?.heardMeanwhile == true else { return true }
         watches.change(key) { $0.nextReadIsAuthoritative = true }
         watchesToRead.insert(key)

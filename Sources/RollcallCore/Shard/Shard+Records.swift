@@ -25,7 +25,7 @@ extension Shard {
         // Redis's clock was set forward since the last heartbeat, by more than rounding and drift explain. So the write
         // dated the session too early. The next heartbeat corrects that, and the session is written again.
         if written.outcome == .replaced, write.began == nil,
-            written.time > redisTime(at: now).advanced(by: .milliseconds(2))
+            written.time > redis.time(at: now).advanced(by: .milliseconds(2))
         {
             written.outcome = .expired
         }
@@ -51,7 +51,9 @@ extension Shard {
     ) -> [ShardAction] {
         guard sessions[key] != nil else {
             // A dropped session has no retry: its entry goes with the list of the incarnation.
-            if case .unlist(_, let list) = step, list == Incarnation(name: workerName) { leavesDevicesToSweep = true }
+            if case .unlist(_, let list) = step, list == Incarnation(name: redis.workerName) {
+                leavesDevicesToSweep = true
+            }
             return take()
         }
         sessions.change(key) { $0.recorder?.failed(step, failure) }
@@ -70,13 +72,13 @@ extension Shard {
             forget(key)
             return
         }
-        guard case .takesWrites(let incarnation, let until) = redis else { return }
+        guard case .writable(let incarnation, let until) = redis.access else { return }
         if recorder.owesRemoval, recorder.state == nil, isBack(recorder.name) {
             // The next heartbeat tries again. By then the newer session is written and has taken the device over.
             blocked.insert(key)
             return
         }
-        let time = redisTime(at: now)
+        let time = redis.time(at: now)
         let isDeferred = isDeferred(key, at: now)
         let step = sessions.change(key) {
             $0.recorder?.nextStep(under: incarnation, until: until, time: time, at: now, isDeferred: isDeferred)

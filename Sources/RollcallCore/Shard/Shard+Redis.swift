@@ -9,23 +9,12 @@ extension Shard {
         _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
         at now: Instant
     ) -> [ShardAction] {
-        // Uses the earlier of the old clock and the new one, which may have been set back together with the leases.
-        let lastBeat = lastHeartbeat.map { min(redisTime(at: $0), clock.time(at: $0)) }
-        let former = Incarnation(name: workerName)
-        redis = .takesWrites(incarnation, until: until)
+        let (lastBeat, isClockSetBack) = redis.incarnationBegan(
+            incarnation, isFirst: isFirst, snapshot, until: until, clock: clock, at: now)
         // The previous incarnation will be swept.
         leavesDevicesToSweep = false
-        workerName = incarnation.name
-        self.clock = clock
-        lastHeartbeat = now
-        if leases.areSetBack(by: snapshot) { clockSetBack() }
-        _ = leases.read(snapshot)
+        if isClockSetBack { clockSetBack() }
         blocked = []
-        if !isFirst {
-            let turn = saysLess(after: former, snapshot, at: now)
-            saysLessFrom = turn
-            timers.remind(.assertTheRest, at: turn)
-        }
         for key in sessions.keys {
             sessions.change(key) {
                 $0.isStateDeferred = false
@@ -35,11 +24,9 @@ extension Shard {
         }
         retryStops(at: now)
         readAllAgain(authoritatively: false)
-        if isFirst {
-            saidUnder = incarnation
-            newUntil = now + RecoveryDelay.judging(lease: settings.lease)
-        } else {
-            settle(since: lastBeat, at: now)
+        if !isFirst {
+            remindOfSettling()
+            if let start = redis.weakerStates.start { timers.remind(.weakerStates, at: start) }
         }
         return take()
     }
@@ -51,26 +38,23 @@ extension Shard {
     package mutating func leaseRenewed(
         _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
     ) -> [ShardAction] {
-        self.clock = clock
-        let refusedWrites = redis.renewed(until: until)
-        heartbeats += 1
-        lastHeartbeat = now
-        if afterGap || refusedWrites { settle(at: now) }
-        if leases.areSetBack(by: snapshot) {
+        let renewal = redis.leaseRenewed(snapshot, until: until, clock: clock, afterGap: afterGap, at: now)
+        if renewal.endsOutage { remindOfSettling() }
+        if renewal.isClockSetBack {
             clockSetBack()
             readAllAgain(authoritatively: true)
         }
-        if leases.read(snapshot), outage == nil { watchesToRead.formUnion(watches.keys) }
+        if renewal.hasLostWorker { watchesToRead.formUnion(watches.keys) }
         watchesToRead.formUnion(failedReads)
         failedReads = []
         // No session was written while Redis refused writes, even if none of its steps failed.
-        let unwritten = refusedWrites ? sessions.keys : blocked.sorted { $0.index < $1.index }
+        let unwritten = renewal.refusedWrites ? sessions.keys : blocked.sorted { $0.index < $1.index }
         blocked = []
         for key in unwritten {
             sessions.change(key) { $0.recorder?.retry() }
             // The device may be back at another worker, which can write it only now. A removal therefore waits for the
             // next heartbeat.
-            if refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
+            if renewal.refusedWrites, sessions.read(key, { $0.phase == .ending }) == true {
                 blocked.insert(key)
             } else {
                 advance(key, at: now)
@@ -88,7 +72,7 @@ extension Shard {
 
     /// Handles that Redis is unreachable or the lease may be lost: nothing can be written until the next incarnation.
     package mutating func redisLost(at now: Instant) -> [ShardAction] {
-        redis = .away
+        redis.lost()
         for key in sessions.keys { listen(to: key, at: now) }
         return take()
     }
@@ -97,10 +81,10 @@ extension Shard {
     /// heartbeat succeeds. Reads go on under the rules of an outage: no worker can renew its lease, so an expired lease
     /// does not mean that a worker is dead.
     package mutating func writesRefused(at now: Instant) -> [ShardAction] {
-        let hadBegun = redis.refusesWrites
-        if redis.refusedWrites() { readAllAgain(authoritatively: false) }
-        if !hadBegun {
-            settle(since: lastHeartbeat.map { redisTime(at: $0) }, at: now)
+        let (isNew, wasUnavailable) = redis.writesRefused(at: now)
+        if wasUnavailable { readAllAgain(authoritatively: false) }
+        if isNew {
+            remindOfSettling()
             for key in sessions.keys { listen(to: key, at: now) }
         }
         watchesToRead.formUnion(failedReads)
@@ -151,62 +135,39 @@ extension Shard {
         return take()
     }
 
-    /// Ends the outage once all workers have had time to write their sessions again, and reads everything
-    /// authoritatively. While heartbeats fail, other workers may be unable to write as well, so this waits for the next
-    /// one.
+    /// Reads everything authoritatively once the last outage has settled.
     mutating func settlingDue(at now: Instant) {
-        guard let outage else { return }
-        guard now >= outage.settles, heartbeatsSucceed(at: now) else {
-            return timers.remind(.authoritativeRead, at: max(outage.settles, now + settings.heartbeat))
+        switch redis.settlingDue(at: now) {
+        case .settled: readAllAgain(authoritatively: true)
+        case .waiting(let moment): timers.remind(.settling, at: moment)
+        case .nothing: break
         }
-        self.outage = nil
-        readAllAgain(authoritatively: true)
+    }
+
+    private mutating func remindOfSettling() {
+        if let outage = redis.outage { timers.remind(.settling, at: outage.settles) }
     }
 
     /// Whether a session's decision is written later, because Redis may have lost stronger states of the user's other
     /// devices: under a new incarnation, active devices are written first, then weaker states, and then removals.
     func isDeferred(_ key: SessionKey, at now: Instant) -> Bool {
-        guard let saysLessFrom, now < saysLessFrom + RecoveryDelay.removals, let session = sessions[key],
-            !session.isActiveAndConnected
-        else { return false }
-        return session.recorder?.state == nil || now < saysLessFrom
+        let schedule = redis.weakerStates
+        return sessions.read(key) { !$0.isActiveAndConnected && schedule.defers($0.recorder?.state, at: now) } == true
     }
 
     /// Writes the weaker states under the latest incarnation, and the removals slightly later.
-    mutating func assertTheRest(at now: Instant) {
-        guard let saysLessFrom else { return }
-        guard now >= saysLessFrom else { return timers.remind(.assertTheRest, at: saysLessFrom) }
+    mutating func writeWeakerStates(at now: Instant) {
+        let schedule = redis.weakerStates
+        guard let start = schedule.start, let removals = schedule.removals else { return }
+        guard now >= start else { return timers.remind(.weakerStates, at: start) }
         for state in [.active, .idle, .background] as [DeviceState] { advanceAll(in: state, at: now) }
-        let removesFrom = saysLessFrom + RecoveryDelay.removals
-        guard now >= removesFrom else { return timers.remind(.assertTheRest, at: removesFrom) }
+        guard now >= removals else { return timers.remind(.weakerStates, at: removals) }
         advanceAll(in: nil, at: now)
-        saidUnder = incarnation ?? saidUnder
+        redis.weakerStatesWritten()
     }
 
     private mutating func advanceAll(in state: DeviceState?, at now: Instant) {
         for key in sessions.keys where sessions[key]?.recorder?.state == state { advance(key, at: now) }
-    }
-
-    /// Returns when weaker states are written under a new incarnation. Redis may have lost stronger states, so these
-    /// come first. But if the lease under which everything was last written is still in Redis, the weaker states are
-    /// written before it expires, because other workers judge then. And if the former lease is in Redis, under which
-    /// this delay had already started, nothing was lost since, and the delay does not start again.
-    private func saysLess(after former: Incarnation, _ snapshot: LeaseSnapshot, at now: Instant) -> Instant {
-        var turn = now + RecoveryDelay.weakerStates
-        if former != saidUnder, snapshot.leases[former] != nil { turn = min(turn, saysLessFrom ?? turn) }
-        if let end = saidUnder.flatMap({ snapshot.leases[$0] }), end >= snapshot.time {
-            turn = min(turn, clock.instant(of: end.advanced(by: .zero - ShardSettings.writing)))
-        }
-        return max(now, turn)
-    }
-
-    private mutating func settle(since lastBeat: Timestamp? = nil, at now: Instant) {
-        let settles = now + RecoveryDelay.judging(lease: settings.lease)
-        // If there was an earlier outage that is not settled, its last heartbeat counts: which incarnations survived it
-        // is still unknown.
-        let first = [outage?.lastBeat, lastBeat].compactMap { $0 }.min()
-        outage = Outage(settles: settles, lastBeat: first)
-        timers.remind(.authoritativeRead, at: settles)
     }
 
     private mutating func readAllAgain(authoritatively: Bool) {
@@ -222,7 +183,7 @@ extension Shard {
     /// Requests reads of the users in `watchesToRead`, except those whose channel is not confirmed; its confirmation
     /// asks again.
     mutating func askForReads(at now: Instant) {
-        guard answersReads, !watchesToRead.isEmpty else { return }
+        guard redis.answersReads, !watchesToRead.isEmpty else { return }
         var ordinary: [UserID] = []
         var authoritative: [UserID] = []
         for key in watchesToRead.sorted(by: { $0.index < $1.index }) {
@@ -230,7 +191,7 @@ extension Shard {
             if read.isAuthoritative { authoritative.append(read.user) } else { ordinary.append(read.user) }
         }
         watchesToRead = []
-        let known = known(at: now)
+        let known = redis.known(at: now)
         askForReads(of: ordinary, isAuthoritative: false, known: known)
         askForReads(of: authoritative, isAuthoritative: true, known: known)
     }
@@ -244,8 +205,8 @@ extension Shard {
     }
 
     private mutating func retryStops(at now: Instant) {
-        guard takesWrites else { return }
-        for stop in pendingStops.takeFailed(at: redisTime(at: now)) {
+        guard redis.takesWrites else { return }
+        for stop in pendingStops.takeFailed(at: redis.time(at: now)) {
             pendingStops.sent(stop)
             actions.append(.store(.stopTyping(.init(stop: stop))))
         }

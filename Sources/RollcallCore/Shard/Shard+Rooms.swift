@@ -6,7 +6,7 @@ extension Shard {
     /// Handles a published typing change.
     package mutating func typingChanged(_ change: TypingChange, in conversation: ConversationID, at now: Instant) {
         guard let key = rooms.key(of: conversation) else { return }
-        rooms.change(key) { [clock] in $0.changed(change, clock: clock, at: now) }
+        rooms.change(key) { [clock = redis.clock] in $0.changed(change, clock: clock, at: now) }
         roomChanged(key)
     }
 
@@ -107,7 +107,7 @@ extension Shard {
 
     /// Reads the typists, and the membership of each user who has joined or waits to join.
     mutating func readRoomAgain(_ key: RoomKey) {
-        guard answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
+        guard redis.answersReads, let room = rooms[key], room.phase == .reading || room.phase == .live else { return }
         rooms.change(key) { $0.isIncomplete = false }
         let users = Set(room.sessions.keys.compactMap { sessions[$0]?.user }).union(room.pendingJoins.users).sorted()
         let wantsMembers = !room.presenceSessions.isEmpty || room.pendingJoins.wantsMembers
@@ -127,7 +127,7 @@ extension Shard {
     /// Reads the typists of rooms in `roomsToRead`. Rooms whose channels are not confirmed are read on confirmation,
     /// and all rooms are read when Redis is back.
     mutating func readUnclearRooms() {
-        for key in roomsToRead.sorted(by: { $0.index < $1.index }) where answersReads {
+        for key in roomsToRead.sorted(by: { $0.index < $1.index }) where redis.answersReads {
             guard let room = rooms[key], room.phase == .reading || room.phase == .live,
                 let user = room.sessions.keys.first.flatMap({ sessions[$0]?.user }) ?? room.pendingJoins.users.min()
             else { continue }
@@ -173,7 +173,7 @@ extension Shard {
     }
 
     private mutating func typistsRead(_ snapshot: RoomSnapshot, in key: RoomKey, at now: Instant) {
-        rooms.change(key) { [clock] in
+        rooms.change(key) { [clock = redis.clock] in
             $0.typists.snapshotRead(snapshot, clock: clock, at: now)
             // A read from before the channels were lost does not make the room live: another follows their
             // confirmation.

@@ -85,7 +85,7 @@ extension Shard {
     ///   present.
     public mutating func disconnected(_ key: SessionKey, silence: Duration, at now: Instant) -> [ShardAction] {
         guard sessions[key]?.isConnected == true else { return [] }
-        connectionEnded(key, lost: redisTime(at: now).advanced(by: .zero - silence), at: now)
+        connectionEnded(key, lost: redis.time(at: now).advanced(by: .zero - silence), at: now)
         return take()
     }
 
@@ -148,7 +148,7 @@ extension Shard {
     /// Closes the connection. As after any loss, the device keeps its presence for the grace period.
     mutating func close(_ key: SessionKey, _ code: CloseCode, at now: Instant) {
         actions.append(.close(key, code))
-        connectionEnded(key, lost: redisTime(at: now), at: now)
+        connectionEnded(key, lost: redis.time(at: now), at: now)
     }
 
     /// Handles a goodbye: the device is gone at once.
@@ -160,7 +160,7 @@ extension Shard {
     }
 
     private mutating func deviceGone(_ key: SessionKey, at now: Instant) {
-        let time = redisTime(at: now)
+        let time = redis.time(at: now)
         sessions.change(key) {
             $0.recorder?.removed(at: time)
             $0.phase = .ending
@@ -270,8 +270,8 @@ extension Shard {
         sessions.opened(key, as: recorder)
         if let id { sessions.change(key) { $0.acks.append((sequence, id)) } }
         let welcome = ServerMessage.Welcome(
-            user: name.user, device: name.device, session: name.session.random, worker: workerName,
-            time: redisTime(at: now),
+            user: name.user, device: name.device, session: name.session.random, worker: redis.workerName,
+            time: redis.time(at: now),
             ping: settings.ping.milliseconds,
             typing: .init(
                 expiry: settings.typing.expiry.milliseconds, throttle: settings.typing.throttle.milliseconds),
@@ -280,6 +280,6 @@ extension Shard {
         advance(key, at: now)
         // The reply to the first write reports a revocation. If nothing can be written now, messages are processed
         // without waiting for it.
-        if recorder.needsNoToken || incarnation == nil { listen(to: key, at: now) }
+        if recorder.needsNoToken || !redis.takesWrites { listen(to: key, at: now) }
     }
 }

@@ -48,7 +48,7 @@ extension Shard {
 
     /// Handles a stop that did not reach Redis. It is retried until its expiry.
     package mutating func stopFailed(_ stop: TypingSignal, at now: Instant) -> [ShardAction] {
-        for waiting in pendingStops.failed(stop, at: redisTime(at: now)) {
+        for waiting in pendingStops.failed(stop, at: redis.time(at: now)) {
             answerUnavailable(waiting.session, id: waiting.id)
         }
         return take()
@@ -63,8 +63,8 @@ extension Shard {
             }
             return answer(key, .notJoined, id: id, "join the conversation first")
         }
-        guard takesWrites || !typing else { return answerUnavailable(key, id: id) }
-        let (time, rules) = (redisTime(at: now), settings.typing)
+        guard redis.takesWrites || !typing else { return answerUnavailable(key, id: id) }
+        let (time, rules) = (redis.time(at: now), settings.typing)
         let decision = sessions.change(key) {
             typing
                 ? $0.signalled(in: room, of: conversation, rules, at: now, time: time)
@@ -85,7 +85,7 @@ extension Shard {
     ) {
         guard let id else { return }
         guard let name = sessions.read(key, { $0.recorder?.name }) ?? nil else { return acknowledge(id, to: key) }
-        switch pendingStops.delivery(of: name, in: conversation, at: redisTime(at: now)) {
+        switch pendingStops.delivery(of: name, in: conversation, at: redis.time(at: now)) {
         case .published: acknowledge(id, to: key)
         case .inFlight:
             pendingStops.ackWhenPublished(PendingStops.Waiting(session: key, id: id), name, in: conversation)
@@ -138,7 +138,7 @@ extension Shard {
     }
 
     mutating func answerUnavailable(_ key: SessionKey, id: MessageID?) {
-        let reason = redis.refusesWrites ? "Redis refuses writes" : "Redis is away"
+        let reason = redis.access.refusesWrites ? "Redis refuses writes" : "Redis is away"
         answer(key, .unavailable, id: id, "\(reason); try again in a moment")
     }
 }

@@ -21,19 +21,13 @@ public struct Shard: Sendable {
         case room(RoomKey)
         case members(RoomKey)
         /// An outage may have settled; then everything is read again authoritatively.
-        case authoritativeRead
+        case settling
         /// Weaker states may be written under the new incarnation.
-        case assertTheRest
+        case weakerStates
     }
 
     let settings: ShardSettings
-    var clock: RedisClock
-    var leases = Leases()
-    /// What Redis can do for the worker at this moment.
-    var redis = RedisStanding.away
-    /// The worker's name in `welcome`. It does not change while Redis is away.
-    var workerName: String
-
+    var redis: RedisState
     var sessions: SessionTable
     var rooms = NamedTable<Room>()
     var watches = NamedTable<Watch>()
@@ -59,17 +53,6 @@ public struct Shard: Sendable {
     var watchesToRead: Set<WatchKey> = []
     /// Watches whose read failed; the next heartbeat retries them.
     var failedReads: Set<WatchKey> = []
-    /// The number of answered heartbeats, and the time of the last one.
-    var heartbeats = 0
-    var lastHeartbeat: Instant?
-    /// The last outage, until it is settled.
-    var outage: Outage?
-    /// Until this moment, a worker that has just started does not know whether there was an outage before.
-    var newUntil: Instant?
-    /// From this moment, weaker states are written under the latest incarnation; `nil` under the first one.
-    var saysLessFrom: Instant?
-    /// The last incarnation under which everything was written, including weaker states.
-    var saidUnder: Incarnation?
     /// The progress of the audit.
     var audit = Audit()
 
@@ -82,8 +65,7 @@ public struct Shard: Sendable {
     ) {
         self.settings = settings
         sessions = SessionTable(random: random)
-        self.clock = clock
-        workerName = worker
+        redis = RedisState(worker: worker, clock: clock, settings)
         lookups = LookupBudgets(settings)
     }
 
@@ -102,15 +84,11 @@ public struct Shard: Sendable {
     /// Returns the time until every worker has had a chance to write again what Redis may have lost in the last outage,
     /// or in one before this worker started; `nil` if all is settled. Until then, a session may exist without a record.
     public func settles(at now: Instant) -> Duration? {
-        if let outage { return max(.zero, outage.settles - now) }
-        return newUntil.flatMap { $0 > now ? $0 - now : nil }
+        redis.recovery.rest(at: now)
     }
 
-    /// The incarnation under which sessions are written; `nil` while nothing can be written.
-    var incarnation: Incarnation? { redis.incarnation }
-
     /// Whether the worker holds a lease and Redis accepts its writes.
-    public var takesWrites: Bool { incarnation != nil }
+    public var takesWrites: Bool { redis.takesWrites }
 
     /// Whether Redis answers reads. It may refuse writes.
     public var answersReads: Bool { redis.answersReads }
@@ -119,15 +97,7 @@ public struct Shard: Sendable {
     ///
     /// While heartbeats fail, all leases run out, although no worker may be dead. Until the next heartbeat reports the
     /// gap, this returns the incarnations that the last heartbeat found alive.
-    public func known(at now: Instant) -> KnownWorkers {
-        let living = heartbeatsSucceed(at: now) ? leases.living(at: redisTime(at: now)) : leases.living
-        return KnownWorkers(own: incarnation, living: living)
-    }
-
-    /// Whether the last heartbeat is recent enough to rule out a gap that may affect other workers too.
-    func heartbeatsSucceed(at now: Instant) -> Bool {
-        lastHeartbeat.map { now - $0 <= settings.heartbeat * 2 } ?? false
-    }
+    public func known(at now: Instant) -> KnownWorkers { redis.known(at: now) }
 
     /// When ``timePassed(at:)`` next has something to do.
     public var nextDeadline: Instant? { timers.next }
@@ -138,7 +108,7 @@ public struct Shard: Sendable {
     }
 
     /// Returns the current Redis time, estimated from the last heartbeat.
-    public func redisTime(at now: Instant) -> Timestamp { clock.time(at: now) }
+    public func redisTime(at now: Instant) -> Timestamp { redis.time(at: now) }
 
     /// Handles elapsed time: carries out everything that is due.
     public mutating func timePassed(at now: Instant) -> [ShardAction] {
@@ -152,8 +122,8 @@ public struct Shard: Sendable {
             case .watch(let key): changedWatches.insert(key)
             case .room(let key): roomDue(key, at: now)
             case .members(let key): membersChanged(key)
-            case .authoritativeRead: settlingDue(at: now)
-            case .assertTheRest: assertTheRest(at: now)
+            case .settling: settlingDue(at: now)
+            case .weakerStates: writeWeakerStates(at: now)
             }
         }
         return take()

@@ -4,24 +4,24 @@
 internal import RollcallModel
 
 /// What a shard can do with Redis, as far as the worker's heartbeats show.
-enum RedisStanding: Hashable, Sendable {
+enum RedisAccess: Hashable, Sendable {
     /// Redis is unreachable, or the lease was lost. Nothing is read or written before the next lease begins.
-    case away
+    case unavailable
     /// Redis answers reads and refuses writes. The lease of this incarnation may still be renewed; `nil` if there is
     /// none.
-    case refusesWrites(Incarnation?)
+    case readOnly(Incarnation?)
     /// The worker holds a lease and writes under this incarnation until this moment, by Redis time.
-    case takesWrites(Incarnation, until: Timestamp)
+    case writable(Incarnation, until: Timestamp)
 
     /// The incarnation under which sessions are written; `nil` while nothing can be written.
     var incarnation: Incarnation? {
-        if case .takesWrites(let incarnation, _) = self { incarnation } else { nil }
+        if case .writable(let incarnation, _) = self { incarnation } else { nil }
     }
 
-    var answersReads: Bool { self != .away }
+    var answersReads: Bool { self != .unavailable }
 
     var refusesWrites: Bool {
-        if case .refusesWrites = self { true } else { false }
+        if case .readOnly = self { true } else { false }
     }
 
     /// Handles a renewed lease.
@@ -29,29 +29,29 @@ enum RedisStanding: Hashable, Sendable {
     /// - Returns: whether Redis refused writes until now.
     mutating func renewed(until: Timestamp) -> Bool {
         switch self {
-        case .takesWrites(let incarnation, _):
-            self = .takesWrites(incarnation, until: until)
+        case .writable(let incarnation, _):
+            self = .writable(incarnation, until: until)
             return false
-        case .refusesWrites(let incarnation?):
-            self = .takesWrites(incarnation, until: until)
+        case .readOnly(let incarnation?):
+            self = .writable(incarnation, until: until)
             return true
-        case .refusesWrites(nil), .away:
+        case .readOnly(nil), .unavailable:
             return false
         }
     }
 
     /// Handles heartbeats that Redis refused because it accepts no writes.
     ///
-    /// - Returns: whether Redis was ``away`` until now.
+    /// - Returns: whether Redis was ``unavailable`` until now.
     mutating func refusedWrites() -> Bool {
         switch self {
-        case .takesWrites(let incarnation, _):
-            self = .refusesWrites(incarnation)
+        case .writable(let incarnation, _):
+            self = .readOnly(incarnation)
             return false
-        case .refusesWrites:
+        case .readOnly:
             return false
-        case .away:
-            self = .refusesWrites(nil)
+        case .unavailable:
+            self = .readOnly(nil)
             return true
         }
     }

@@ -1,0 +1,161 @@
+// What a shard knows of Redis: what it can do there, the time, the leases of all workers, and whether an outage has
+// settled. Heartbeats bring all of this; nothing else changes it.
+
+internal import RollcallModel
+
+struct RedisState: Sendable {
+    /// What a heartbeat that renewed the lease has shown.
+    struct Renewal: Hashable, Sendable {
+        /// Whether Redis refused writes until now.
+        var refusedWrites: Bool
+        /// Whether this counts as the end of an outage.
+        var endsOutage: Bool
+        var isClockSetBack: Bool
+        /// Whether a worker that was alive before is dead, and no outage explains it.
+        var hasLostWorker: Bool
+    }
+
+    enum Settling: Hashable, Sendable {
+        /// There is no outage to settle.
+        case nothing
+        case waiting(until: Instant)
+        case settled
+    }
+
+    private(set) var access = RedisAccess.unavailable
+    private(set) var clock: RedisClock
+    /// The worker's name in `welcome`: that of its latest incarnation, also while Redis is away.
+    private(set) var workerName: String
+    private(set) var recovery = Recovery.starting(until: nil)
+    private(set) var weakerStates = WeakerStateSchedule()
+    /// The number of heartbeats that renewed the lease.
+    private(set) var heartbeatCount = 0
+    private var lastHeartbeat: Instant?
+    private var leases = Leases()
+    private let lease: Duration
+    private let heartbeat: Duration
+
+    /// - Parameter worker: the worker's name before it holds a lease.
+    init(worker: String, clock: RedisClock, _ settings: ShardSettings) {
+        workerName = worker
+        self.clock = clock
+        (lease, heartbeat) = (settings.lease, settings.heartbeat)
+    }
+
+    /// The incarnation under which sessions are written; `nil` while nothing can be written.
+    var incarnation: Incarnation? { access.incarnation }
+
+    /// Whether the worker holds a lease and Redis accepts its writes.
+    var takesWrites: Bool { incarnation != nil }
+
+    var answersReads: Bool { access.answersReads }
+
+    /// The last outage, until it is settled.
+    var outage: Outage? { recovery.outage }
+
+    /// Whether a dead worker was not swept yet; see ``Leases/leavesUnswept``.
+    var leavesUnswept: Bool { leases.leavesUnswept }
+
+    /// Returns the current Redis time, estimated from the last heartbeat.
+    func time(at now: Instant) -> Timestamp { clock.time(at: now) }
+
+    /// The greatest version that a record created by Redis's current clock can have; `nil` before the first heartbeat.
+    var latestVersion: Int64? {
+        guard let lastHeartbeat else { return nil }
+        let latest = time(at: lastHeartbeat + heartbeat * 2).advanced(by: LeaseKeeper.clockTolerance)
+        return latest.milliseconds
+    }
+
+    /// Returns the worker's own incarnation and those that need not be looked up after a read; see
+    /// ``Shard/known(at:)``.
+    func known(at now: Instant) -> KnownWorkers {
+        let living = heartbeatsSucceed(at: now) ? leases.living(at: time(at: now)) : leases.living
+        return KnownWorkers(own: incarnation, living: living)
+    }
+
+    /// Whether the last heartbeat is recent enough to rule out a gap that may affect other workers too.
+    private func heartbeatsSucceed(at now: Instant) -> Bool {
+        lastHeartbeat.map { now - $0 <= heartbeat * 2 } ?? false
+    }
+
+    // MARK: Events
+
+    /// Handles a new incarnation.
+    ///
+    /// - Returns: the last heartbeat before it, by Redis time, and whether Redis's clock was set back since.
+    mutating func incarnationBegan(
+        _ incarnation: Incarnation, isFirst: Bool, _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock,
+        at now: Instant
+    ) -> (lastBeat: Timestamp?, isClockSetBack: Bool) {
+        // Uses the earlier of the old clock and the new one, which may have been set back together with the leases.
+        let lastBeat = lastHeartbeat.map { min(time(at: $0), clock.time(at: $0)) }
+        let former = Incarnation(name: workerName)
+        access = .writable(incarnation, until: until)
+        workerName = incarnation.name
+        self.clock = clock
+        lastHeartbeat = now
+        let isClockSetBack = leases.areSetBack(by: snapshot)
+        _ = leases.read(snapshot)
+        if isFirst {
+            weakerStates.completed(under: incarnation)
+            recovery.firstLeaseBegan(knowsFrom: now + RecoveryDelay.judging(lease: lease))
+        } else {
+            outageOccurred(since: lastBeat, at: now)
+            weakerStates.incarnationBegan(after: former, snapshot, clock: clock, at: now)
+        }
+        return (lastBeat, isClockSetBack)
+    }
+
+    /// Handles a heartbeat that renewed the lease.
+    mutating func leaseRenewed(
+        _ snapshot: LeaseSnapshot, until: Timestamp, clock: RedisClock, afterGap: Bool, at now: Instant
+    ) -> Renewal {
+        self.clock = clock
+        let refusedWrites = access.renewed(until: until)
+        heartbeatCount += 1
+        lastHeartbeat = now
+        let endsOutage = afterGap || refusedWrites
+        if endsOutage { outageOccurred(at: now) }
+        let isClockSetBack = leases.areSetBack(by: snapshot)
+        let hasLostWorker = leases.read(snapshot) && outage == nil
+        return Renewal(
+            refusedWrites: refusedWrites, endsOutage: endsOutage, isClockSetBack: isClockSetBack,
+            hasLostWorker: hasLostWorker)
+    }
+
+    /// Handles that Redis is unreachable or the lease may be lost.
+    mutating func lost() {
+        access = .unavailable
+    }
+
+    /// Handles that Redis answers but refuses heartbeats because it accepts no writes. That is the beginning of an
+    /// outage: no worker can renew its lease.
+    ///
+    /// - Returns: whether it accepted writes, or was unavailable, until now; and whether it was unavailable.
+    mutating func writesRefused(at now: Instant) -> (isNew: Bool, wasUnavailable: Bool) {
+        let isNew = !access.refusesWrites
+        let wasUnavailable = access.refusedWrites()
+        if isNew { outageOccurred(since: lastHeartbeat.map { time(at: $0) }, at: now) }
+        return (isNew, wasUnavailable)
+    }
+
+    /// Ends the outage once all workers have had time to write their sessions again. While heartbeats fail, other
+    /// workers may be unable to write as well, so this waits for the next one.
+    mutating func settlingDue(at now: Instant) -> Settling {
+        guard let outage else { return .nothing }
+        guard now >= outage.settles, heartbeatsSucceed(at: now) else {
+            return .waiting(until: max(outage.settles, now + heartbeat))
+        }
+        recovery.outageSettled()
+        return .settled
+    }
+
+    /// Handles that all weaker states and removals were written.
+    mutating func weakerStatesWritten() {
+        if let incarnation { weakerStates.completed(under: incarnation) }
+    }
+
+    private mutating func outageOccurred(since lastBeat: Timestamp? = nil, at now: Instant) {
+        recovery.outageOccurred(settles: now + RecoveryDelay.judging(lease: lease), lastBeat: lastBeat)
+    }
+}
